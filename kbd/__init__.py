@@ -1,0 +1,29 @@
+"""kbd: a background daemon that lets models work on office files through reviewable drafts.
+
+Read in this order: `types` and `errors` (the vocabulary), `messages`, `events` (the log: the only
+authority), `formats`, `tools`, `providers` and `hookspecs` (what a plugin writes), `requests` and
+`rpc` (what a client writes), then `core` (how a command becomes an event and a run does its work).
+
+A plugin marks its hooks with `kbd.hookimpl`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pluggy
+
+    hookimpl: pluggy.HookimplMarker
+
+__all__ = ["__version__", "hookimpl"]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Resolve `hookimpl` on first use, so that a thin client does not pay for pluggy."""
+    if name == "hookimpl":
+        import pluggy  # noqa: PLC0415 - 36 ms that `kbd status` need not spend
+
+        return pluggy.HookimplMarker("kbd")
+    msg = f"module 'kbd' has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -1,0 +1,69 @@
+"""What all events share: the record that wraps one on disk, and the parts that several use."""
+
+from typing import Any
+
+import msgspec
+
+from kbd.types import BlobHash, CallId, FileName
+
+__all__ = ["Fact", "FileVersion", "Recorded", "ReplyCall"]
+
+MUST_UNDERSTAND = 1
+"""Flag of a record: a reader that does not know its type must not go on without it."""
+
+
+class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The root of every event: a frozen record of something that happened, without behaviour.
+
+    A field may be added with a default; a change of meaning is a new version with a lifting in
+    `codec`. Nothing is ever renamed or removed, for old logs are read for ever.
+    """
+
+
+class Recorded(msgspec.Struct, frozen=True, array_like=True):
+    """An event as it lies in a frame: `[type, version, data, ts_us, run, cause, flags]`.
+
+    The type is the class's tag. Sequence numbers are not stored: the frame's header has the first
+    one and the rest count on.
+
+    Args:
+        version: The version of the type's data.
+        data: The event.
+        ts_us: When it was decided, in microseconds since 1970 UTC; informational, never an order.
+        run: The number of the run it belongs to within its workbench, or 0.
+        cause: The sequence number of the event it follows from, or 0.
+        flags: `MUST_UNDERSTAND` or 0.
+    """
+
+    version: int
+    data: Any
+    ts_us: int
+    run: int = 0
+    cause: int = 0
+    flags: int = 0
+
+
+class FileVersion(msgspec.Struct, frozen=True):
+    """A file at one moment: its name, its bytes' hash, its size."""
+
+    name: FileName
+    blob: BlobHash
+    size_bytes: int
+
+
+class ReplyCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool call as a model asked for it.
+
+    Args:
+        id: The call's id, made unique within the run.
+        name: The tool's name, as written.
+        arguments: The arguments as JSON text, valid or "{}"; empty if they are in `blob`.
+        blob: The hash of arguments that are too long for the log, or of those that were ill-formed.
+        fault: What is wrong with the arguments, if they were ill-formed or too long.
+    """
+
+    id: CallId
+    name: str
+    arguments: str = ""
+    blob: BlobHash | None = None
+    fault: str | None = None

@@ -1,0 +1,159 @@
+"""Events about the draft, its review and its publishing, and about what leaves the workbench."""
+
+from typing import Literal
+
+import msgspec
+
+from kbd.events.base import Fact, FileVersion
+from kbd.types import BlobHash, CallId, FileName
+
+__all__ = [
+    "CheckpointCreated",
+    "DeletionConfirmed",
+    "DraftDiscarded",
+    "DraftOpened",
+    "EffectAborted",
+    "EffectDone",
+    "EffectIntended",
+    "FileChanged",
+    "PlannedFile",
+    "PublishAborted",
+    "PublishCompleted",
+    "PublishIntended",
+]
+
+
+class DraftOpened(Fact):
+    """The first write opened a draft."""
+
+    draft_id: str
+
+
+class FileChanged(Fact):
+    """The draft's version of a file changed.
+
+    Args:
+        name: The file.
+        before: The hash of its bytes before, or None if it did not exist.
+        after: The hash of its bytes now, or None if it is deleted.
+        size_bytes: Its size now.
+        call_id: The tool call that wrote it, if one did.
+        cause: "edit"; "rollback" for what a failed attempt had written; "removal" by a person.
+        warnings: What the review should show: external references, formulas that fetch.
+    """
+
+    name: FileName
+    before: BlobHash | None
+    after: BlobHash | None
+    size_bytes: int = 0
+    call_id: CallId | None = None
+    cause: Literal["edit", "rollback", "removal"] = "edit"
+    warnings: tuple[str, ...] = ()
+
+
+class DraftDiscarded(Fact):
+    """The draft was thrown away; its versions stay recoverable as blobs."""
+
+    draft_id: str
+
+
+class DeletionConfirmed(Fact):
+    """A person confirmed that these files may be deleted by the publish."""
+
+    names: tuple[FileName, ...]
+
+
+class PlannedFile(msgspec.Struct, frozen=True):
+    """One file of a publish.
+
+    Args:
+        name: Its name in published/.
+        old: The hash that must be there, or None for no file.
+        new: The hash that will be there, or None for a deletion.
+        size_bytes: The new size.
+    """
+
+    name: FileName
+    old: BlobHash | None
+    new: BlobHash | None
+    size_bytes: int = 0
+
+
+class PublishIntended(Fact):
+    """A publish will be carried out, by this daemon or the next: all its bytes are durable.
+
+    Args:
+        publish_id: Its name.
+        files: What published/ will hold of the changed files.
+        kept_both: Pairs of a draft file's name and the name it gets because the published one
+            changed meanwhile.
+    """
+
+    publish_id: str
+    files: tuple[PlannedFile, ...]
+    kept_both: tuple[tuple[FileName, FileName], ...] = ()
+
+
+class PublishCompleted(Fact):
+    """The publish is carried out and its checkpoint recorded; `left` stays in the draft.
+
+    Args:
+        publish_id: Its name.
+        checkpoint_id: The checkpoint of what published/ held before.
+    """
+
+    publish_id: str
+    checkpoint_id: str
+
+
+class PublishAborted(Fact):
+    """The publish was given up before anything changed, for the reason given."""
+
+    publish_id: str
+    reason: str
+
+
+class CheckpointCreated(Fact):
+    """What published/ held at this moment can be restored later.
+
+    Args:
+        checkpoint_id: Its name.
+        reason: "publish", "manual" …
+        description: For people.
+        files: All files.
+    """
+
+    checkpoint_id: str
+    reason: str
+    description: str
+    files: tuple[FileVersion, ...]
+
+
+class EffectIntended(Fact):
+    """A file will be written outside the workbench, where nothing of that name exists.
+
+    Args:
+        effect_id: Its name.
+        kind: "extract".
+        directory: Where, as an absolute path.
+        file: What.
+    """
+
+    effect_id: str
+    kind: Literal["extract"]
+    directory: str
+    file: FileVersion
+
+
+class EffectDone(Fact):
+    """The file was written, under `final_name` in the directory."""
+
+    effect_id: str
+    final_name: str
+
+
+class EffectAborted(Fact):
+    """The file was not written, for the reason given."""
+
+    effect_id: str
+    reason: str

@@ -1,0 +1,117 @@
+"""The whole vocabulary of the log, once, as one closed union.
+
+A name here is for ever: it is what stands on disk. Deltas, progress and spinners are not events.
+Plugins cannot add types, so a log reads with no plugin installed.
+"""
+
+from kbd.events.drafts import (
+    CheckpointCreated,
+    DeletionConfirmed,
+    DraftDiscarded,
+    DraftOpened,
+    EffectAborted,
+    EffectDone,
+    EffectIntended,
+    FileChanged,
+    PublishAborted,
+    PublishCompleted,
+    PublishIntended,
+)
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemFailed,
+    ItemRetried,
+    ItemsAdded,
+    ItemsRefused,
+    ItemStarted,
+    ModelFailed,
+    ModelReplied,
+    ModelRequested,
+    PhaseCompleted,
+    PhaseStarted,
+    PlanWritten,
+    ResearchWritten,
+    RunCancelled,
+    RunCancelRequested,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    SummaryWritten,
+    ToolCalled,
+    ToolRefused,
+    ToolReturned,
+)
+from kbd.events.workbenches import (
+    AssistantMessageAdded,
+    ConsentGranted,
+    DaemonStarted,
+    DaemonStopped,
+    FileAdded,
+    FileRemoved,
+    LogRepaired,
+    ModelChosen,
+    PluginLeftOut,
+    PluginLoaded,
+    UserMessageAdded,
+    WorkbenchCreated,
+    WorkbenchDeleted,
+)
+
+__all__ = ["VERSIONS", "Event"]
+
+Event = (
+    WorkbenchCreated
+    | WorkbenchDeleted
+    | FileAdded
+    | FileRemoved
+    | ConsentGranted
+    | ModelChosen
+    | UserMessageAdded
+    | AssistantMessageAdded
+    | RunStarted
+    | RunResumed
+    | RunInterrupted
+    | RunCancelRequested
+    | RunCancelled
+    | RunFailed
+    | RunFinished
+    | PhaseStarted
+    | PhaseCompleted
+    | ResearchWritten
+    | PlanWritten
+    | ItemStarted
+    | ItemCompleted
+    | ItemRetried
+    | ItemFailed
+    | ItemsAdded
+    | ItemsRefused
+    | SummaryWritten
+    | ModelRequested
+    | ModelReplied
+    | ModelFailed
+    | ToolCalled
+    | ToolReturned
+    | ToolRefused
+    | DraftOpened
+    | FileChanged
+    | DraftDiscarded
+    | DeletionConfirmed
+    | PublishIntended
+    | PublishCompleted
+    | PublishAborted
+    | CheckpointCreated
+    | EffectIntended
+    | EffectDone
+    | EffectAborted
+    | DaemonStarted
+    | DaemonStopped
+    | PluginLoaded
+    | PluginLeftOut
+    | LogRepaired
+)
+"""Everything that can be recorded."""
+
+VERSIONS: dict[type, int] = {kind: 1 for kind in Event.__args__}
+"""The version in which each type is written today; what is older is lifted when it is read."""

@@ -1,0 +1,307 @@
+"""What a file format must offer: a handler, and the capabilities that it implements.
+
+A handler is synchronous and runs in a worker process of its plugin, never in the daemon. It is
+given files to read and a path to write to; it knows nothing of drafts, events or models. What it
+can do is told by the capabilities it inherits:
+
+    Mappable   map()                       the structure of a file, without its contents
+    Readable   read(), passages()          the text of a region; all text with its places
+    Editable   operations, apply()         typed operations on a new or an existing file
+    Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
+
+Styled, Comparable and Previewable join when the first format offers them.
+
+A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
+modules: those named in `preload` are imported once in the worker's zygote, the daemon never
+imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is reported as
+FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+__all__ = [
+    "Applied",
+    "ChunkInfo",
+    "Column",
+    "ColumnType",
+    "Editable",
+    "FormatHandler",
+    "Mappable",
+    "Passage",
+    "Placement",
+    "Readable",
+    "Reading",
+    "Region",
+    "Source",
+    "Table",
+    "Tabular",
+    "Written",
+]
+
+ColumnType = Literal["integer", "float", "boolean", "date", "datetime", "string"]
+"""The types of columns that tables report."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A file to read.
+
+    Args:
+        path: Where its bytes are. The name there means nothing: it is content-addressed.
+        name: The file's name in the workbench, for its suffix and for messages.
+    """
+
+    path: Path
+    name: str
+
+
+class Region(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which part of a file to read, in the coordinates that its map gives.
+
+    `sheet` and `range` are of workbooks, `section` and `chunk` of documents (heading, else
+    0-based index), `slide_index` is 0-based, `pages` like "1-5" or "2,7-9" and `line_start` are
+    1-based. A format refuses coordinates that are not its own with VALIDATION_FAILED.
+    """
+
+    sheet: str | None = None
+    range: str | None = None
+    section: str | int | None = None
+    chunk: int | None = None
+    slide_index: int | None = None
+    pages: str | None = None
+    line_start: int | None = None
+    line_count: int | None = None
+
+    def named(self) -> tuple[str, ...]:
+        """Name the coordinates that are given."""
+        return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not None)
+
+
+class ChunkInfo(msgspec.Struct, frozen=True):
+    """Where a reading stands in the whole: `range` is in the format's own coordinates."""
+
+    chunk_index: int
+    total_chunks: int
+    has_more: bool
+    range: str
+
+
+class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The text of a region.
+
+    Args:
+        text: The content as a reader would want it.
+        chunk_info: Where it stands, or None if it is the whole file.
+        warnings: What the reader must know: guessed encodings, values that are not current.
+    """
+
+    text: str
+    chunk_info: ChunkInfo | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """A piece of a file's text and the place where it stands, as people would name it."""
+
+    text: str
+    place: str
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """What an edit did.
+
+    Args:
+        applied: How many operations were applied: all of them, for a call is all or nothing.
+        changed: What changed, one short text an operation ("Sheet1!A1:C3", "3 replacements").
+        warnings: What was skipped or should be looked at.
+    """
+
+    applied: int
+    changed: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a table; `type` is None where the format does not know it (text formats)."""
+
+    name: str
+    type: ColumnType | None = None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """What `read_table` found.
+
+    Args:
+        columns: The columns in order; names are unique and not empty.
+        row_count: Data rows, the header not counted.
+        encoding: The encoding that was detected or declared; "" where there is none to detect.
+        encoding_confidence: 0 to 1.
+        details: What the map shows beside it (delimiter, quote_char, has_header, sheet …).
+        warnings: Rows that were padded or cut, guesses with low confidence.
+    """
+
+    columns: tuple[Column, ...]
+    row_count: int
+    encoding: str = ""
+    encoding_confidence: float = 1.0
+    details: Mapping[str, Any] = {}
+    warnings: tuple[str, ...] = ()
+
+
+class Placement(msgspec.Struct, frozen=True):
+    """Where `write_table` puts rows.
+
+    Args:
+        sheet: The sheet, for formats with sheets.
+        mode: `new_file`: the file holds just these rows; `replace_sheet`, `append_rows` and
+            `write_range` change the sheet of an existing file.
+        start_cell: The top left cell of `write_range` (A1 style).
+        include_header: Whether the column names are written as the first row.
+        create_sheet_if_missing: Whether a sheet that is not there is made.
+        clear_target_range: Whether `write_range` first empties what was below and right.
+    """
+
+    sheet: str = "Sheet1"
+    mode: Literal["new_file", "replace_sheet", "append_rows", "write_range"] = "new_file"
+    start_cell: str = "A1"
+    include_header: bool = True
+    create_sheet_if_missing: bool = True
+    clear_target_range: bool = False
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size."""
+
+    written_range: str
+    row_count: int
+    column_count: int
+    warnings: tuple[str, ...] = ()
+
+
+class FormatHandler(ABC):
+    """A file format. Class attributes declare it; capabilities say what it can do.
+
+    Attributes:
+        name: Short and lower case; `<name>_operations` is built from it if it is Editable.
+        wire_name: The prefix of its wire methods ("Xlsx" of `XlsxGetMap`).
+        kind: The word that manifests show ("spreadsheet", "text", "table" …).
+        suffixes: Lower-case suffixes with their MIME types, each with its dot; a name without a
+            suffix may be given by its whole lower-case name ("makefile").
+        preload: Modules that the worker imports once, before it forks for calls.
+        guidance: What a model should know to use the format well; shown with its tools.
+    """
+
+    name: ClassVar[str]
+    wire_name: ClassVar[str]
+    kind: ClassVar[str]
+    suffixes: ClassVar[Mapping[str, str]]
+    preload: ClassVar[tuple[str, ...]] = ()
+    guidance: ClassVar[str] = ""
+
+    def info(self, source: Source) -> dict[str, Any]:
+        """Return what `get_file_info` shows beside size and kind (sheets, page_count …)."""
+        del source
+        return {}
+
+
+class Mappable(ABC):
+    """A format that can tell a file's structure without its contents."""
+
+    @abstractmethod
+    def map(self, source: Source) -> dict[str, Any]:
+        """Return the map as plain values, with the field names of the contract, section 8.
+
+        Raises:
+            FileReadFailed: The file is not what its name says, encrypted, or damaged.
+        """
+
+
+class Readable(ABC):
+    """A format whose text can be read by region."""
+
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    """The fields of `Region` that this format understands."""
+
+    @abstractmethod
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return the text of a region; of a large file without coordinates, its first chunk.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: The region does not exist or is not in this format's coordinates.
+        """
+
+    @abstractmethod
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield all text with its places, in order.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+        """
+
+
+class Editable(ABC):
+    """A format that can be changed by operations."""
+
+    operations: ClassVar[tuple[type[msgspec.Struct], ...]] = ()
+    """The operation records, each a frozen Struct tagged by `op`; the tool's schema is theirs."""
+
+    @abstractmethod
+    def apply(
+        self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
+    ) -> Applied:
+        """Write the file that results from the operations to `target`.
+
+        Args:
+            source: The file to start from, or None for a new one. It is not changed.
+            operations: Instances of the classes in `operations`, in order.
+            target: A path that does not exist yet.
+
+        Everything that the operations do not name is kept, or the edit is refused.
+
+        Raises:
+            ValidationFailed: An operation cannot be applied, or not without a loss.
+            FileReadFailed: The source cannot be read.
+        """
+
+
+class Tabular(ABC):
+    """A format whose files, or sheets of them, are tables."""
+
+    @abstractmethod
+    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+        """Write the table to `target` in the plain form and describe it.
+
+        The plain form is UTF-8 CSV: comma, `"` quotes doubled inside, LF, a header row with the
+        names of `Table.columns`, every row of the same width, an empty field for no value.
+        Typed values are written as 1234.5, true/false, 2024-01-31, 2024-01-31T10:00:00.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: There is no such sheet, or it is needed and not given.
+        """
+
+    @abstractmethod
+    def write_table(
+        self, source: Source | None, rows: Path, placement: Placement, target: Path
+    ) -> Written:
+        """Write rows into a file.
+
+        Args:
+            source: The file to change, or None for a new one.
+            rows: A msgpack stream: first the columns as `[[name, type], …]`, then one array a
+                row. Values are nil, bool, int, float, str; a date or datetime is its ISO text, and
+                a float column may hold exact decimals as text ("12.50").
+            placement: Where they go.
+            target: A path that does not exist yet.
+
+        Text that looks like a formula is written as text.
+
+        Raises:
+            ValidationFailed: The placement does not fit the format or the file.
+            FileReadFailed: The source cannot be read.
+        """

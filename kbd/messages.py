@@ -1,0 +1,52 @@
+"""What is said between kbd and a model: messages, tool calls, usage."""
+
+from typing import Literal
+
+import msgspec
+
+from kbd.types import CallId
+
+__all__ = ["Message", "ToolCall", "Usage"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One call that a model asks for.
+
+    Args:
+        id: The model's name for the call.
+        name: The tool's name.
+        arguments: The arguments as the JSON text that the model wrote; it may be ill-formed.
+    """
+
+    id: CallId
+    name: str
+    arguments: str = "{}"
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message of a conversation with a model.
+
+    Args:
+        role: Who speaks.
+        text: What is said; of a tool message, the result as the model sees it.
+        tool_calls: Of an assistant message, the calls it asks for, in order.
+        tool_call_id: Of a tool message, the call that it answers.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: CallId | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one model call consumed, in tokens."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )

@@ -1,0 +1,169 @@
+"""What a provider of models is: it turns a conversation into a reply, streaming as it goes.
+
+A provider runs in the daemon's event loop and must not block it: heavy libraries are imported on
+the first call, in a thread. Keys and the HTTP client are lent for one call, so that consent is
+checked where bytes leave; retries are kbd's own, so that each attempt is an event.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol
+
+import msgspec
+
+from kbd.messages import Message, ToolCall, Usage
+from kbd.types import Phase
+
+__all__ = [
+    "Access",
+    "Emit",
+    "ModelInfo",
+    "ModelReply",
+    "ModelRequest",
+    "Provider",
+    "ProviderStatus",
+    "ToolSchema",
+]
+
+Emit = Callable[[str], None]
+"""Called with each piece of text as it arrives. It returns at once and never raises."""
+
+
+class ModelInfo(msgspec.Struct, frozen=True):
+    """A model that a provider offers.
+
+    Args:
+        id: `provider:model`.
+        context_tokens: The size of its window.
+        input_price: Money per million input tokens, in US dollars; 0 if unknown or free.
+        output_price: The same for output tokens.
+    """
+
+    id: str
+    context_tokens: int = 128_000
+    input_price: float = 0.0
+    output_price: float = 0.0
+
+
+class ToolSchema(msgspec.Struct, frozen=True):
+    """A tool as a model is told of it; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class ModelRequest(msgspec.Struct, frozen=True):
+    """One turn to be made.
+
+    Args:
+        model: The model's name without the provider's prefix.
+        messages: The conversation so far.
+        tools: What the model may call; empty to ask for text.
+        tool_choice: Whether a tool call is asked for, left open, or ruled out.
+        phase: The phase of the run, for providers that treat phases differently.
+        max_output_tokens: The longest reply, or None for the model's own limit.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    tool_choice: Literal["required", "auto", "none"] = "auto"
+    phase: Phase = Phase.RESEARCH
+    max_output_tokens: int | None = None
+
+
+class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A complete turn.
+
+    Args:
+        text: What the model said.
+        tool_calls: What it asks for; arguments are the text it wrote, well-formed or not.
+        finish_reason: As the provider gave it. A reply without one is never returned: it was cut
+            short, and `complete` raises ProviderUnavailable.
+        usage: What it consumed; estimated from the text where the provider does not say.
+        usage_is_estimate: Whether `usage` was estimated.
+    """
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str = "stop"
+    usage: Usage = Usage()
+    usage_is_estimate: bool = False
+
+
+class ProviderStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a provider is set up.
+
+    Args:
+        configured: Whether a call could be made.
+        leaves_machine: Whether file contents would leave this machine; then consent is asked.
+        reason: What is missing and which setting to make, if it is not configured.
+        auth_mode: "none", "api_key".
+        endpoint: Host and port it talks to, without secrets; "" for none.
+    """
+
+    configured: bool
+    leaves_machine: bool
+    reason: str | None = None
+    auth_mode: Literal["none", "api_key"] = "none"
+    endpoint: str = ""
+
+
+class Access(Protocol):
+    """What is lent to a provider for one call."""
+
+    @property
+    def api_key(self) -> str | None:
+        """The key, or None where there is none."""
+
+    @property
+    def base_url(self) -> str | None:
+        """The address that settings name, or None for the provider's own."""
+
+    @property
+    def http_client(self) -> Any:
+        """An `httpx2.AsyncClient` that can reach this provider's address and no other."""
+
+    @property
+    def timeout_s(self) -> float:
+        """The longest pause between two pieces of an answer."""
+
+
+class Provider(ABC):
+    """A source of models.
+
+    Attributes:
+        name: The prefix of its model ids.
+        takes_any_model: Whether a model name that `models` does not list is passed on as it is.
+    """
+
+    name: ClassVar[str]
+    takes_any_model: ClassVar[bool] = False
+
+    @abstractmethod
+    def models(self) -> Sequence[ModelInfo]:
+        """Return the models known without asking anybody."""
+
+    @abstractmethod
+    def status(self) -> ProviderStatus:
+        """Return how the provider is set up; reads nothing but its settings."""
+
+    @abstractmethod
+    async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
+        """Make one turn.
+
+        Args:
+            request: The turn.
+            access: Key, address and HTTP client, lent for this call.
+            emit: Takes text as it streams; the whole text is in the reply, too.
+
+        Raises:
+            ProviderAuthFailed: 401 or 403.
+            ProviderRateLimited: 429, with `retry_after_s` if the provider said.
+            ProviderUnavailable: 408, 409, 5xx, or a turn that was cut short or makes no sense.
+            NetworkUnavailable: No connection, or it broke.
+            ContextExhausted: The provider said that the request is too long.
+            ProviderNotConfigured: Something is missing; the message says what.
+            ValidationFailed: Any other 4xx.
+        """

@@ -1,0 +1,264 @@
+"""What a tool is, and what it may reach: `Tool`, `ToolContext`, `ToolResult`.
+
+A tool runs in the daemon's event loop, so it waits instead of working: parsing, editing and SQL
+go to a worker, through `context.formats` (a format's handler) or `context.isolate` (the tool's own
+work). A tool sees files by name only; `context.files` is the only way to their bytes. What it
+writes is staged, and lands in the draft together with its result, or not at all.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+
+from kbd.formats import (
+    Applied,
+    FormatHandler,
+    Placement,
+    Reading,
+    Region,
+    Table,
+    Written,
+)
+from kbd.types import BlobHash, Effect, FileName
+
+__all__ = [
+    "CallLimits",
+    "FileRef",
+    "Files",
+    "FormatCatalog",
+    "Formats",
+    "Recall",
+    "Tool",
+    "ToolContext",
+    "ToolResult",
+]
+
+
+class FileRef(msgspec.Struct, frozen=True):
+    """A file of the workbench as this call sees it: in the draft if changed there.
+
+    Args:
+        name: Its name.
+        blob: The hash of its bytes.
+        size_bytes: Its size.
+        path: Where the bytes lie, read-only; for workers, never shown to a model.
+    """
+
+    name: FileName
+    blob: BlobHash
+    size_bytes: int
+    path: Path
+
+
+class CallLimits(msgspec.Struct, frozen=True):
+    """What one worker call may use.
+
+    Args:
+        wall_s: Seconds until it is killed; past it the call fails with TOOL_TIMEOUT.
+        cpu_s: Processor seconds (RLIMIT_CPU); past it TOOL_TIMEOUT.
+        memory_bytes: Address space (RLIMIT_AS); past it TOOL_TIMEOUT.
+        file_bytes: The largest file it may write (RLIMIT_FSIZE).
+        result_bytes: The largest answer it may send.
+    """
+
+    wall_s: float = 30.0
+    cpu_s: int = 30
+    memory_bytes: int = 1536 * 1024 * 1024
+    file_bytes: int = 1024 * 1024 * 1024
+    result_bytes: int = 64 * 1024 * 1024
+
+
+class Files(Protocol):
+    """The files of one workbench, as one call sees them."""
+
+    def names(self) -> Sequence[FileName]:
+        """Return the names of all files, sorted."""
+
+    def find(self, path: str) -> FileRef | None:
+        """Return the file that a path means, or None if there is none.
+
+        A leading `draft/` or `published/` is accepted and means the same file.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench or is not a legal name.
+        """
+
+    def get(self, path: str) -> FileRef:
+        """Return the file that a path means.
+
+        Raises:
+            SandboxViolation: As for `find`.
+            NotFound: There is no such file; the message names near matches.
+        """
+
+    def new(self, path: str) -> FileName:
+        """Return the name under which a new file may be written.
+
+        Raises:
+            SandboxViolation: As for `find`.
+            ValidationFailed: The file exists already, also under another case or spelling.
+        """
+
+    def describe(self, file: FileRef) -> dict[str, Any]:
+        """Return `{path, kind, size_bytes, mime_type, is_opaque, reason?}` for a listing."""
+
+    def stage(self) -> Path:
+        """Return a path, not existing yet, where a worker may write a new version of a file."""
+
+    def cached(self, key: str) -> Path:
+        """Return the path for a derived file named by its key, existing or not.
+
+        Whoever makes it writes to `stage()` first and renames: what exists is complete.
+        """
+
+    def put(self, name: FileName, staged: Path) -> None:
+        """Have a staged file become the draft's version of `name` when the call succeeds."""
+
+
+class FormatCatalog(Protocol):
+    """The formats that are installed."""
+
+    def handlers(self) -> Sequence[FormatHandler]:
+        """Return all handlers, sorted by name."""
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        """Return the handler for a file's name by its suffix, or None for an opaque file."""
+
+
+class Formats(FormatCatalog, Protocol):
+    """The formats, with their capabilities called in workers.
+
+    Each call raises ValidationFailed where the file's format has not the capability, and
+    ToolTimeout or ToolWorkerUnavailable where the worker was killed or died.
+    """
+
+    async def info(self, file: FileRef) -> dict[str, Any]:
+        """Return `FormatHandler.info`."""
+
+    async def map(self, file: FileRef) -> dict[str, Any]:
+        """Return `Mappable.map`, cached by content."""
+
+    async def read(self, file: FileRef, region: Region) -> Reading:
+        """Return `Readable.read`."""
+
+    async def apply(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        operations: Sequence[Mapping[str, Any]],
+        target: Path,
+    ) -> Applied:
+        """Validate operations against the handler's records and `Editable.apply` them."""
+
+    async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
+        """Return `Tabular.read_table`."""
+
+    async def write_table(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        rows: Path,
+        placement: Placement,
+        target: Path,
+    ) -> Written:
+        """Return `Tabular.write_table`."""
+
+
+class Recall(Protocol):
+    """The results of earlier calls in this workbench."""
+
+    async def result(self, entry_id: int) -> bytes:
+        """Return a stored result as the JSON text (UTF-8) that the tool returned.
+
+        Raises:
+            NotFound: No call of this workbench has that entry id.
+        """
+
+
+class ToolContext(Protocol):
+    """What one tool call may reach."""
+
+    @property
+    def files(self) -> Files:
+        """The workbench's files."""
+
+    @property
+    def formats(self) -> Formats:
+        """The formats."""
+
+    @property
+    def recall(self) -> Recall:
+        """Earlier results."""
+
+    async def isolate(
+        self,
+        function: Callable[..., Any],
+        arguments: Mapping[str, Any],
+        *,
+        limits: CallLimits | None = None,
+    ) -> Any:
+        """Call a module-level function of the tool's package in a worker process.
+
+        Arguments and answer are plain values (what msgpack can carry; a Path is sent as text).
+        A KbdError raised there is raised here with its code.
+
+        Raises:
+            ToolTimeout: It passed a limit and was killed with all it started.
+            ToolWorkerUnavailable: It died.
+        """
+
+
+class ToolResult(msgspec.Struct, frozen=True):
+    """What a tool returns.
+
+    Args:
+        value: The result as plain JSON values; what the contract's table calls "result".
+        summary: What a receipt shows of a large result: the head that is worth reading (first
+            rows, first lines) and the sizes, as plain values. None lets kbd cut the JSON text.
+        is_action: Whether the result is a confirmation of a write, shown whole whatever its size.
+    """
+
+    value: Any
+    summary: Mapping[str, Any] | None = None
+    is_action: bool = False
+
+
+class Tool(ABC):
+    """Something a model can call.
+
+    Attributes:
+        name: As the model sees it.
+        description: What it does and how to use it well.
+        arguments: The record of its arguments, a frozen Struct with `forbid_unknown_fields`;
+            its JSON schema is shown to the model, and calls are validated against it.
+        effect: What it does to the workbench; decides in which phases it may be called.
+        limits: What its worker calls may use; settings may lower or raise them.
+        preload: Modules that the worker of its package imports once.
+    """
+
+    name: ClassVar[str]
+    description: str
+    arguments: type[msgspec.Struct]
+    effect: ClassVar[Effect]
+    limits: ClassVar[CallLimits] = CallLimits()
+    preload: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
+        """Do the work.
+
+        Args:
+            context: What this call may reach.
+            arguments: An instance of `self.arguments`.
+
+        Raises:
+            KbdError: What went wrong; the model sees `Error: CODE: message`.
+        """
+
+    def path_of(self, arguments: Any) -> str | None:
+        """Return the path that progress should show for a call, if it has one."""
+        path = getattr(arguments, "path", None)
+        return path if isinstance(path, str) else None

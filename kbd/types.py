@@ -1,0 +1,50 @@
+"""The vocabulary: identifiers and closed sets that every floor shares.
+
+Identifiers are `NewType`s so that a file name cannot be passed where a run id is meant; closed
+sets are enums whose values are the words on the wire and in the log. Bare `str` is for text that
+people read.
+"""
+
+from enum import StrEnum
+from typing import NewType
+
+__all__ = ["BlobHash", "CallId", "Effect", "FileName", "Phase", "RunId", "Seq", "WorkbenchId"]
+
+WorkbenchId = NewType("WorkbenchId", str)
+"""16 lower-case hex digits."""
+
+RunId = NewType("RunId", str)
+"""`<workbench_id>-<n>`, n counted from 1 within the workbench, so a run's log is found by its id."""
+
+CallId = NewType("CallId", str)
+"""The model's name for one tool call; unique within the run's log."""
+
+Seq = NewType("Seq", int)
+"""An event's place in its log, counted from 1 without gaps; 0 is "before the first"."""
+
+FileName = NewType("FileName", str)
+"""A relative, NFC-normalised name inside a workbench, components joined by `/`."""
+
+BlobHash = NewType("BlobHash", str)
+"""The SHA-256 of a file's bytes, 64 lower-case hex digits."""
+
+
+class Phase(StrEnum):
+    """The four phases of a run, in order."""
+
+    RESEARCH = "research"
+    PLAN = "plan"
+    IMPLEMENT = "implement"
+    SUMMARY = "summary"
+
+
+class Effect(StrEnum):
+    """What a tool does to the workbench; the phase lists are drawn from it.
+
+    `READ` tools look; `RECALL` tools look at what the run already saw (plan may use them);
+    `WRITE` tools change the draft, and only implement may call them.
+    """
+
+    READ = "read"
+    RECALL = "recall"
+    WRITE = "write"

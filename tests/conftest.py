@@ -1,0 +1,34 @@
+"""What all tests share: both async backends, short folders for sockets, the real files."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Run every async test on both backends."""
+    return str(request.param)
+
+
+@pytest.fixture
+def short_dir() -> Iterator[Path]:
+    """A private folder with a path short enough for a Unix socket (107 bytes)."""
+    folder = Path(tempfile.mkdtemp(prefix="kbd-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder of real files, or a skip with its reason."""
+    folder = Path(os.environ.get("KBD_CORPORA", REPOSITORY.parent / "shared" / "corpora"))
+    if not folder.is_dir():
+        pytest.skip("the corpora of real files are not beside the project")
+    return folder
