@@ -1,0 +1,67 @@
+# What a newcomer and the checks run. Everything happens in .venv, which is made once and again when
+# pyproject.toml changes. Needed: make, Python 3.11 or newer with pip, and for the first run a network.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# The first python that is new enough; `make PYTHON=/path/to/python3.12 …` chooses another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	echo $$python; break; fi; done)
+
+.PHONY: help demo test lint bench soak clean
+
+help:
+	@echo "make demo   install into .venv and watch kbd do a job on a sample file"
+	@echo "make test   the tests"
+	@echo "make lint   style, types and the floors of the house"
+	@echo "make soak   the tests that are too long for every day"
+	@echo "make bench  what kbd costs, against the raw limits and against peers"
+	@echo "make clean  remove .venv, caches and what the demo made"
+
+demo: $(VENV)/.installed
+	@$(BIN)/python benchmarks/demo.py
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -q -n 2 -m "not soak"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+soak: $(VENV)/.dev
+	$(BIN)/pytest -q -m soak
+
+bench: $(VENV)/.bench
+	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+clean:
+	rm -rf $(VENV) dist demo-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" && $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo "kbd needs Python 3.11 or newer; found: $$(python3 --version 2>&1)." >&2; \
+	echo "Install one, or name it: make PYTHON=/path/to/python3.12 demo" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+	echo "$(PYTHON) cannot make a virtual environment (on Debian: apt install python3-venv)." >&2; \
+	rm -rf $(VENV); exit 1; }
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made
+	@echo "Installing kbd into $(VENV) (once; about 20 s)…"
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.made
+	@echo "Installing kbd and its development tools into $(VENV) (once)…"
+	@$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.made
+	@echo "Installing kbd and the peers it is measured against into $(VENV) (once)…"
+	@$(PIP) -e '.[dev,bench]'
+	@touch $@ $(VENV)/.dev $(VENV)/.installed
