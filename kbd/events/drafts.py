@@ -37,6 +37,7 @@ class FileChanged(Fact):
         before: The hash of its bytes before, or None if it did not exist.
         after: The hash of its bytes now, or None if it is deleted.
         size_bytes: Its size now.
+        before_size_bytes: Its size before.
         call_id: The tool call that wrote it, if one did.
         cause: "edit"; "rollback" for what a failed attempt had written; "removal" by a person.
         warnings: What the review should show: external references, formulas that fetch.
@@ -46,6 +47,7 @@ class FileChanged(Fact):
     before: BlobHash | None
     after: BlobHash | None
     size_bytes: int = 0
+    before_size_bytes: int = 0
     call_id: CallId | None = None
     cause: Literal["edit", "rollback", "removal"] = "edit"
     warnings: tuple[str, ...] = ()

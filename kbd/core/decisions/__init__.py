@@ -1,0 +1,56 @@
+"""What may happen: commands, and the pure functions that answer them with events or a refusal.
+
+`decide(state, command)` looks and never changes; the Keeper records what it returns. A refusal is a
+`KbdError`. Read `commands` first, then `decide` (the one `match` over them), then the subjects:
+`files`, `runs`, `drafts`.
+"""
+
+from kbd.core.decisions.commands import (
+    AbortPublish,
+    AddFiles,
+    ChooseModel,
+    Command,
+    CompletePublish,
+    ConfirmDeletions,
+    DiscardDraft,
+    EndRun,
+    FailAttempt,
+    FinishCall,
+    GrantConsent,
+    IntendPublish,
+    InterruptRun,
+    Record,
+    RecordRun,
+    RemoveFiles,
+    RequestCancel,
+    SendMessage,
+    StartCall,
+    StartRun,
+)
+from kbd.core.decisions.decide import decide
+from kbd.core.decisions.decision import Decision
+
+__all__ = [
+    "AbortPublish",
+    "AddFiles",
+    "ChooseModel",
+    "Command",
+    "CompletePublish",
+    "ConfirmDeletions",
+    "Decision",
+    "DiscardDraft",
+    "EndRun",
+    "FailAttempt",
+    "FinishCall",
+    "GrantConsent",
+    "IntendPublish",
+    "InterruptRun",
+    "Record",
+    "RecordRun",
+    "RemoveFiles",
+    "RequestCancel",
+    "SendMessage",
+    "StartCall",
+    "StartRun",
+    "decide",
+]

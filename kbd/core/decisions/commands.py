@@ -1,0 +1,222 @@
+"""Everything that can be asked of a workbench's Keeper, as one closed union.
+
+Commands carry what the outside contributed (times are the Keeper's, ids and hashes are the
+caller's), so that deciding needs nothing but the state.
+"""
+
+import msgspec
+
+from kbd.events.base import Fact
+from kbd.events.drafts import FileChanged
+from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolReturned
+from kbd.events.workbenches import ConsentGranted, FileAdded
+from kbd.types import BlobHash, CallId, FileName
+
+__all__ = [
+    "AbortPublish",
+    "AddFiles",
+    "ChooseModel",
+    "Command",
+    "CompletePublish",
+    "ConfirmDeletions",
+    "DiscardDraft",
+    "EndRun",
+    "FailAttempt",
+    "FinishCall",
+    "GrantConsent",
+    "IntendPublish",
+    "InterruptRun",
+    "Record",
+    "RecordRun",
+    "RemoveFiles",
+    "RequestCancel",
+    "SendMessage",
+    "StartCall",
+    "StartRun",
+]
+
+
+class AddFiles(msgspec.Struct, frozen=True):
+    """Add files whose bytes are durable; those whose name is taken are left out.
+
+    The whole batch is refused if there would be more than `max_files`.
+    """
+
+    files: tuple[FileAdded, ...]
+    max_files: int
+
+
+class RemoveFiles(msgspec.Struct, frozen=True):
+    """Remove files; with a draft open this is a deletion in the draft."""
+
+    names: tuple[FileName, ...]
+
+
+class ChooseModel(msgspec.Struct, frozen=True):
+    """Choose the workbench's model."""
+
+    model_id: str
+
+
+class GrantConsent(msgspec.Struct, frozen=True):
+    """Record a person's consent; refused unless it is for the scope as it is now."""
+
+    consent: ConsentGranted
+    current_scope: str
+
+
+class SendMessage(msgspec.Struct, frozen=True):
+    """Record what a person asks for."""
+
+    message_id: str
+    text: str
+
+
+class StartRun(msgspec.Struct, frozen=True):
+    """Run the agent on a message: start, resume, or find the finished run.
+
+    Args:
+        message_id: The message, or None for the newest.
+        model_id: The model to use.
+    """
+
+    message_id: str | None
+    model_id: str
+
+
+class RequestCancel(msgspec.Struct, frozen=True):
+    """Ask the active run to stop; nothing if there is none."""
+
+
+class InterruptRun(msgspec.Struct, frozen=True):
+    """Close the active run because the daemon stops or has crashed; nothing if there is none."""
+
+    reason: str
+
+
+class RecordRun(msgspec.Struct, frozen=True):
+    """Record facts of the active run. Tool calls and file changes have commands of their own."""
+
+    run: int
+    facts: tuple[Fact, ...]
+
+
+class EndRun(msgspec.Struct, frozen=True):
+    """Record how the active run ended, with the facts that belong to its end."""
+
+    run: int
+    outcome: RunFinished | RunFailed | RunCancelled
+    facts: tuple[Fact, ...] = ()
+
+
+class StartCall(msgspec.Struct, frozen=True):
+    """Record that a tool starts; a call that a crash cut off keeps its entry id."""
+
+    run: int
+    call_id: CallId
+    tool: str
+    plugin: str
+
+
+class FinishCall(msgspec.Struct, frozen=True):
+    """Record a tool's result and what it wrote, in one frame.
+
+    Args:
+        run: The run.
+        returned: The result.
+        changes: What it wrote; each `before` is what the call saw.
+        draft_id: The name of the draft that this opens, if none is open.
+    """
+
+    run: int
+    returned: ToolReturned
+    changes: tuple[FileChanged, ...] = ()
+    draft_id: str = ""
+
+
+class FailAttempt(msgspec.Struct, frozen=True):
+    """Roll back what the open attempt wrote and record that it failed.
+
+    Args:
+        run: The run.
+        code: The error's code.
+        reason: What went wrong.
+        final: Whether the item failed for good, or is tried once more.
+    """
+
+    run: int
+    code: str
+    reason: str
+    final: bool
+
+
+class DiscardDraft(msgspec.Struct, frozen=True):
+    """Throw the draft away."""
+
+
+class ConfirmDeletions(msgspec.Struct, frozen=True):
+    """Confirm that these deletions may be published; the newest list counts."""
+
+    names: tuple[FileName, ...]
+
+
+class IntendPublish(msgspec.Struct, frozen=True):
+    """Decide what a publish will do.
+
+    Args:
+        publish_id: Its name.
+        names: What to publish, or None for the whole draft.
+        found: What published/ holds now of the draft's files, by hash; None for no file.
+        keep_both: Whether a file that changed meanwhile is published under a new name.
+        free_names: For each such file, a name that is free in published/.
+        accept_external: Whether files with warnings about external references may go.
+    """
+
+    publish_id: str
+    names: tuple[FileName, ...] | None
+    found: dict[FileName, BlobHash | None]
+    keep_both: bool = False
+    free_names: dict[FileName, FileName] = {}
+    accept_external: bool = False
+
+
+class CompletePublish(msgspec.Struct, frozen=True):
+    """Record that the intended publish is carried out."""
+
+    checkpoint_id: str
+
+
+class AbortPublish(msgspec.Struct, frozen=True):
+    """Record that the intended publish is given up; nothing of it was changed."""
+
+    reason: str
+
+
+class Record(msgspec.Struct, frozen=True):
+    """Record facts that need no decision: effects, repairs, the first event of a workbench."""
+
+    facts: tuple[Fact, ...]
+
+
+Command = (
+    AddFiles
+    | RemoveFiles
+    | ChooseModel
+    | GrantConsent
+    | SendMessage
+    | StartRun
+    | RequestCancel
+    | InterruptRun
+    | RecordRun
+    | EndRun
+    | StartCall
+    | FinishCall
+    | FailAttempt
+    | DiscardDraft
+    | ConfirmDeletions
+    | IntendPublish
+    | CompletePublish
+    | AbortPublish
+    | Record
+)
+"""Everything that `decide` answers."""

@@ -1,0 +1,81 @@
+"""The one `match` over the commands."""
+
+from typing import assert_never
+
+from kbd.core.decisions import drafts, files, runs
+from kbd.core.decisions.commands import (
+    AbortPublish,
+    AddFiles,
+    ChooseModel,
+    Command,
+    CompletePublish,
+    ConfirmDeletions,
+    DiscardDraft,
+    EndRun,
+    FailAttempt,
+    FinishCall,
+    GrantConsent,
+    IntendPublish,
+    InterruptRun,
+    Record,
+    RecordRun,
+    RemoveFiles,
+    RequestCancel,
+    SendMessage,
+    StartCall,
+    StartRun,
+)
+from kbd.core.decisions.decision import Decision
+from kbd.core.state import WorkbenchState
+from kbd.events.workbenches import ModelChosen
+
+__all__ = ["decide"]
+
+
+def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 - a case a command
+    """Return what a command leads to, given what is true now.
+
+    Raises:
+        KbdError: The command is refused; nothing happened.
+    """
+    match command:
+        case AddFiles():
+            return files.add(state, command)
+        case RemoveFiles():
+            return files.remove(state, command)
+        case ChooseModel(model_id=model_id):
+            return Decision((ModelChosen(model_id),))
+        case GrantConsent():
+            return files.grant(command)
+        case SendMessage():
+            return runs.send(state, command)
+        case StartRun():
+            return runs.start(state, command)
+        case RequestCancel():
+            return runs.request_cancel(state)
+        case InterruptRun():
+            return runs.interrupt(state, command)
+        case RecordRun():
+            return runs.record(state, command)
+        case EndRun():
+            return runs.end(state, command)
+        case StartCall():
+            return runs.start_call(state, command)
+        case FinishCall():
+            return runs.finish_call(state, command)
+        case FailAttempt():
+            return runs.fail_attempt(state, command)
+        case DiscardDraft():
+            return drafts.discard(state)
+        case ConfirmDeletions():
+            return drafts.confirm(state, command)
+        case IntendPublish():
+            return drafts.intend(state, command)
+        case CompletePublish():
+            return drafts.complete(state, command)
+        case AbortPublish():
+            return drafts.abort(state, command)
+        case Record(facts=facts):
+            return Decision(facts)
+        case _:
+            assert_never(command)

@@ -1,0 +1,22 @@
+"""What a decision is: the events to record, the run they belong to, and where they follow from."""
+
+import msgspec
+
+from kbd.events.base import Fact
+from kbd.types import Seq
+
+__all__ = ["Decision"]
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """Events that land together or not at all; none if there is nothing to do.
+
+    Args:
+        events: What happened, in order.
+        run: The run they belong to, or 0.
+        cause: The event they follow from, or 0.
+    """
+
+    events: tuple[Fact, ...] = ()
+    run: int = 0
+    cause: Seq = Seq(0)

@@ -1,0 +1,233 @@
+"""Decisions about messages, runs and tool calls."""
+
+from kbd.core.decisions.commands import (
+    EndRun,
+    FailAttempt,
+    FinishCall,
+    InterruptRun,
+    RecordRun,
+    SendMessage,
+    StartCall,
+    StartRun,
+)
+from kbd.core.decisions.decision import Decision
+from kbd.core.state import Run, RunStatus, WorkbenchState
+from kbd.errors import NotFound, UserCanceled, ValidationFailed
+from kbd.events.base import Fact
+from kbd.events.drafts import DraftOpened, FileChanged
+from kbd.events.runs import (
+    ItemFailed,
+    ItemRetried,
+    RunCancelled,
+    RunCancelRequested,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    ToolCalled,
+)
+from kbd.events.workbenches import UserMessageAdded
+from kbd.types import BlobHash, FileName
+
+__all__ = [
+    "end",
+    "fail_attempt",
+    "finish_call",
+    "interrupt",
+    "record",
+    "request_cancel",
+    "send",
+    "start",
+    "start_call",
+]
+
+
+def _refuse_while_running(state: WorkbenchState) -> None:
+    run = state.active_run()
+    if run is not None:
+        run_id = state.run_id(run.number)
+        msg = f"run {run_id} is under way in this workbench: wait for it, or cancel it"
+        raise ValidationFailed(msg, retryable=True, detail={"run_id": run_id})
+
+
+def _active(state: WorkbenchState, number: int) -> Run:
+    run = state.active_run()
+    if run is None or run.number != number:
+        msg = f"run {state.run_id(number)} is not under way"
+        raise ValidationFailed(msg)
+    return run
+
+
+def _not_cancelled(state: WorkbenchState, number: int) -> Run:
+    run = _active(state, number)
+    if run.cancel_requested:
+        msg = "the run was cancelled"
+        raise UserCanceled(msg)
+    return run
+
+
+def send(state: WorkbenchState, command: SendMessage) -> Decision:
+    """Record a message; not while a run is under way, for it would not see it.
+
+    Raises:
+        ValidationFailed: The text is blank, or a run is under way.
+    """
+    _refuse_while_running(state)
+    if not command.text.strip():
+        msg = "the message is empty"
+        raise ValidationFailed(msg)
+    return Decision((UserMessageAdded(command.message_id, command.text),))
+
+
+def start(state: WorkbenchState, command: StartRun) -> Decision:
+    """Start a run on a message, or resume the one that stopped on it.
+
+    A message whose run is finished leads to no event: the caller answers with that run.
+
+    Raises:
+        NotFound: There is no such message.
+        ValidationFailed: A run or a publish is under way, there is no message, or it is an old one.
+    """
+    _refuse_while_running(state)
+    if state.publish is not None:
+        msg = "a publish is under way"
+        raise ValidationFailed(msg, retryable=True)
+    newest = state.last_request()
+    if newest is None:
+        msg = "there is no message to work on: send one first"
+        raise ValidationFailed(msg)
+    message_id = command.message_id or newest.message_id
+    if message_id != newest.message_id:
+        if not any(said.message_id == message_id for said in state.said):
+            msg = f"there is no message {message_id!r} in this workbench"
+            raise NotFound(msg)
+        msg = "only the newest message can be worked on: send it again"
+        raise ValidationFailed(msg)
+    last = state.runs[-1] if state.runs else None
+    if last is None or last.message_id != message_id:
+        started = RunStarted(message_id=message_id, model_id=command.model_id)
+        return Decision((started,), run=len(state.runs) + 1)
+    if last.status is RunStatus.FINISHED:
+        return Decision(run=last.number)
+    return Decision((RunResumed(command.model_id),), run=last.number)
+
+
+def request_cancel(state: WorkbenchState) -> Decision:
+    """Ask the active run to stop, once."""
+    run = state.active_run()
+    if run is None or run.cancel_requested:
+        return Decision(run=run.number if run else 0)
+    return Decision((RunCancelRequested(),), run=run.number)
+
+
+def interrupt(state: WorkbenchState, command: InterruptRun) -> Decision:
+    """Close the active run: as cancelled if that was asked for, else as interrupted."""
+    run = state.active_run()
+    if run is None:
+        return Decision()
+    ended = RunCancelled() if run.cancel_requested else RunInterrupted(command.reason)
+    return Decision((ended,), run=run.number)
+
+
+def record(state: WorkbenchState, command: RecordRun) -> Decision:
+    """Record facts of the active run.
+
+    Raises:
+        ValidationFailed: That run is not under way.
+        UserCanceled: It was asked to stop.
+    """
+    _not_cancelled(state, command.run)
+    return Decision(command.facts, run=command.run)
+
+
+def end(state: WorkbenchState, command: EndRun) -> Decision:
+    """Record how the active run ended; a run that was asked to stop can only be cancelled.
+
+    Raises:
+        ValidationFailed: That run is not under way.
+    """
+    run = _active(state, command.run)
+    if run.cancel_requested:
+        return Decision((RunCancelled(),), run=command.run)
+    return Decision((*command.facts, command.outcome), run=command.run)
+
+
+def start_call(state: WorkbenchState, command: StartCall) -> Decision:
+    """Record that a tool starts.
+
+    Raises:
+        ValidationFailed: That run is not under way.
+        UserCanceled: It was asked to stop.
+    """
+    run = _not_cancelled(state, command.run)
+    turns = run.chain.turns
+    entry_id = turns[-1].entries.get(command.call_id) if turns else None
+    called = ToolCalled(
+        call_id=command.call_id,
+        entry_id=entry_id or state.next_entry,
+        tool=command.tool,
+        plugin=command.plugin,
+    )
+    return Decision((called,), run=command.run)
+
+
+def finish_call(state: WorkbenchState, command: FinishCall) -> Decision:
+    """Record a result together with what was written.
+
+    Raises:
+        ValidationFailed: That run is not under way, or a file changed since the call saw it.
+        UserCanceled: It was asked to stop: nothing lands.
+    """
+    _not_cancelled(state, command.run)
+    for change in command.changes:
+        seen = state.seen(change.name)
+        if (seen.blob if seen else None) != change.before:
+            msg = f"{change.name!r} was changed by somebody else during this call; read it again"
+            raise ValidationFailed(msg, retryable=True)
+    opened: tuple[Fact, ...] = ()
+    if command.changes and state.draft is None:
+        opened = (DraftOpened(command.draft_id),)
+    return Decision((*opened, *command.changes, command.returned), run=command.run)
+
+
+def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
+    """Undo what the open attempt wrote and record that it failed.
+
+    Raises:
+        ValidationFailed: That run is not under way or works on no item.
+        UserCanceled: It was asked to stop.
+    """
+    run = _not_cancelled(state, command.run)
+    if not run.item:
+        msg = "no item is being worked on"
+        raise ValidationFailed(msg)
+    failure: Fact
+    if command.final:
+        failure = ItemFailed(run.item, command.code, command.reason)
+    else:
+        failure = ItemRetried(run.item, command.code, command.reason)
+    return Decision((*_rollback(state, run), failure), run=command.run)
+
+
+def _rollback(state: WorkbenchState, run: Run) -> tuple[Fact, ...]:
+    """Return the changes that restore every file to what it was before the attempt."""
+    original: dict[FileName, FileChanged] = {}
+    for change in run.attempt_changes:
+        original.setdefault(change.name, change)
+    undone: list[Fact] = []
+    for name, first in original.items():
+        now = state.seen(name)
+        current: BlobHash | None = now.blob if now else None
+        if current == first.before:
+            continue
+        undone.append(
+            FileChanged(
+                name=name,
+                before=current,
+                after=first.before,
+                size_bytes=first.before_size_bytes,
+                cause="rollback",
+            )
+        )
+    if undone and state.draft is None:
+        return (DraftOpened(f"rollback-{run.number}-{run.item}"), *undone)
+    return tuple(undone)

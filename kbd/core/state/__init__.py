@@ -1,0 +1,44 @@
+"""What is true, as records folded from the log: nothing here does I/O or decides anything.
+
+Read in this order: `drafts` and `runs` (the parts), `workbench` (the whole of one workbench),
+`fold` (how each event changes it), `daemon` (what the daemon's own log says).
+
+State is the only mutable thing of the pure floors, and only `fold` and `daemon` change it.
+"""
+
+from kbd.core.state.daemon import DaemonState, KnownWorkbench, fold_daemon
+from kbd.core.state.drafts import Checkpoint, Draft, DraftFile
+from kbd.core.state.fold import fold_workbench
+from kbd.core.state.runs import Chain, Item, ItemState, Plan, Run, RunError, RunStatus, Turn
+from kbd.core.state.workbench import (
+    Consent,
+    FileEntry,
+    Said,
+    SeenFile,
+    WorkbenchState,
+    folded_name,
+)
+
+__all__ = [
+    "Chain",
+    "Checkpoint",
+    "Consent",
+    "DaemonState",
+    "Draft",
+    "DraftFile",
+    "FileEntry",
+    "Item",
+    "ItemState",
+    "KnownWorkbench",
+    "Plan",
+    "Run",
+    "RunError",
+    "RunStatus",
+    "Said",
+    "SeenFile",
+    "Turn",
+    "WorkbenchState",
+    "fold_daemon",
+    "fold_workbench",
+    "folded_name",
+]

@@ -1,0 +1,83 @@
+"""How events change the draft and what is published."""
+
+from kbd.core.state.drafts import Draft, DraftFile
+from kbd.core.state.workbench import FileEntry, WorkbenchState
+from kbd.events.base import Recorded
+from kbd.events.drafts import DeletionConfirmed, DraftOpened, FileChanged
+from kbd.types import Seq
+
+__all__ = ["change_file", "complete_publish", "confirm_deletion", "discard", "open_draft"]
+
+
+def open_draft(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Open an empty draft; the change that follows in the same frame fills it."""
+    data: DraftOpened = record.data
+    state.draft = Draft(draft_id=data.draft_id, created_at_us=record.ts_us, run=record.run)
+
+
+def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make a change the draft's version of a file; a draft without a difference is closed."""
+    data: FileChanged = record.data
+    draft = state.draft
+    if draft is None:
+        draft = state.draft = Draft(draft_id="", created_at_us=record.ts_us, run=record.run)
+    entry = state.files.get(data.name)
+    drafted = draft.files.get(data.name)
+    if drafted is None:
+        base, base_size = (entry.blob, entry.size_bytes) if entry else (None, 0)
+        drafted = DraftFile(base=base, blob=None, base_size_bytes=base_size)
+        draft.files[data.name] = drafted
+    drafted.blob, drafted.size_bytes = data.after, data.size_bytes
+    drafted.run, drafted.warnings = record.run, list(data.warnings)
+    if record.run:
+        run = state.run(record.run)
+        if data.cause == "edit":
+            run.attempt_changes.append(data)
+            if run.item and run.item not in drafted.items:
+                drafted.items.append(run.item)
+        elif run.item in drafted.items:
+            drafted.items.remove(run.item)
+    if drafted.blob == drafted.base:
+        del draft.files[data.name]
+    if data.after is not None and data.name in draft.confirmed:
+        draft.confirmed.remove(data.name)
+    if not draft.files:
+        state.draft = None
+
+
+def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Drop the draft."""
+    del record
+    state.draft = None
+
+
+def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Remember which deletions a person confirmed; the newest list counts."""
+    data: DeletionConfirmed = record.data
+    if state.draft is not None:
+        state.draft.confirmed = list(data.names)
+
+
+def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make the intended files the published ones and take them out of the draft."""
+    intended, draft = state.publish, state.draft
+    state.publish = None
+    if intended is None:
+        return
+    drafted_as = {given: name for name, given in intended.kept_both}
+    for planned in intended.files:
+        if planned.new is None:
+            state.files.pop(planned.name, None)
+        else:
+            before = state.files.get(planned.name)
+            state.files[planned.name] = FileEntry(
+                blob=planned.new,
+                size_bytes=planned.size_bytes,
+                added_at_us=before.added_at_us if before else record.ts_us,
+                modified_at_us=record.ts_us,
+                source_path=before.source_path if before else "",
+            )
+        if draft is not None:
+            draft.files.pop(drafted_as.get(planned.name, planned.name), None)
+    if draft is not None and not draft.files:
+        state.draft = None

@@ -1,0 +1,157 @@
+"""The parts of state about runs: the plan with its items, the open chain of turns."""
+
+from enum import StrEnum
+
+import msgspec
+
+from kbd.events.base import ReplyCall
+from kbd.events.drafts import FileChanged
+from kbd.messages import Usage
+from kbd.types import BlobHash, CallId, Phase
+
+__all__ = ["Chain", "Item", "ItemState", "Plan", "Run", "RunError", "RunStatus", "Turn"]
+
+FINGERPRINTS_KEPT = 10
+"""Contract, section 5: loops are looked for in the last 10 calls."""
+
+
+class RunStatus(StrEnum):
+    """Where a run stands; all but `running` and `finished` can be resumed."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+
+class ItemState(StrEnum):
+    """Where a plan item stands; the mark in plan.md is drawn from it."""
+
+    OPEN = "open"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Item(msgspec.Struct):
+    """A plan item, named by its place.
+
+    Args:
+        text: As planned.
+        state: Open, done or failed.
+        failures: How many attempts failed.
+        reason: Why the last of them did.
+        code: The code of that error.
+        answer: The model's final text for it.
+    """
+
+    text: str
+    state: ItemState = ItemState.OPEN
+    failures: int = 0
+    reason: str = ""
+    code: str = ""
+    answer: str = ""
+
+
+class Plan(msgspec.Struct):
+    """The plan as it stands; plan.md is its rendering."""
+
+    task: str
+    notes: str
+    items: list[Item]
+    original_count: int
+    refused: list[str] = []
+
+
+class Turn(msgspec.Struct):
+    """One reply of the model and what became of its calls.
+
+    Args:
+        text: What it said.
+        calls: What it asked for, in order.
+        entries: The tool log's number of each call that started.
+        results: What the model sees of each call that ended or was refused.
+    """
+
+    text: str
+    calls: tuple[ReplyCall, ...] = ()
+    entries: dict[CallId, int] = {}
+    results: dict[CallId, str] = {}
+
+    def open_calls(self) -> tuple[ReplyCall, ...]:
+        """Return the calls that have no result yet, in order."""
+        return tuple(call for call in self.calls if call.id not in self.results)
+
+
+class Chain(msgspec.Struct):
+    """The conversation of the open phase or item attempt.
+
+    Args:
+        opening: The hash of its opening messages, once a turn was asked for.
+        turns: The replies so far.
+        asked: The turn that was last asked for, from 1; one more than `turns` has while it is open.
+        fingerprints: Of the last calls, oldest first.
+    """
+
+    opening: BlobHash | None = None
+    turns: list[Turn] = []
+    asked: int = 0
+    fingerprints: list[str] = []
+
+
+class RunError(msgspec.Struct, frozen=True):
+    """What stopped a run."""
+
+    code: str
+    message: str
+    subphase: str
+    retryable: bool
+
+
+class Run(msgspec.Struct):
+    """A run.
+
+    Args:
+        number: Counted from 1 within the workbench.
+        message_id: The user message that it answers.
+        model_id: The model that does it.
+        status: Where it stands.
+        started_at_us: When it began.
+        ended_at_us: When it last stopped, or 0.
+        cancel_requested: Whether somebody asked it to stop since it last began or resumed.
+        phase: The open phase, or the last one.
+        phase_open: Whether that phase is under way.
+        research: research.md, once written.
+        plan: The plan, once written.
+        summary: The summary, once written.
+        item: The item being worked on, from 1, or 0.
+        attempt: Its attempt, 1 or 2.
+        chain: The conversation of the open phase or attempt.
+        attempt_changes: What the open attempt wrote, oldest first.
+        usage: What the model calls consumed.
+        call_ids: The ids of all calls that its replies asked for.
+        error: What stopped it, if it failed.
+        dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
+            a chain is begun afresh. Empty if there is none.
+    """
+
+    number: int
+    message_id: str
+    model_id: str
+    started_at_us: int
+    status: RunStatus = RunStatus.RUNNING
+    ended_at_us: int = 0
+    cancel_requested: bool = False
+    phase: Phase | None = None
+    phase_open: bool = False
+    research: str | None = None
+    plan: Plan | None = None
+    summary: str | None = None
+    item: int = 0
+    attempt: int = 0
+    chain: Chain = msgspec.field(default_factory=Chain)
+    attempt_changes: list[FileChanged] = []
+    usage: Usage = Usage()
+    call_ids: set[CallId] = set()
+    error: RunError | None = None
+    dead_end: str = ""

@@ -1,0 +1,125 @@
+"""The state of one workbench, with the few questions that everybody asks of it."""
+
+import unicodedata
+from collections.abc import Iterator
+
+import msgspec
+
+from kbd.core.state.drafts import Checkpoint, Draft
+from kbd.core.state.runs import Run, RunStatus
+from kbd.events.drafts import EffectIntended, PublishIntended
+from kbd.types import BlobHash, FileName, RunId, Seq, WorkbenchId
+
+__all__ = ["Consent", "FileEntry", "Said", "SeenFile", "WorkbenchState", "folded_name"]
+
+
+def folded_name(name: str) -> str:
+    """Return what two names share when they would collide on a user's machine (case, NFC)."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+class FileEntry(msgspec.Struct, frozen=True):
+    """A published file."""
+
+    blob: BlobHash
+    size_bytes: int
+    added_at_us: int
+    modified_at_us: int
+    source_path: str = ""
+
+
+class SeenFile(msgspec.Struct, frozen=True):
+    """A file as runs see it: the draft's version if there is one."""
+
+    name: FileName
+    blob: BlobHash
+    size_bytes: int
+    modified_at_us: int
+    in_draft: bool
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A message of the conversation with the person."""
+
+    message_id: str
+    role: str
+    text: str
+    created_at_us: int
+    run: int = 0
+
+
+class Consent(msgspec.Struct, frozen=True):
+    """What a person agreed to."""
+
+    provider_id: str
+    model_id: str
+    scope_hash: str
+    persist: bool
+    run_count: int
+
+
+class WorkbenchState(msgspec.Struct):
+    """Everything that is true of one workbench after the event `seq`."""
+
+    workbench_id: WorkbenchId = WorkbenchId("")
+    name: str = ""
+    created_at_us: int = 0
+    updated_at_us: int = 0
+    seq: Seq = Seq(0)
+    model_id: str | None = None
+    files: dict[FileName, FileEntry] = {}
+    draft: Draft | None = None
+    said: list[Said] = []
+    runs: list[Run] = []
+    consents: list[Consent] = []
+    checkpoints: list[Checkpoint] = []
+    publish: PublishIntended | None = None
+    effects: dict[str, EffectIntended] = {}
+    entries: dict[int, Seq] = {}
+    next_entry: int = 1
+
+    def run(self, number: int) -> Run:
+        """Return a run by its number; raises IndexError if there is none."""
+        if number < 1:
+            raise IndexError(number)
+        return self.runs[number - 1]
+
+    def run_id(self, number: int) -> RunId:
+        """Return the id of a run."""
+        return RunId(f"{self.workbench_id}-{number}")
+
+    def active_run(self) -> Run | None:
+        """Return the run that is under way."""
+        if self.runs and self.runs[-1].status is RunStatus.RUNNING:
+            return self.runs[-1]
+        return None
+
+    def last_request(self) -> Said | None:
+        """Return the newest message of the person."""
+        for said in reversed(self.said):
+            if said.role == "user":
+                return said
+        return None
+
+    def seen(self, name: FileName) -> SeenFile | None:
+        """Return a file as runs see it."""
+        drafted = self.draft.files.get(name) if self.draft else None
+        if drafted is not None:
+            if drafted.blob is None or self.draft is None:
+                return None
+            changed_at = max(self.updated_at_us, self.draft.created_at_us)
+            return SeenFile(name, drafted.blob, drafted.size_bytes, changed_at, in_draft=True)
+        entry = self.files.get(name)
+        if entry is None:
+            return None
+        return SeenFile(name, entry.blob, entry.size_bytes, entry.modified_at_us, in_draft=False)
+
+    def all_seen(self) -> Iterator[SeenFile]:
+        """Yield all files as runs see them, sorted by name."""
+        names = set(self.files)
+        if self.draft:
+            names.update(self.draft.files)
+        for name in sorted(names):
+            seen = self.seen(name)
+            if seen is not None:
+                yield seen
