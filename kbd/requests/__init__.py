@@ -1,0 +1,131 @@
+"""Every request that a client may send, with its answer; and every notification.
+
+    daemon         EngineGetInfo ToolWorkerGetStatus DaemonShutdown PluginsList LogHead LogVerify
+                   rpc.discover
+    providers      ProvidersGetStatus ModelsListSupported UserGetDefaultModel UserSetDefaultModel
+    workbenches    WorkbenchCreate, Open, List, Delete, GetScope, FilesList, FilesAdd, FilesRemove,
+                   FilesExtract, GetDefaultModel, SetDefaultModel
+    egress         EgressGetConsentStatus EgressGrantWorkshopConsent
+    workshop       WorkshopSendUserMessage, RunAgent, CancelRun, GetState, GetConversation,
+                   SetActiveModel; RunGet RunList
+    drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList ReviewGetChangeSet
+                   ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
+    events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
+    notifications  what the daemon sends without being asked
+    openrpc        the document that `rpc.discover` answers, made from these records
+
+A request is a record: its class's name is the method's, its fields are the parameters, its `answer`
+is the record that is answered. Formats contribute further methods when the daemon starts, so the
+daemon's table is `METHODS` and theirs.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from kbd.requests.base import Request
+from kbd.requests.daemon import (
+    DaemonShutdown,
+    EngineGetInfo,
+    LogHead,
+    LogVerify,
+    PluginsList,
+    RpcDiscover,
+    ToolWorkerGetStatus,
+)
+from kbd.requests.drafts import (
+    CheckpointsList,
+    DraftDiscard,
+    DraftGetState,
+    DraftPublish,
+    ReviewGetChangeSet,
+    ReviewGetDeletionConfirmations,
+    ReviewSetDeletionConfirmations,
+)
+from kbd.requests.egress import EgressGetConsentStatus, EgressGrantWorkshopConsent
+from kbd.requests.events import BlobRead, EventsRead, EventsSubscribe, EventsUnsubscribe
+from kbd.requests.providers import (
+    ModelsListSupported,
+    ProvidersGetStatus,
+    UserGetDefaultModel,
+    UserSetDefaultModel,
+)
+from kbd.requests.workbenches import (
+    WorkbenchCreate,
+    WorkbenchDelete,
+    WorkbenchFilesAdd,
+    WorkbenchFilesExtract,
+    WorkbenchFilesList,
+    WorkbenchFilesRemove,
+    WorkbenchGetDefaultModel,
+    WorkbenchGetScope,
+    WorkbenchList,
+    WorkbenchOpen,
+    WorkbenchSetDefaultModel,
+)
+from kbd.requests.workshop import (
+    RunGet,
+    RunList,
+    WorkshopCancelRun,
+    WorkshopGetConversation,
+    WorkshopGetState,
+    WorkshopRunAgent,
+    WorkshopSendUserMessage,
+    WorkshopSetActiveModel,
+)
+
+__all__ = ["API_VERSION", "METHODS", "AnyRequest"]
+
+API_VERSION = "1"
+"""The version of the contract; a client that names another is refused."""
+
+AnyRequest = (
+    EngineGetInfo
+    | ToolWorkerGetStatus
+    | DaemonShutdown
+    | PluginsList
+    | LogHead
+    | LogVerify
+    | RpcDiscover
+    | ProvidersGetStatus
+    | ModelsListSupported
+    | UserGetDefaultModel
+    | UserSetDefaultModel
+    | WorkbenchCreate
+    | WorkbenchOpen
+    | WorkbenchList
+    | WorkbenchDelete
+    | WorkbenchGetScope
+    | WorkbenchFilesList
+    | WorkbenchFilesAdd
+    | WorkbenchFilesRemove
+    | WorkbenchFilesExtract
+    | WorkbenchGetDefaultModel
+    | WorkbenchSetDefaultModel
+    | EgressGetConsentStatus
+    | EgressGrantWorkshopConsent
+    | WorkshopSendUserMessage
+    | WorkshopRunAgent
+    | WorkshopCancelRun
+    | WorkshopGetState
+    | WorkshopGetConversation
+    | WorkshopSetActiveModel
+    | RunGet
+    | RunList
+    | DraftGetState
+    | DraftPublish
+    | DraftDiscard
+    | CheckpointsList
+    | ReviewGetChangeSet
+    | ReviewSetDeletionConfirmations
+    | ReviewGetDeletionConfirmations
+    | EventsRead
+    | EventsSubscribe
+    | EventsUnsubscribe
+    | BlobRead
+)
+"""The requests that kbd itself answers, as one closed union."""
+
+METHODS: Mapping[str, type[Request]] = MappingProxyType(
+    {kind.method: kind for kind in AnyRequest.__args__}
+)
+"""The same by name."""

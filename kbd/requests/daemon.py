@@ -1,0 +1,191 @@
+"""Requests about the daemon itself: what it is, its plugins, its workers, the soundness of logs."""
+
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from kbd.requests.base import UNSET, Answer, LogParam, Request, Unset
+from kbd.types import Seq
+
+__all__ = [
+    "DaemonShutdown",
+    "DaemonStopping",
+    "EngineGetInfo",
+    "EngineInfo",
+    "LogFault",
+    "LogHead",
+    "LogHeadFound",
+    "LogVerified",
+    "LogVerify",
+    "PluginRow",
+    "PluginsFound",
+    "PluginsList",
+    "RpcDiscover",
+    "SandboxInfo",
+    "ToolWorkerGetStatus",
+    "ToolWorkerStatus",
+]
+
+
+class EngineInfo(Answer):
+    """What is running.
+
+    Args:
+        engine_version: The version of kbd.
+        api_version: The version of the contract.
+        backend: "asyncio" or "trio".
+        home: `$KBD_HOME`.
+        pid: The daemon's process.
+        plugins: The names of the plugins that are loaded.
+        workbenches: How many there are.
+        uptime_s: Seconds since the start.
+    """
+
+    engine_version: str
+    api_version: str
+    backend: str
+    home: str
+    pid: int
+    plugins: tuple[str, ...]
+    workbenches: int
+    uptime_s: float
+
+
+class EngineGetInfo(Request):
+    """Ask what is running."""
+
+    answer: ClassVar[type[Any]] = EngineInfo
+
+
+class SandboxInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """How workers are confined, and why not further."""
+
+    level: str
+    reason: str | Unset = UNSET
+
+
+class ToolWorkerStatus(Answer):
+    """Whether files can be worked on.
+
+    Args:
+        available: Whether a worker call would be tried.
+        workers: How many worker processes there are.
+        sandbox: How they are confined.
+        error: Why none can be started.
+    """
+
+    available: bool
+    workers: int
+    sandbox: SandboxInfo
+    error: str | Unset = UNSET
+
+
+class ToolWorkerGetStatus(Request):
+    """Ask whether files can be worked on."""
+
+    answer: ClassVar[type[Any]] = ToolWorkerStatus
+
+
+class DaemonStopping(Answer):
+    """The daemon stops in an orderly way; running work goes on at the next start."""
+
+    stopping: bool = True
+
+
+class DaemonShutdown(Request):
+    """Stop the daemon."""
+
+    answer: ClassVar[type[Any]] = DaemonStopping
+
+
+class PluginRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One plugin.
+
+    Args:
+        name: The name of its entry point.
+        version: Of the distribution that brings it.
+        source: That distribution.
+        kind: What it brings: "formats", "tools", "providers", joined by commas.
+        status: Whether it is in use.
+        reason: Why it is not.
+    """
+
+    name: str
+    version: str
+    source: str
+    kind: str
+    status: Literal["loaded", "left_out", "blocked"]
+    reason: str | Unset = UNSET
+
+
+class PluginsFound(Answer):
+    """All plugins that are installed."""
+
+    plugins: tuple[PluginRow, ...]
+
+
+class PluginsList(Request):
+    """List all plugins that are installed."""
+
+    answer: ClassVar[type[Any]] = PluginsFound
+
+
+class LogHeadFound(Answer):
+    """The last event of a log, and the hash of the chain up to it (64 hex digits)."""
+
+    seq: Seq
+    hash: str
+
+
+class LogHead(Request):
+    """Ask for the head of a log, to keep it elsewhere as evidence."""
+
+    answer: ClassVar[type[Any]] = LogHeadFound
+
+    workbench_id: LogParam
+
+
+class LogFault(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong with a log: which file, at which byte."""
+
+    kind: str
+    file: str
+    offset: int
+    message: str
+
+
+class LogVerified(Answer):
+    """What a reading of the whole log found.
+
+    Args:
+        ok: Whether it is whole.
+        seq: The last event.
+        frames: How many frames were checked.
+        segments: How many files they lie in.
+        blobs: How many blobs were checked against their hash.
+        head: The hash of the chain up to `seq`.
+        faults: What is wrong.
+    """
+
+    ok: bool
+    seq: Seq
+    frames: int
+    segments: int
+    blobs: int
+    head: str
+    faults: tuple[LogFault, ...]
+
+
+class LogVerify(Request):
+    """Check a log: frames, sequence, chain, blobs."""
+
+    answer: ClassVar[type[Any]] = LogVerified
+
+    workbench_id: LogParam
+
+
+class RpcDiscover(Request):
+    """Ask for the OpenRPC document of every method."""
+
+    method: ClassVar[str] = "rpc.discover"
+    answer: ClassVar[type[Any]] = dict[str, Any]

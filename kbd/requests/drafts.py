@@ -1,0 +1,230 @@
+"""Requests about the draft: its review, its publishing, the checkpoints that publishes leave."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+from kbd.types import FileName, RunId
+
+__all__ = [
+    "ChangeRow",
+    "ChangeSet",
+    "CheckpointRow",
+    "CheckpointStats",
+    "CheckpointsFound",
+    "CheckpointsList",
+    "DeletionConfirmations",
+    "DraftDiscard",
+    "DraftDiscarded",
+    "DraftGetState",
+    "DraftPublish",
+    "DraftPublished",
+    "DraftSource",
+    "DraftState",
+    "KeptBoth",
+    "ReviewGetChangeSet",
+    "ReviewGetDeletionConfirmations",
+    "ReviewSetDeletionConfirmations",
+]
+
+_PathText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+
+
+class _DraftRequest(Request):
+    """The root of the requests about the draft."""
+
+    subject: ClassVar[str] = "draft"
+
+
+class _ReviewRequest(Request):
+    """The root of the requests about its review."""
+
+    subject: ClassVar[str] = "review"
+
+
+class DraftSource(msgspec.Struct, frozen=True, kw_only=True):
+    """What opened the draft: "run" with its id, or "client"."""
+
+    kind: str
+    ref: str
+
+
+class DraftState(Answer):
+    """Whether there is a draft, and which."""
+
+    has_draft: bool
+    draft_id: str | Unset = UNSET
+    created_at: str | Unset = UNSET
+    source: DraftSource | Unset = UNSET
+
+
+class DraftGetState(_DraftRequest):
+    """Ask whether there is a draft."""
+
+    answer: ClassVar[type[Any]] = DraftState
+
+    workbench_id: WorkbenchParam
+
+
+class KeptBoth(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was published beside one that had changed meanwhile."""
+
+    path: FileName
+    published_as: FileName
+
+
+class DraftPublished(Answer):
+    """What was published.
+
+    Args:
+        published_at: ISO 8601, UTC.
+        checkpoint_id: The checkpoint of what published/ held before.
+        published: The files that changed there.
+        kept_both: Those that got another name.
+    """
+
+    published_at: str
+    checkpoint_id: str
+    published: tuple[FileName, ...]
+    kept_both: tuple[KeptBoth, ...]
+
+
+class DraftPublish(_DraftRequest):
+    """Put the draft, or a part of it, into published/.
+
+    Args:
+        paths: Only these; all if absent.
+        on_conflict: What to do where a published file changed meanwhile.
+        accept_external: Whether files with new external references may be published.
+    """
+
+    answer: ClassVar[type[Any]] = DraftPublished
+
+    workbench_id: WorkbenchParam
+    paths: tuple[_PathText, ...] | Unset = UNSET
+    on_conflict: Literal["refuse", "keep_both"] = "refuse"
+    accept_external: bool = False
+
+
+class DraftDiscarded(Answer):
+    """Whether there was a draft to discard."""
+
+    discarded: bool
+
+
+class DraftDiscard(_DraftRequest):
+    """Throw the draft away."""
+
+    answer: ClassVar[type[Any]] = DraftDiscarded
+
+    workbench_id: WorkbenchParam
+
+
+class CheckpointStats(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a checkpoint holds."""
+
+    files: int
+    total_bytes: int
+
+
+class CheckpointRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One checkpoint."""
+
+    checkpoint_id: str
+    created_at: str
+    reason: str
+    description: str
+    stats: CheckpointStats
+
+
+class CheckpointsFound(Answer):
+    """The checkpoints of a workbench, oldest first."""
+
+    checkpoints: tuple[CheckpointRow, ...]
+
+
+class CheckpointsList(_DraftRequest):
+    """List the checkpoints of a workbench."""
+
+    answer: ClassVar[type[Any]] = CheckpointsFound
+
+    workbench_id: WorkbenchParam
+
+
+class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One changed file.
+
+    Args:
+        path: Its name.
+        change_type: What happened to it.
+        file_kind: What it is.
+        preview_kind: How it can be shown.
+        size_bytes: Its size in the draft; 0 if deleted.
+        size_before: Its size in published/.
+        summary: What changed, in a sentence.
+        focus_hint: Where to look first.
+        warnings: What the reader must see before publishing.
+        run_id: The run that changed it last, or None.
+        items: The plan items that changed it, counted from 1.
+        previous_path: Of a renamed file, its name before.
+    """
+
+    path: FileName
+    change_type: Literal["added", "modified", "deleted", "renamed"]
+    file_kind: str
+    preview_kind: str
+    size_bytes: int
+    size_before: int | Unset = UNSET
+    summary: str | Unset = UNSET
+    focus_hint: str | Unset = UNSET
+    warnings: tuple[str, ...] = ()
+    run_id: RunId | None = None
+    items: tuple[int, ...] = ()
+    previous_path: FileName | Unset = UNSET
+
+
+class ChangeSet(Answer):
+    """What the draft changes; an empty list if nothing.
+
+    Args:
+        draft_id: The draft, or None if there is none.
+        changes: The files.
+        draft_summary: What the run that made it says.
+    """
+
+    draft_id: str | None
+    changes: tuple[ChangeRow, ...]
+    draft_summary: str | Unset = UNSET
+
+
+class ReviewGetChangeSet(_ReviewRequest):
+    """Ask what the draft changes."""
+
+    answer: ClassVar[type[Any]] = ChangeSet
+
+    workbench_id: WorkbenchParam
+
+
+class DeletionConfirmations(Answer):
+    """Which deletions are confirmed, and which the publish still needs."""
+
+    confirmed: tuple[FileName, ...]
+    pending: tuple[FileName, ...]
+
+
+class ReviewSetDeletionConfirmations(_ReviewRequest):
+    """Confirm that these files may be deleted by the publish."""
+
+    answer: ClassVar[type[Any]] = DeletionConfirmations
+
+    workbench_id: WorkbenchParam
+    paths: tuple[_PathText, ...]
+
+
+class ReviewGetDeletionConfirmations(_ReviewRequest):
+    """Ask which deletions are confirmed."""
+
+    answer: ClassVar[type[Any]] = DeletionConfirmations
+
+    workbench_id: WorkbenchParam

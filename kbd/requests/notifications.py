@@ -1,0 +1,220 @@
+"""Every notification that the daemon sends without being asked.
+
+A connection gets those of each workbench that it has named in a request. Those with `seq` tell of
+a recorded event; the others (progress, text as it streams) are lost when nobody listens.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from kbd.requests.base import UNSET, Notification, Unset
+from kbd.requests.events import EventRow
+from kbd.requests.workshop import RunError
+from kbd.types import CallId, FileName, Phase, Seq
+
+__all__ = [
+    "CheckpointCreated",
+    "ConnectionDropped",
+    "DraftPublishProgress",
+    "DraftStateChanged",
+    "EventsAppended",
+    "EventsSynced",
+    "WorkbenchFilesChanged",
+    "WorkshopAgentLoopWarning",
+    "WorkshopAssistantMessageComplete",
+    "WorkshopAssistantStreamDelta",
+    "WorkshopImplementProgress",
+    "WorkshopModelChanged",
+    "WorkshopPhaseCompleted",
+    "WorkshopPhaseStarted",
+    "WorkshopRateLimitWarning",
+    "WorkshopRunCancelRequested",
+    "WorkshopRunFailed",
+    "WorkshopRunFinished",
+    "WorkshopRunStarted",
+    "WorkshopToolComplete",
+    "WorkshopToolExecuting",
+]
+
+
+class WorkbenchFilesChanged(Notification):
+    """The files of a workbench changed."""
+
+    added: tuple[FileName, ...] = ()
+    removed: tuple[FileName, ...] = ()
+    updated: tuple[FileName, ...] = ()
+
+
+class DraftStateChanged(Notification):
+    """A draft was opened, changed, published or discarded."""
+
+    has_draft: bool
+    draft_id: str | Unset = UNSET
+
+
+class DraftPublishProgress(Notification):
+    """How far a publish is."""
+
+    phase: Literal[
+        "validating",
+        "conflict_check",
+        "checkpoint_pre_publish",
+        "swap_directories",
+        "finalizing",
+        "rolling_back",
+    ]
+
+
+class CheckpointCreated(Notification):
+    """A checkpoint was recorded."""
+
+    checkpoint_id: str
+    reason: str
+
+
+class WorkshopRunStarted(Notification):
+    """A run began, or went on."""
+
+    message_id: str
+    model_id: str
+    resumed: bool = False
+
+
+class WorkshopRunFinished(Notification):
+    """A run ended well, was cancelled or was interrupted.
+
+    Args:
+        status: Which of them.
+        has_draft: Whether there are changes to review.
+    """
+
+    status: Literal["finished", "cancelled", "interrupted"]
+    has_draft: bool
+
+
+class WorkshopRunFailed(Notification):
+    """A run stopped on an error."""
+
+    error: RunError
+
+
+class WorkshopRunCancelRequested(Notification):
+    """Somebody asked the run to stop."""
+
+
+class WorkshopPhaseStarted(Notification):
+    """A phase began."""
+
+    phase: Phase
+
+
+class WorkshopPhaseCompleted(Notification):
+    """A phase ended well."""
+
+    phase: Phase
+
+
+class WorkshopImplementProgress(Notification):
+    """Work on an item began.
+
+    Args:
+        current_item: Its place in the plan, from 1.
+        total_items: How many there are.
+        item_label: Its text up to ` — `, at most 80 characters.
+    """
+
+    current_item: int
+    total_items: int
+    item_label: str
+
+
+class WorkshopToolExecuting(Notification):
+    """A tool starts."""
+
+    tool_name: str
+    tool_call_id: CallId
+    path: str | Unset = UNSET
+
+
+class WorkshopToolComplete(Notification):
+    """A tool ended, well or not."""
+
+    tool_name: str
+    tool_call_id: CallId
+    success: bool
+
+
+class WorkshopAssistantStreamDelta(Notification):
+    """A piece of the model's text, as it arrives; it may be sent again after a retry."""
+
+    message_id: str
+    token_delta: str
+    phase: Phase
+
+
+class WorkshopAssistantMessageComplete(Notification):
+    """The answer to the user's message is recorded."""
+
+    message_id: str
+    text: str
+
+
+class WorkshopAgentLoopWarning(Notification):
+    """The model repeats a call."""
+
+    tool_name: str
+    turn: int
+
+
+class WorkshopRateLimitWarning(Notification):
+    """The provider asked to slow down, or failed for a moment; kbd waits and tries again."""
+
+    provider_id: str
+    model_id: str
+    phase: Phase
+    retry_attempt: int
+    retry_max: int
+    wait_ms: int
+    warning_message: str
+
+
+class WorkshopModelChanged(Notification):
+    """Another model was chosen for the next run."""
+
+    model_id: str
+
+
+class EventsAppended(Notification):
+    """Events of a log that this connection follows, in order, each once.
+
+    Args:
+        events: They; the daemon writes them as ready-made JSON.
+        last_seq: The place of the last one: the cursor to go on from.
+    """
+
+    events: tuple[EventRow | msgspec.Raw, ...]
+    last_seq: Seq
+
+
+class EventsSynced(Notification):
+    """All that was recorded when the subscription began has been sent; what follows is live.
+
+    Args:
+        seq: The watermark; of a subscription to one log.
+        cursors: The watermarks by workbench; of a subscription to "*".
+    """
+
+    cursors: dict[str, Seq] | Unset = UNSET
+
+
+class ConnectionDropped(msgspec.Struct, frozen=True, kw_only=True):
+    """The last message of a connection that the daemon closes.
+
+    Args:
+        reason: "slow_consumer": the client did not read fast enough.
+        cursors: By workbench, the last event that was sent: subscribe again after it.
+    """
+
+    reason: Literal["slow_consumer"]
+    cursors: dict[str, Seq]

@@ -1,0 +1,262 @@
+"""Requests about the conversation and the runs of a workbench."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from kbd.messages import Usage
+from kbd.requests.base import UNSET, Answer, Request, RunParam, Unset, WorkbenchParam
+from kbd.requests.providers import ModelParam
+from kbd.types import CallId, Phase, RunId, WorkbenchId
+
+__all__ = [
+    "ActiveModel",
+    "CancelRequested",
+    "Conversation",
+    "ConversationCall",
+    "ConversationFunction",
+    "ConversationMessage",
+    "ImplementProgress",
+    "MessageSent",
+    "RunAnswered",
+    "RunError",
+    "RunGet",
+    "RunInfo",
+    "RunItem",
+    "RunList",
+    "RunStatus",
+    "RunsFound",
+    "WorkshopCancelRun",
+    "WorkshopGetConversation",
+    "WorkshopGetState",
+    "WorkshopRunAgent",
+    "WorkshopSendUserMessage",
+    "WorkshopSetActiveModel",
+    "WorkshopState",
+]
+
+RunStatus = Literal["running", "finished", "failed", "cancelled", "interrupted"]
+
+_MessageParam = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+
+
+class _WorkshopRequest(Request):
+    """The root of this file's requests."""
+
+    subject: ClassVar[str] = "workshop"
+
+
+class MessageSent(Answer):
+    """The message is recorded."""
+
+    message_id: str
+
+
+class WorkshopSendUserMessage(_WorkshopRequest):
+    """Ask for something; what earlier runs had planned is set aside."""
+
+    answer: ClassVar[type[Any]] = MessageSent
+
+    workbench_id: WorkbenchParam
+    text: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class RunAnswered(Answer):
+    """A run, ended or (without waiting) begun.
+
+    Args:
+        run_id: The run.
+        message_id: The message it works on.
+        has_draft: Whether there are changes to review.
+        completed: Whether it came to its end.
+        status: How it stands.
+    """
+
+    run_id: RunId
+    message_id: str
+    has_draft: bool
+    completed: bool
+    status: RunStatus
+
+
+class WorkshopRunAgent(_WorkshopRequest):
+    """Run the agent on the last message, or go on with the run that stopped.
+
+    Args:
+        message_id: The message to work on; the last one if absent.
+        model_id: The model; the workbench's if absent.
+        wait: Whether to answer when the run has ended, or at once.
+    """
+
+    answer: ClassVar[type[Any]] = RunAnswered
+
+    workbench_id: WorkbenchParam
+    message_id: _MessageParam | Unset = UNSET
+    model_id: ModelParam | Unset = UNSET
+    wait: bool = True
+
+
+class CancelRequested(Answer):
+    """Whether there was a run to cancel."""
+
+    cancel_requested: bool
+
+
+class WorkshopCancelRun(_WorkshopRequest):
+    """Stop the active run; it can be resumed."""
+
+    answer: ClassVar[type[Any]] = CancelRequested
+
+    workbench_id: WorkbenchParam
+
+
+class ImplementProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """Which item of the plan is worked on: `current` of `total`, from 1."""
+
+    current: int
+    total: int
+    label: str
+
+
+class WorkshopState(Answer):
+    """How the workshop stands."""
+
+    active_model_id: str
+    default_model_id: str
+    has_draft: bool
+    current_phase: Phase | None
+    implement_progress: ImplementProgress | None
+    run_id: RunId | None
+
+
+class WorkshopGetState(_WorkshopRequest):
+    """Ask how the workshop stands."""
+
+    answer: ClassVar[type[Any]] = WorkshopState
+
+    workbench_id: WorkbenchParam
+
+
+class ConversationFunction(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call asks for; `arguments` is JSON text."""
+
+    name: str
+    arguments: str
+
+
+class ConversationCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call in a conversation."""
+
+    id: CallId
+    function: ConversationFunction
+
+
+class ConversationMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of a conversation."""
+
+    type: Literal["user_message", "assistant_message", "tool_result", "system_event"]
+    message_id: str
+    role: str
+    text: str
+    created_at: str
+    tool_calls: tuple[ConversationCall, ...] | Unset = UNSET
+    tool_call_id: CallId | Unset = UNSET
+    content: str | Unset = UNSET
+    metadata: dict[str, Any] | Unset = UNSET
+
+
+class Conversation(Answer):
+    """The conversation of a workbench, oldest first."""
+
+    messages: tuple[ConversationMessage, ...]
+
+
+class WorkshopGetConversation(_WorkshopRequest):
+    """Ask for the conversation."""
+
+    answer: ClassVar[type[Any]] = Conversation
+
+    workbench_id: WorkbenchParam
+
+
+class ActiveModel(Answer):
+    """The model that the next run uses."""
+
+    active_model_id: str
+
+
+class WorkshopSetActiveModel(_WorkshopRequest):
+    """Choose the model that the next run uses."""
+
+    answer: ClassVar[type[Any]] = ActiveModel
+
+    workbench_id: WorkbenchParam
+    model_id: ModelParam
+
+
+class RunItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One item of a run's plan; `index` counts from 1."""
+
+    index: int
+    label: str
+    state: Literal["open", "active", "done", "failed"]
+    reason: str | Unset = UNSET
+
+
+class RunError(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a run failed."""
+
+    error_code: str
+    message: str
+    subphase: str | Unset = UNSET
+    retryable: bool = False
+
+
+class RunInfo(Answer):
+    """One run.
+
+    Args:
+        run_id: Its id.
+        workbench_id: Where it worked.
+        status: How it stands.
+        phase: The phase it is in, or ended in.
+        items: Its plan.
+        usage: The tokens it consumed.
+        cost: US dollars; 0 if unknown or free.
+        started_at: ISO 8601, UTC.
+        error: Why it failed.
+        ended_at: The same, if it ended.
+    """
+
+    run_id: RunId
+    workbench_id: WorkbenchId
+    status: RunStatus
+    phase: Phase | None
+    items: tuple[RunItem, ...]
+    usage: Usage
+    cost: float
+    started_at: str
+    error: RunError | Unset = UNSET
+    ended_at: str | Unset = UNSET
+
+
+class RunGet(_WorkshopRequest):
+    """Ask how a run stands."""
+
+    answer: ClassVar[type[Any]] = RunInfo
+
+    run_id: RunParam
+
+
+class RunsFound(Answer):
+    """Runs, oldest first."""
+
+    runs: tuple[RunInfo, ...]
+
+
+class RunList(_WorkshopRequest):
+    """List the runs of a workbench, or all."""
+
+    answer: ClassVar[type[Any]] = RunsFound
+
+    workbench_id: WorkbenchParam | Unset = UNSET
