@@ -1,0 +1,18 @@
+"""The core: how a command becomes an event, and how a run does its work.
+
+Read from the bottom up, for a module knows only those below it:
+
+    paths, clock, diagnostics   where things lie, what time it is, the daemon's own log
+    settings                    what can be configured, read once at start
+    plugins, state, secrets     what is installed; the pure state of a workbench; API keys
+    catalog, decisions, journal formats, tools and providers by name; the pure rules; the log
+    workers                     processes in which hostile and heavy work is done
+    draft                       the draft's files
+    keeper, egress              the single writer of a workbench; what may leave the machine
+    queries                     answers from state
+    agent, review               a run; its change set
+    server, supervisor          the socket; which runs are alive
+    daemon                      assembly
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,167 @@
+"""What is installed, by name: formats, tools and providers, each with its owner. Read-only."""
+
+import hashlib
+import mimetypes
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from kbd.core.plugins.host import Owned, Plugin, Plugins
+from kbd.core.plugins.schemas import plain_schema
+from kbd.core.plugins.suffixes import FormatsByName
+from kbd.errors import NotFound
+from kbd.formats import Editable, FormatHandler
+from kbd.providers import Provider, ToolSchema
+from kbd.tools import FormatCatalog, Tool
+from kbd.types import Effect, Phase
+
+__all__ = ["Catalog", "FileKind", "ToolEntry", "content_hash"]
+
+T = TypeVar("T")
+
+PLAN_TOOLS = ("read_file", "recall_tool_result")
+"""The tools of the plan phase (contract, section 4): exactly these."""
+
+
+class FileKind(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a file is, by its name.
+
+    Args:
+        kind: The word that manifests show; "other" where no format handles it.
+        mime_type: Its MIME type, as its format says or as commonly guessed.
+        is_opaque: Whether no installed format can look into it.
+        reason: Why it is opaque.
+    """
+
+    kind: str
+    mime_type: str
+    is_opaque: bool = False
+    reason: str | None = None
+
+
+class ToolEntry(msgspec.Struct, frozen=True):
+    """A tool, its owner, and how a model is told of it."""
+
+    tool: Tool
+    plugin: Plugin
+    schema: ToolSchema
+
+
+class Catalog(FormatCatalog):
+    """The formats, tools and providers of all plugins."""
+
+    def __init__(self, plugins: Plugins) -> None:
+        self._formats = FormatsByName(each.item for each in plugins.formats)
+        self._format_owners = {each.item.name: each for each in plugins.formats}
+        self._providers = {each.item.name: each for each in plugins.providers}
+        self._tools = {
+            each.item.name: ToolEntry(
+                tool=each.item,
+                plugin=each.plugin,
+                schema=ToolSchema(
+                    name=each.item.name,
+                    description=each.item.description,
+                    parameters=plain_schema(each.item.arguments),
+                ),
+            )
+            for each in sorted(plugins.tools, key=lambda each: each.item.name)
+        }
+        # An instance of its own, with the built-in table: the same on every machine.
+        self._mime_types = mimetypes.MimeTypes()
+
+    def handlers(self) -> Sequence[FormatHandler]:
+        """Return all formats, sorted by name."""
+        return self._formats.handlers()
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        """Return the format for a file's name by its suffix, or None for an opaque file."""
+        return self._formats.for_name(name)
+
+    def format(self, name: str) -> Owned[FormatHandler]:
+        """Return a format by its own name, with its owner.
+
+        Raises:
+            NotFound: There is none.
+        """
+        return _known(self._format_owners, name, "format")
+
+    def kind_of(self, name: str) -> FileKind:
+        """Return what a file is, by its name."""
+        found = self._formats.find(name)
+        if found is not None:
+            return FileKind(kind=found[0].kind, mime_type=found[1])
+        mime, _ = self._mime_types.guess_type(name.rsplit("/", 1)[-1])
+        return FileKind(
+            kind="other",
+            mime_type=mime or "application/octet-stream",
+            is_opaque=True,
+            reason="no installed format reads this type of file",
+        )
+
+    def editable_suffixes(self) -> tuple[str, ...]:
+        """Return the suffixes of formats that take operations, sorted."""
+        editable = (handler for handler in self.handlers() if isinstance(handler, Editable))
+        return tuple(sorted({suffix for handler in editable for suffix in handler.suffixes}))
+
+    def readable_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of files that some format handles, sorted."""
+        return tuple(sorted({handler.kind for handler in self.handlers()}))
+
+    def tool(self, name: str) -> ToolEntry:
+        """Return a tool by name.
+
+        Raises:
+            NotFound: There is none.
+        """
+        return _known(self._tools, name, "tool")
+
+    def tools(self) -> tuple[ToolEntry, ...]:
+        """Return all tools, sorted by name."""
+        return tuple(self._tools.values())
+
+    def tools_for(self, phase: Phase) -> tuple[ToolEntry, ...]:
+        """Return the tools that may be called in a phase (contract, section 4)."""
+        match phase:
+            case Phase.RESEARCH:
+                return tuple(e for e in self.tools() if e.tool.effect is not Effect.WRITE)
+            case Phase.PLAN:
+                return tuple(e for e in self.tools() if e.tool.name in PLAN_TOOLS)
+            case Phase.IMPLEMENT:
+                return self.tools()
+            case Phase.SUMMARY:
+                return ()
+
+    def provider(self, name: str) -> Owned[Provider]:
+        """Return a provider by name, with its owner.
+
+        Raises:
+            NotFound: There is none.
+        """
+        return _known(self._providers, name, "provider")
+
+    def providers(self) -> tuple[Owned[Provider], ...]:
+        """Return all providers, sorted by name."""
+        return tuple(self._providers[name] for name in sorted(self._providers))
+
+
+def content_hash(plugin: Plugin) -> str:
+    """Return the SHA-256 of a plugin's source files with their names, for the log.
+
+    It reads them all: call it at start, or in a thread.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(plugin.folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            name = path.relative_to(plugin.folder).as_posix()
+            body = path.read_bytes()
+            digest.update(f"{len(name)}:{name}:{len(body)}:".encode())
+            digest.update(body)
+    return digest.hexdigest()
+
+
+def _known(things: Mapping[str, T], name: str, kind: str) -> T:
+    if name not in things:
+        msg = f"There is no {kind} {name!r}; there are: {', '.join(sorted(things)) or 'none'}."
+        raise NotFound(msg)
+    return things[name]

@@ -1,0 +1,107 @@
+"""The daemon's own log: what its operator reads, as JSON lines or, on a terminal, as text.
+
+It is not the event log. It holds no secret, no file content, and no local variables of a
+traceback; whatever a file's name or an error's text contains, an entry stays one line (in text
+form a traceback follows, each of its lines indented).
+"""
+
+import logging
+from collections.abc import Callable, MutableMapping
+from typing import Any, TextIO
+
+import structlog
+
+__all__ = ["configure"]
+
+LONGEST_TEXT = 8192
+"""Characters of one value that are shown: a log line is read, or indexed, not archived."""
+
+DEEPEST = 6
+"""Levels of nested values that are shown."""
+
+# C0 and C1 controls, line and paragraph separators, and the marks that turn writing round.
+_ESCAPES = {
+    code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    for code in (
+        *range(0x20), *range(0x7F, 0xA0), 0x061C, *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF, *range(0xD800, 0xE000),
+    )
+}  # fmt: skip
+
+
+def configure(
+    stream: TextIO,
+    *,
+    json: bool,
+    redact: Callable[[str], str] = str,
+    level: int = logging.INFO,
+) -> None:
+    """Set structlog up for this process; the last call holds.
+
+    Args:
+        stream: Where entries are written, one `write` each.
+        json: Whether they are JSON objects; else text for people.
+        redact: Replaces secrets in a text, as `Secrets.redact` does.
+        level: Entries below it are dropped.
+    """
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+            structlog.processors.format_exc_info,
+            _Clean(redact),
+            structlog.processors.JSONRenderer(sort_keys=True) if json else _console(stream),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file=stream),
+        cache_logger_on_first_use=False,
+    )
+
+
+def _console(stream: TextIO) -> structlog.types.Processor:
+    import structlog.dev  # noqa: PLC0415 - 55 ms for rich, which JSON lines do not need
+
+    return structlog.dev.ConsoleRenderer(
+        colors=stream.isatty(),
+        exception_formatter=structlog.dev.plain_traceback,
+        timestamp_key="ts",
+        sort_keys=True,
+    )
+
+
+class _Clean:
+    """Redacts, shortens and escapes every text of an entry."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        self._redact = redact
+
+    def __call__(
+        self, _logger: object, _method: str, entry: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        trace = entry.pop("exception", None)
+        clean: dict[str, Any] = {
+            self._text(str(key)): self._value(value, DEEPEST) for key, value in entry.items()
+        }
+        if isinstance(trace, str):
+            lines = self._redact(trace).split("\n")
+            clean["exception"] = "\n".join("  " + line.translate(_ESCAPES) for line in lines)
+        return clean
+
+    def _value(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, dict | list | tuple | set | frozenset) and depth == 0:
+            return "..."
+        if isinstance(value, dict):
+            return {self._text(str(k)): self._value(v, depth - 1) for k, v in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self._value(part, depth - 1) for part in value]
+        return self._text(value if isinstance(value, str) else repr(value))
+
+    def _text(self, text: str) -> str:
+        # Redacted before it is cut, so that half a key does not slip through.
+        text = self._redact(text)
+        if len(text) > LONGEST_TEXT:
+            text = f"{text[:LONGEST_TEXT]}... ({len(text)} characters)"
+        return text.translate(_ESCAPES)

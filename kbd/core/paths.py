@@ -1,0 +1,223 @@
+"""Where kbd keeps things: the home folder, the socket, the folders of each workbench.
+
+    $KBD_HOME/                      0700
+      settings.toml
+      kbd.sock                      0600
+      kbd.lock                      held for the daemon's life
+      daemon/log/
+      workbenches/<16 hex digits>/
+        log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/
+
+Nothing else in the core joins a workbench's id to a path, so an id is checked in one place.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from kbd.errors import NotFound, ValidationFailed
+from kbd.types import WorkbenchId
+
+__all__ = ["SOCKET_PATH_BYTES", "Home", "WorkbenchFolders", "checked_id"]
+
+SOCKET_PATH_BYTES = 107
+"""What `sockaddr_un` holds on Linux, without its closing NUL."""
+
+_ID = re.compile(r"[0-9a-f]{16}")
+_PARTS = ("log", "blobs", "published", "draft", "stage", "snap", "cache", "meta", "meta/workshop")
+
+
+def checked_id(text: str) -> WorkbenchId:
+    """Return a workbench's id after checking its form.
+
+    Raises:
+        ValidationFailed: It is not 16 lower-case hex digits.
+    """
+    if not _ID.fullmatch(text):
+        msg = "A workbench id is 16 hex digits."
+        raise ValidationFailed(msg)
+    return WorkbenchId(text)
+
+
+class WorkbenchFolders(msgspec.Struct, frozen=True):
+    """The folders of one workbench. Made by `Home.workbench`, which checks the id."""
+
+    id: WorkbenchId
+    root: Path
+
+    @property
+    def log(self) -> Path:
+        """The segments of its log."""
+        return self.root / "log"
+
+    @property
+    def blobs(self) -> Path:
+        """File contents by their hash."""
+        return self.root / "blobs"
+
+    @property
+    def published(self) -> Path:
+        """The files as the user accepted them."""
+        return self.root / "published"
+
+    @property
+    def draft(self) -> Path:
+        """The files as a run changed them; a projection."""
+        return self.root / "draft"
+
+    @property
+    def stage(self) -> Path:
+        """Files that are being written."""
+        return self.root / "stage"
+
+    @property
+    def snap(self) -> Path:
+        """Snapshots of state; a cache."""
+        return self.root / "snap"
+
+    @property
+    def cache(self) -> Path:
+        """Derived files: maps, tables; a cache."""
+        return self.root / "cache"
+
+    @property
+    def workshop(self) -> Path:
+        """Readable copies of conversation and plan; a projection."""
+        return self.root / "meta" / "workshop"
+
+    def create(self) -> None:
+        """Make all folders, each 0700; those that exist are kept."""
+        _private(self.root)
+        for part in _PARTS:
+            _private(self.root / part)
+
+    def exists(self) -> bool:
+        """Return whether the workbench has a folder."""
+        return self.log.is_dir()
+
+
+class Home(msgspec.Struct, frozen=True):
+    """The home folder of one daemon and its socket.
+
+    Args:
+        folder: `$KBD_HOME`, absolute.
+        socket: Where the daemon listens.
+    """
+
+    folder: Path
+    socket: Path
+
+    @classmethod
+    def find(
+        cls, environment: Mapping[str, str], *, socket: str | None = None, home: str | None = None
+    ) -> "Home":
+        """Resolve both paths; nothing is created.
+
+        Args:
+            environment: `KBD_HOME`, `XDG_DATA_HOME`, `HOME` and `KBD_SOCKET` are read from it.
+            socket: What `--socket` says; wins over `KBD_SOCKET`.
+            home: What `--home` says; wins over `KBD_HOME`.
+
+        Raises:
+            ValidationFailed: The socket's path is longer than the system can hold.
+        """
+        folder = _folder(environment, home)
+        path = Path(socket or environment.get("KBD_SOCKET") or folder / "kbd.sock").absolute()
+        size = len(os.fsencode(path))
+        if size > SOCKET_PATH_BYTES:
+            msg = (
+                f"The socket's path has {size} bytes and the system allows {SOCKET_PATH_BYTES}; "
+                "set KBD_SOCKET, or --socket, to a shorter path."
+            )
+            raise ValidationFailed(msg)
+        return cls(folder=folder, socket=path)
+
+    @property
+    def settings_file(self) -> Path:
+        """The settings file, which need not exist."""
+        return self.folder / "settings.toml"
+
+    @property
+    def lock_file(self) -> Path:
+        """The file that a daemon holds locked for its life."""
+        return self.folder / "kbd.lock"
+
+    @property
+    def daemon_log(self) -> Path:
+        """The daemon's own log."""
+        return self.folder / "daemon" / "log"
+
+    @property
+    def workbenches(self) -> Path:
+        """The folder of all workbenches."""
+        return self.folder / "workbenches"
+
+    def create(self) -> None:
+        """Make the home and its folders, each 0700.
+
+        Raises:
+            ValidationFailed: A folder belongs to another user, or is not a folder.
+        """
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (self.folder, self.daemon_log.parent, self.daemon_log, self.workbenches):
+            _private(folder)
+
+    def workbench(self, workbench_id: str) -> WorkbenchFolders:
+        """Return the folders of a workbench, existing or not.
+
+        Raises:
+            ValidationFailed: The id is ill-formed.
+        """
+        checked = checked_id(workbench_id)
+        return WorkbenchFolders(id=checked, root=self.workbenches / checked)
+
+    def existing(self, workbench_id: str) -> WorkbenchFolders:
+        """Return the folders of a workbench that is there.
+
+        Raises:
+            ValidationFailed: The id is ill-formed.
+            NotFound: There is no such workbench.
+        """
+        folders = self.workbench(workbench_id)
+        if not folders.exists():
+            msg = f"There is no workbench {workbench_id}."
+            raise NotFound(msg)
+        return folders
+
+    def workbench_ids(self) -> tuple[WorkbenchId, ...]:
+        """Return the ids of the workbenches that are there, sorted; other names are skipped."""
+        if not self.workbenches.is_dir():
+            return ()
+        names = sorted(entry.name for entry in self.workbenches.iterdir() if entry.is_dir())
+        return tuple(WorkbenchId(name) for name in names if _ID.fullmatch(name))
+
+
+def _folder(environment: Mapping[str, str], home: str | None) -> Path:
+    named = home or environment.get("KBD_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    data = environment.get("XDG_DATA_HOME", "")
+    # The XDG rules say that a relative path there is to be ignored.
+    base = Path(data) if data.startswith("/") else Path("~/.local/share").expanduser()
+    return base.absolute() / "kbd"
+
+
+def _private(folder: Path) -> None:
+    """Make a folder that only its owner can enter, or tighten one that exists."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        pass  # what it is instead is said below
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        msg = f"{folder.name} in the home of kbd is not a folder."
+        raise ValidationFailed(msg)
+    if found.st_uid != os.geteuid():
+        msg = f"The folder {folder.name} of kbd belongs to another user; set KBD_HOME to your own."
+        raise ValidationFailed(msg)
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        folder.chmod(0o700)

@@ -1,0 +1,245 @@
+"""The plugin host: finds plugins, loads each on its own, and keeps what they declare.
+
+A plugin that fails, in whatever way, is a status with a reason; the others work. Built-in plugins
+come first and then the rest by name, so that a stranger's plugin cannot take the name of a
+built-in format, tool or provider; blocking the built-in one frees its names.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from kbd.core.plugins.checks import check_format, check_provider, check_tool
+from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
+from kbd.core.plugins.suffixes import FormatsByName
+from kbd.core.settings import Settings
+from kbd.formats import FormatHandler
+from kbd.providers import Provider
+from kbd.tools import Tool
+
+__all__ = ["GROUP", "Owned", "Plugin", "PluginStatus", "Plugins"]
+
+GROUP = "kbd"
+"""The group of entry points in which plugins are found."""
+
+T = TypeVar("T")
+Found = Literal["loaded", "left_out", "blocked"]
+
+
+class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One installed plugin, for `PluginsList` and `kbd doctor`.
+
+    Args:
+        name: Its entry point's name.
+        version: The version of the distribution that it came in.
+        source: The name of that distribution.
+        kind: What it brings: "format", "tool", "provider", several joined by ", ", or "".
+        status: Loaded, left out because of a fault, or blocked by the settings.
+        reason: Why it was left out, or what of a loaded plugin was.
+        brings: Each thing by kind and name ("tool read_file").
+    """
+
+    name: str
+    version: str
+    source: str
+    kind: str
+    status: Found
+    reason: str | None = None
+    brings: tuple[str, ...] = ()
+
+
+class Plugin(msgspec.Struct, frozen=True):
+    """A loaded plugin.
+
+    Args:
+        name: Its entry point's name.
+        package: The package that holds its hooks; its worker runs functions of that package only.
+        version: The version of its distribution.
+        folder: Where the package lies.
+        settings: The table that its hooks were given.
+    """
+
+    name: str
+    package: str
+    version: str
+    folder: Path
+    settings: Mapping[str, Any]
+
+
+class Owned(msgspec.Struct, Generic[T], frozen=True):
+    """Something that a plugin brought, with that plugin."""
+
+    plugin: Plugin
+    item: T
+
+
+class _Entry:
+    """One entry point and what became of it."""
+
+    def __init__(self, point: EntryPoint) -> None:
+        self.name = point.name
+        self.version = point.dist.version if point.dist else "0"
+        self.source = point.dist.name if point.dist else ""
+        self.module: ModuleType | None = None
+        self.plugin: Plugin | None = None
+        self.blocked = False
+        self.faults: list[str] = []
+        self.brings: list[tuple[str, str]] = []
+
+    def status(self) -> PluginStatus:
+        """Return what is told of it."""
+        state: Found = "loaded" if self.brings else "left_out"
+        faults = self.faults
+        if self.blocked:
+            state, faults = "blocked", ["the setting blocked_plugins names it"]
+        elif not self.brings and not faults:
+            faults = ["it declares nothing"]
+        return PluginStatus(
+            name=self.name,
+            version=self.version,
+            source=self.source,
+            kind=", ".join(dict.fromkeys(kind for kind, _ in self.brings)),
+            status=state,
+            reason="; ".join(faults) or None,
+            brings=tuple(f"{kind} {name}" for kind, name in self.brings),
+        )
+
+
+class Plugins:
+    """The plugins of one daemon, as they were found at start. `discover` makes it.
+
+    Attributes:
+        statuses: Every entry point that was found, in the order of loading.
+        formats: The handlers with their owners, in that order.
+        providers: The providers likewise.
+        tools: The tools likewise.
+    """
+
+    def __init__(self) -> None:
+        self._registry = new_registry()
+        self._entries: list[_Entry] = []
+        self.statuses: tuple[PluginStatus, ...] = ()
+        self.formats: tuple[Owned[FormatHandler], ...] = ()
+        self.providers: tuple[Owned[Provider], ...] = ()
+        self.tools: tuple[Owned[Tool], ...] = ()
+
+    @classmethod
+    def discover(
+        cls,
+        settings: Settings,
+        *,
+        environment: Mapping[str, str] | None = None,
+        found: Iterable[EntryPoint] | None = None,
+    ) -> "Plugins":
+        """Load all plugins and take what they declare. No plugin's fault is raised.
+
+        Args:
+            settings: Names the blocked ones, and has each one's own table.
+            environment: Where `<NAME>_BASE_URL` and the like are looked up.
+            found: The entry points to load; those that are installed if None.
+        """
+        plugins = cls()
+        for point in sorted(entry_points(group=GROUP) if found is None else found, key=_order):
+            plugins._load(point, settings, environment or {})
+        plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
+        plugins.providers = plugins._take("kbd_register_providers", "provider", check_provider)
+        catalog = FormatsByName(each.item for each in plugins.formats)
+        plugins.tools = plugins._take("kbd_register_tools", "tool", check_tool, formats=catalog)
+        plugins.statuses = tuple(entry.status() for entry in plugins._entries)
+        return plugins
+
+    def loaded(self) -> tuple[Plugin, ...]:
+        """Return the loaded plugins in the order of loading."""
+        return tuple(entry.plugin for entry in self._entries if entry.plugin and entry.brings)
+
+    def get(self, name: str) -> Plugin:
+        """Return a loaded plugin by its entry point's name.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return {plugin.name: plugin for plugin in self.loaded()}[name]
+
+    def preload(self, name: str) -> tuple[str, ...]:
+        """Return the modules that a plugin's worker imports before its first call."""
+        formats = [each.item.preload for each in self.formats if each.plugin.name == name]
+        tools = [each.item.preload for each in self.tools if each.plugin.name == name]
+        return tuple(dict.fromkeys(module for part in (*formats, *tools) for module in part))
+
+    def _load(self, point: EntryPoint, settings: Settings, environment: Mapping[str, str]) -> None:
+        """Import one plugin and register its hooks, or note why not."""
+        entry = _Entry(point)
+        self._entries.append(entry)
+        if point.name in settings.blocked_plugins:
+            entry.blocked = True
+            return
+        try:
+            if any(other.plugin and other.name == point.name for other in self._entries):
+                msg = f"another plugin is called {point.name}"
+                raise PluginError(msg)
+            module = point.load()
+            if not isinstance(module, ModuleType):
+                msg = f"the entry point names {point.value}, which is not a module"
+                raise PluginError(msg)
+            register(self._registry, module)
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - its fault stays its own
+            entry.faults.append(_told(fault))
+            return
+        entry.module = module
+        entry.plugin = Plugin(
+            name=point.name,
+            package=module.__name__,
+            version=entry.version,
+            folder=Path(module.__file__ or "").parent,
+            settings=settings.of_plugin(point.name, environment),
+        )
+
+    def _take(
+        self, hook: str, kind: str, check: Callable[[object], str], **offered: Any
+    ) -> tuple[Owned[Any], ...]:
+        """Call one hook of each plugin by itself; keep what is well-formed and new."""
+        taken: dict[str, Owned[Any]] = {}
+        for entry in self._entries:
+            if entry.plugin is None:
+                continue
+            for item in self._declarations(entry, hook, offered):
+                try:
+                    name = check(item)
+                    if name in taken:
+                        owner = taken[name].plugin.name
+                        msg = f"{kind} {name} is left out: plugin {owner} brings one, too"
+                        raise PluginError(msg)
+                except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
+                    entry.faults.append(_told(fault))
+                    continue
+                taken[name] = Owned(plugin=entry.plugin, item=item)
+                entry.brings.append((kind, name))
+        return tuple(taken.values())
+
+    def _declarations(self, entry: _Entry, hook: str, offered: Mapping[str, Any]) -> Sequence[Any]:
+        if entry.module is None or entry.plugin is None:
+            return ()
+        try:
+            return call_hook(self._registry, entry.module, hook, entry.plugin.settings, **offered)
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
+            entry.faults.append(f"{hook}: {_told(fault)}")
+            return ()
+
+
+def _order(point: EntryPoint) -> tuple[bool, str, str]:
+    source = point.dist.name if point.dist else ""
+    return (source != "kbd", point.name, source)
+
+
+def _told(fault: BaseException) -> str:
+    """Tell a fault in one line, without the folders of the paths in it."""
+    if isinstance(fault, PluginError):
+        return fault.message
+    text = " ".join(str(fault).split())
+    text = re.sub(r"(?:/[^\s/:'\",()]+){2,}", lambda path: path[0].rsplit("/", 1)[1], text)
+    return f"{type(fault).__name__}: {text[:300]}" if text else type(fault).__name__

@@ -1,0 +1,273 @@
+"""What can be configured: `$KBD_HOME/settings.toml`, then the environment, read once at start.
+
+    default_model = "openai:gpt-5"      # or KBD_MODEL
+    blocked_plugins = ["tables"]
+
+    [run]
+    item_turns = 40                     # or KBD_RUN_ITEM_TURNS
+
+    [plugins.openai]                    # handed to that plugin's hooks as it is
+    base_url = "http://localhost:8000/v1"
+
+A key of ours can be given as `KBD_<KEY>` or `KBD_<SECTION>_<KEY>`, which wins over the file. A key
+that does not exist is refused with its nearest match; a plugin's own table is its own affair. The
+numbers are those of the contract, sections 1, 2, 5 and 6, unless a line says otherwise.
+"""
+
+import difflib
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from kbd.core.paths import Home
+from kbd.errors import ValidationFailed
+from kbd.tools import CallLimits
+
+__all__ = ["Limits", "RunLimits", "Settings", "WorkerLimits", "read_table"]
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+MIB = 1024 * 1024
+
+_KEYS = ("api_key", "api_key_command")
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What clients and workbenches may ask of the daemon.
+
+    Args:
+        message_bytes: The longest message of a client.
+        nesting: The deepest JSON.
+        batch: The most requests in one batch.
+        connections: The most connections at once.
+        outbound_messages: Messages that may wait for a slow client before it is dropped.
+        outbound_bytes: The same in bytes (reliability, section 4).
+        send_s: Seconds that a send to a client may take.
+        files: The most files of a workbench.
+        file_bytes: The largest file of a workbench.
+    """
+
+    message_bytes: Count = 10 * MIB
+    nesting: Count = 64
+    batch: Count = 100
+    connections: Count = 1000
+    outbound_messages: Count = 256
+    outbound_bytes: Count = MIB
+    send_s: Seconds = 5.0
+    files: Count = 200
+    file_bytes: Count = 100 * MIB
+
+
+class RunLimits(msgspec.Struct, frozen=True):
+    """What a run may use. Turns are model calls; an item is one step of a plan.
+
+    Args:
+        research_turns: Turns of the research phase.
+        plan_turns: Turns of the plan phase.
+        item_turns: Turns of one attempt at an item.
+        calls_a_turn: Tool calls of one turn.
+        tool_s: Seconds that one tool call may take.
+        receipt_bytes: A larger result enters the conversation as a receipt.
+        loop_window: How many calls loop detection looks back.
+        loop_warning: As many equal calls in the window warn the model.
+        loop_failure: As many end the attempt.
+        retry_s: Waits between attempts of a model call, in seconds, where the provider names none.
+        provider_s: The longest pause between two pieces of an answer.
+        amendment_factor: A plan may grow to this many times its first length.
+        reason_characters: The longest reason on a failed item.
+        tokens: The cap of one run, in tokens, input and output together.
+        day_tokens: The cap of a day.
+        cost: The cap of one run in US dollars; 0 for none.
+        day_cost: The cap of a day in US dollars; 0 for none.
+    """
+
+    research_turns: Count = 30
+    plan_turns: Count = 10
+    item_turns: Count = 30
+    calls_a_turn: Count = 50
+    tool_s: Seconds = 30.0
+    receipt_bytes: Count = 2048
+    loop_window: Count = 10
+    loop_warning: Count = 3
+    loop_failure: Count = 5
+    retry_s: tuple[Seconds, ...] = (10.0, 20.0, 40.0, 80.0, 160.0)
+    provider_s: Seconds = 120.0
+    amendment_factor: Count = 2
+    reason_characters: Count = 220
+    tokens: Count = 5_000_000
+    day_tokens: Count = 50_000_000
+    cost: Amount = 0.0
+    day_cost: Amount = 0.0
+
+
+class WorkerLimits(msgspec.Struct, frozen=True):
+    """What worker processes may use (reliability, section 4).
+
+    Args:
+        concurrency: Calls at once; 0 for twice the cores.
+        start_s: Seconds that a worker may take to import its plugin.
+        wall_s: Seconds of one call of a format.
+        cpu_s: Processor seconds of one call.
+        memory_bytes: Address space of one call.
+        file_bytes: The largest file that one call may write.
+        result_bytes: The largest answer of one call.
+    """
+
+    concurrency: Annotated[int, msgspec.Meta(ge=0)] = 0
+    start_s: Seconds = 30.0
+    wall_s: Seconds = 30.0
+    cpu_s: Count = 30
+    memory_bytes: Count = 1536 * MIB
+    file_bytes: Count = 1024 * MIB
+    result_bytes: Count = 64 * MIB
+
+    def call_limits(self) -> CallLimits:
+        """Return these as the limits of one call."""
+        return CallLimits(
+            wall_s=self.wall_s,
+            cpu_s=self.cpu_s,
+            memory_bytes=self.memory_bytes,
+            file_bytes=self.file_bytes,
+            result_bytes=self.result_bytes,
+        )
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All settings of one daemon. It holds no key: those are `kbd.core.secrets`' affair.
+
+    Args:
+        default_model: `provider:model`, or None to let kbd choose.
+        sandbox: `auto` is the strongest that is built; `process` asks for no more than processes.
+        preview_renderer: A LibreOffice-compatible command line, or None.
+        blocked_plugins: Entry-point names of plugins that are not loaded.
+        limits: For clients and workbenches.
+        run: For runs.
+        workers: For worker processes.
+        plugins: Each plugin's own table, by entry-point name, without keys.
+    """
+
+    default_model: str | None = None
+    sandbox: Literal["auto", "process"] = "auto"
+    preview_renderer: str | None = None
+    blocked_plugins: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    run: RunLimits = RunLimits()
+    workers: WorkerLimits = WorkerLimits()
+    plugins: Mapping[str, Mapping[str, Any]] = {}
+
+    @classmethod
+    def read(cls, home: Home, environment: Mapping[str, str]) -> "Settings":
+        """Read the file, if there is one, and then the environment.
+
+        Raises:
+            ValidationFailed: The file is not TOML, or a key or value is not what it must be.
+        """
+        table = read_table(home)
+        _refuse_unknown(table, cls, "")
+        _add_environment(table, environment)
+        try:
+            plain = msgspec.convert(table, cls, strict=False)
+        except msgspec.ValidationError as fault:
+            raise ValidationFailed(_reworded(str(fault))) from None
+        shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
+        return msgspec.structs.replace(plain, plugins=shown)
+
+    def of_plugin(self, name: str, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Return what a plugin's hooks are given.
+
+        That is its table with `base_url`, `model` and `has_key` from `<NAME>_BASE_URL`,
+        `<NAME>_MODEL` and `<NAME>_API_KEY` merged in, and never the key itself.
+
+        Args:
+            name: The plugin's entry-point name.
+            environment: Where those are looked up; nowhere if None.
+        """
+        merged = dict(self.plugins.get(name, {}))
+        prefix = re.sub(r"\W", "_", name).upper()
+        found = environment or {}
+        for key in ("base_url", "model"):
+            if given := found.get(f"{prefix}_{key}".upper()):
+                merged[key] = given
+        merged["has_key"] = bool(found.get(f"{prefix}_API_KEY")) or merged.get("has_key", False)
+        return merged
+
+
+def read_table(home: Home) -> dict[str, Any]:
+    """Return the settings file as it stands, with keys in it; empty if there is none.
+
+    Raises:
+        ValidationFailed: It is not TOML, or holds a key and can be read by others.
+    """
+    try:
+        with home.settings_file.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            table = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        msg = f"settings.toml is not TOML: {fault}."
+        raise ValidationFailed(msg) from None
+    plugins = table.get("plugins", {})
+    if mode & 0o077 and isinstance(plugins, dict):
+        for name, own in plugins.items():
+            if isinstance(own, dict) and "api_key" in own:
+                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it."
+                raise ValidationFailed(msg)
+    return table
+
+
+def _without_keys(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the key, and what gets it, and say whether there was one."""
+    shown = {name: value for name, value in own.items() if name not in _KEYS}
+    return shown | {"has_key": True} if len(shown) < len(own) else shown
+
+
+def _refuse_unknown(table: Mapping[str, Any], record: type[msgspec.Struct], where: str) -> None:
+    """Refuse keys that no field has, naming the nearest that one has."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(record)}
+    for key, value in table.items():
+        if key not in fields:
+            near = difflib.get_close_matches(key, fields, 1)
+            hint = f"; did you mean {where}{near[0]}?" if near else "."
+            msg = f"settings.toml: there is no setting {where}{key}{hint}"
+            raise ValidationFailed(msg)
+        kind = fields[key]
+        if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            _refuse_unknown(value, kind, f"{where}{key}.")
+
+
+def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> None:
+    """Put what the environment sets over what the file says."""
+    for field in msgspec.structs.fields(Settings):
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            section = table.setdefault(field.name, {})
+            for inner in msgspec.structs.fields(field.type):
+                given = environment.get(f"KBD_{field.name}_{inner.name}".upper())
+                if given and isinstance(section, dict):
+                    section[inner.name] = _listed(given) if inner.name == "retry_s" else given
+    aliases = {
+        "default_model": ("KBD_DEFAULT_MODEL", "KBD_MODEL"),
+        "sandbox": ("KBD_SANDBOX",),
+        "preview_renderer": ("KEENBENCH_PREVIEW_RENDERER_PATH", "KBD_PREVIEW_RENDERER"),
+        "blocked_plugins": ("KBD_BLOCKED_PLUGINS",),
+    }
+    for key, names in aliases.items():
+        for name in names:
+            if given := environment.get(name):
+                table[key] = _listed(given) if key == "blocked_plugins" else given
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _reworded(fault: str) -> str:
+    """Turn `Expected … - at `$.run.tokens`` round, so that the key comes first."""
+    text, _, path = fault.partition(" - at `$.")
+    return f"Setting {path.rstrip('`')}: {text[:1].lower()}{text[1:]}." if path else f"{text}."
