@@ -97,15 +97,19 @@ class PublishIntended(Fact):
 
 
 class PublishCompleted(Fact):
-    """The publish is carried out and its checkpoint recorded; `left` stays in the draft.
+    """The publish is carried out and its checkpoint recorded.
 
     Args:
         publish_id: Its name.
         checkpoint_id: The checkpoint of what published/ held before.
+        conflicted: Files that somebody changed in the moment between the check and the rename,
+            each with the name under which kbd's version was put; the same name for a deletion
+            that was therefore not carried out.
     """
 
     publish_id: str
     checkpoint_id: str
+    conflicted: tuple[tuple[FileName, FileName], ...] = ()
 
 
 class PublishAborted(Fact):

@@ -6,9 +6,9 @@ caller's), so that deciding needs nothing but the state.
 
 import msgspec
 
-from kbd.events.base import Fact
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolReturned
+from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ConsentGranted, FileAdded
 from kbd.types import BlobHash, CallId, FileName
 
@@ -98,7 +98,7 @@ class RecordRun(msgspec.Struct, frozen=True):
     """Record facts of the active run. Tool calls and file changes have commands of their own."""
 
     run: int
-    facts: tuple[Fact, ...]
+    facts: tuple[Event, ...]
 
 
 class EndRun(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ class EndRun(msgspec.Struct, frozen=True):
 
     run: int
     outcome: RunFinished | RunFailed | RunCancelled
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Event, ...] = ()
 
 
 class StartCall(msgspec.Struct, frozen=True):
@@ -181,9 +181,10 @@ class IntendPublish(msgspec.Struct, frozen=True):
 
 
 class CompletePublish(msgspec.Struct, frozen=True):
-    """Record that the intended publish is carried out."""
+    """Record that the intended publish is carried out; `conflicted` as in PublishCompleted."""
 
     checkpoint_id: str
+    conflicted: tuple[tuple[FileName, FileName], ...] = ()
 
 
 class AbortPublish(msgspec.Struct, frozen=True):
@@ -195,7 +196,7 @@ class AbortPublish(msgspec.Struct, frozen=True):
 class Record(msgspec.Struct, frozen=True):
     """Record facts that need no decision: effects, repairs, the first event of a workbench."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[Event, ...]
 
 
 Command = (

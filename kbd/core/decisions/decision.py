@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kbd.events.base import Fact
+from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
 __all__ = ["Decision"]
@@ -17,6 +17,6 @@ class Decision(msgspec.Struct, frozen=True):
         cause: The event they follow from, or 0.
     """
 
-    events: tuple[Fact, ...] = ()
+    events: tuple[Event, ...] = ()
     run: int = 0
     cause: Seq = Seq(0)

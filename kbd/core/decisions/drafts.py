@@ -151,7 +151,7 @@ def complete(state: WorkbenchState, command: CompletePublish) -> Decision:
         description=f"before publishing {len(state.publish.files)} file(s)",
         files=before,
     )
-    done = PublishCompleted(state.publish.publish_id, command.checkpoint_id)
+    done = PublishCompleted(state.publish.publish_id, command.checkpoint_id, command.conflicted)
     return Decision((checkpoint, done))
 
 

@@ -4,8 +4,8 @@ from kbd.core.decisions.commands import AddFiles, GrantConsent, RemoveFiles
 from kbd.core.decisions.decision import Decision
 from kbd.core.state import WorkbenchState, folded_name
 from kbd.errors import NotFound, ValidationFailed
-from kbd.events.base import Fact
 from kbd.events.drafts import FileChanged
+from kbd.events.vocabulary import Event
 from kbd.events.workbenches import FileAdded, FileRemoved
 
 __all__ = ["add", "grant", "remove"]
@@ -41,7 +41,7 @@ def remove(state: WorkbenchState, command: RemoveFiles) -> Decision:
     Raises:
         NotFound: One of them does not exist; nothing is removed.
     """
-    events: list[Fact] = []
+    events: list[Event] = []
     for name in dict.fromkeys(command.names):
         seen = state.seen(name)
         if seen is None:

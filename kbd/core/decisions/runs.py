@@ -13,7 +13,6 @@ from kbd.core.decisions.commands import (
 from kbd.core.decisions.decision import Decision
 from kbd.core.state import Run, RunStatus, WorkbenchState
 from kbd.errors import NotFound, UserCanceled, ValidationFailed
-from kbd.events.base import Fact
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
     ItemFailed,
@@ -25,6 +24,7 @@ from kbd.events.runs import (
     RunStarted,
     ToolCalled,
 )
+from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
 from kbd.types import BlobHash, FileName
 
@@ -183,7 +183,7 @@ def finish_call(state: WorkbenchState, command: FinishCall) -> Decision:
         if (seen.blob if seen else None) != change.before:
             msg = f"{change.name!r} was changed by somebody else during this call; read it again"
             raise ValidationFailed(msg, retryable=True)
-    opened: tuple[Fact, ...] = ()
+    opened: tuple[Event, ...] = ()
     if command.changes and state.draft is None:
         opened = (DraftOpened(command.draft_id),)
     return Decision((*opened, *command.changes, command.returned), run=command.run)
@@ -200,7 +200,7 @@ def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
     if not run.item:
         msg = "no item is being worked on"
         raise ValidationFailed(msg)
-    failure: Fact
+    failure: Event
     if command.final:
         failure = ItemFailed(run.item, command.code, command.reason)
     else:
@@ -208,12 +208,12 @@ def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
     return Decision((*_rollback(state, run), failure), run=command.run)
 
 
-def _rollback(state: WorkbenchState, run: Run) -> tuple[Fact, ...]:
+def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
     """Return the changes that restore every file to what it was before the attempt."""
     original: dict[FileName, FileChanged] = {}
     for change in run.attempt_changes:
         original.setdefault(change.name, change)
-    undone: list[Fact] = []
+    undone: list[Event] = []
     for name, first in original.items():
         now = state.seen(name)
         current: BlobHash | None = now.blob if now else None

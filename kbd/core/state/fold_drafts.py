@@ -3,7 +3,7 @@
 from kbd.core.state.drafts import Draft, DraftFile
 from kbd.core.state.workbench import FileEntry, WorkbenchState
 from kbd.events.base import Recorded
-from kbd.events.drafts import DeletionConfirmed, DraftOpened, FileChanged
+from kbd.events.drafts import DeletionConfirmed, DraftOpened, FileChanged, PublishCompleted
 from kbd.types import Seq
 
 __all__ = ["change_file", "complete_publish", "confirm_deletion", "discard", "open_draft"]
@@ -64,13 +64,17 @@ def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
     state.publish = None
     if intended is None:
         return
+    data: PublishCompleted = record.data
     drafted_as = {given: name for name, given in intended.kept_both}
+    moved = dict(data.conflicted)
     for planned in intended.files:
+        name = moved.get(planned.name, planned.name)
         if planned.new is None:
-            state.files.pop(planned.name, None)
+            if planned.name not in moved:
+                state.files.pop(name, None)
         else:
-            before = state.files.get(planned.name)
-            state.files[planned.name] = FileEntry(
+            before = state.files.get(name)
+            state.files[name] = FileEntry(
                 blob=planned.new,
                 size_bytes=planned.size_bytes,
                 added_at_us=before.added_at_us if before else record.ts_us,

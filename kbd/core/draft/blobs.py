@@ -1,0 +1,59 @@
+"""Bytes by their hash, without blocking the event loop."""
+
+from pathlib import Path
+
+from anyio.to_thread import run_sync
+
+from kbd.events.blobs import BlobStore
+from kbd.types import BlobHash
+
+__all__ = ["Blobs"]
+
+
+class Blobs:
+    """A `BlobStore` with its blocking calls in threads.
+
+    Args:
+        store: The store.
+    """
+
+    def __init__(self, store: BlobStore) -> None:
+        self.store = store
+
+    async def put(self, data: bytes) -> BlobHash:
+        """Keep bytes; durable on return.
+
+        Raises:
+            DiskFull: No space is left.
+        """
+        return await run_sync(self.store.put_bytes, data)
+
+    async def put_file(self, source: Path) -> tuple[BlobHash, int]:
+        """Copy a file in while hashing it; durable on return. Returns its hash and size.
+
+        Raises:
+            DiskFull: No space is left.
+            FileReadFailed: It cannot be read.
+            SandboxViolation: It is a link or not a regular file.
+        """
+        return await run_sync(self.store.put_file, source)
+
+    async def adopt(self, staged: Path) -> tuple[BlobHash, int]:
+        """Move a staged file in; durable on return. Returns its hash and size.
+
+        Raises:
+            DiskFull: No space is left.
+        """
+        return await run_sync(self.store.adopt, staged)
+
+    async def read(self, blob: BlobHash) -> bytes:
+        """Return all bytes of a blob.
+
+        Raises:
+            NotFound: There is no such blob.
+        """
+        return await run_sync(self.store.read, blob)
+
+    def path(self, blob: BlobHash) -> Path:
+        """Return where a blob lies, for workers that read it."""
+        return self.store.path(blob)

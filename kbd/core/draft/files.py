@@ -1,0 +1,148 @@
+"""What one tool call sees of a workbench's files, and what it writes."""
+
+import difflib
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from anyio.to_thread import run_sync
+
+from kbd.core.draft.blobs import Blobs
+from kbd.core.draft.names import file_name
+from kbd.core.state import SeenFile, WorkbenchState, folded_name
+from kbd.errors import NotFound, ValidationFailed
+from kbd.events.drafts import FileChanged
+from kbd.tools import FileRef
+from kbd.types import BlobHash, CallId, FileName
+
+__all__ = ["CallFiles"]
+
+Describe = Callable[[FileRef], dict[str, Any]]
+"""Tells kind, MIME type and whether a file is opaque."""
+
+
+class CallFiles:
+    """`kbd.tools.Files` for one call: a still picture of the files, and a stage for new versions.
+
+    Args:
+        state: The workbench; what it holds now is what the call sees.
+        blobs: Its blobs.
+        stage: The folder for staged files, on the same disk as the blobs.
+        cache: The folder for derived files.
+        describe: Tells what a listing shows of a file.
+    """
+
+    def __init__(
+        self, state: WorkbenchState, blobs: Blobs, stage: Path, cache: Path, describe: Describe
+    ) -> None:
+        self._seen: dict[FileName, SeenFile] = {seen.name: seen for seen in state.all_seen()}
+        self._blobs, self._stage, self._cache = blobs, stage, cache
+        self._describe = describe
+        self._staged: list[Path] = []
+        self._written: dict[FileName, Path] = {}
+
+    def names(self) -> Sequence[FileName]:
+        """Return the names of all files, sorted."""
+        return sorted(self._seen)
+
+    def find(self, path: str) -> FileRef | None:
+        """Return the file that a path means, or None.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+        """
+        seen = self._seen.get(file_name(path))
+        if seen is None:
+            return None
+        return FileRef(seen.name, seen.blob, seen.size_bytes, self._blobs.path(seen.blob))
+
+    def get(self, path: str) -> FileRef:
+        """Return the file that a path means.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+            NotFound: There is no such file; the message names near matches.
+        """
+        found = self.find(path)
+        if found is None:
+            near = difflib.get_close_matches(file_name(path), self._seen, n=3, cutoff=0.5)
+            hint = f"; near matches: {', '.join(near)}" if near else ""
+            msg = f"there is no file {file_name(path)!r}{hint}"
+            raise NotFound(msg)
+        return found
+
+    def new(self, path: str) -> FileName:
+        """Return the name under which a new file may be written.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+            ValidationFailed: The file, or one that differs only in case or spelling, exists.
+        """
+        name = file_name(path)
+        for taken in self._seen:
+            if folded_name(taken) == folded_name(name):
+                msg = f"{taken!r} exists already"
+                raise ValidationFailed(msg)
+            if folded_name(taken).startswith(folded_name(name) + "/") or folded_name(
+                name
+            ).startswith(folded_name(taken) + "/"):
+                msg = f"{name!r} and {taken!r} cannot both exist: one would be a folder"
+                raise ValidationFailed(msg)
+        return name
+
+    def describe(self, file: FileRef) -> dict[str, Any]:
+        """Return what a listing shows of a file."""
+        return self._describe(file)
+
+    def stage(self) -> Path:
+        """Return a path where a worker may write a new version of a file."""
+        path = self._stage / f"call-{uuid.uuid4().hex}"
+        self._staged.append(path)
+        return path
+
+    def cached(self, key: str) -> Path:
+        """Return the path for a derived file."""
+        return self._cache / key
+
+    def put(self, name: FileName, staged: Path) -> None:
+        """Have a staged file become the draft's version of `name` when the call succeeds."""
+        self._written[name] = staged
+
+    async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
+        """Make what was put durable and return the changes to record; nothing is recorded here.
+
+        Raises:
+            DiskFull: No space is left; nothing of the call will land.
+        """
+        changes: list[FileChanged] = []
+        for name, staged in self._written.items():
+            blob, size_bytes = await self._blobs.adopt(staged)
+            changes.append(self._change(name, blob, size_bytes, call_id))
+        return tuple(changes)
+
+    def _change(
+        self, name: FileName, blob: BlobHash, size_bytes: int, call_id: CallId
+    ) -> FileChanged:
+        before = self._seen.get(name)
+        return FileChanged(
+            name=name,
+            before=before.blob if before else None,
+            after=blob,
+            size_bytes=size_bytes,
+            before_size_bytes=before.size_bytes if before else 0,
+            call_id=call_id,
+        )
+
+    async def drop(self) -> None:
+        """Remove what was staged and did not land."""
+        await run_sync(_remove, tuple(self._staged))
+
+
+def _remove(paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue

@@ -1,0 +1,211 @@
+"""The single writer of one log: commands in, one frame a batch, answers out.
+
+The order is always the same: decide, persist, fold, tell. The Keeper takes every command that
+waits, decides each on the state that the ones before it leave, appends all their events as one
+frame, and only then folds them into the state that queries see, tells observers and answers. Nobody
+sleeps to make a batch: what gathers while the disk syncs is the next one (facts: group commit makes
+64 appends in flight some twenty times faster than one).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import anyio
+import msgspec
+
+from kbd.core.clock import Clock
+from kbd.core.decisions.decision import Decision
+from kbd.core.journal import Journal
+from kbd.errors import KbdError, ToolWorkerUnavailable
+from kbd.events.base import Recorded
+from kbd.events.codec import recorded
+from kbd.events.vocabulary import Event
+from kbd.types import Seq
+
+__all__ = ["Keeper", "Observer", "Outcome"]
+
+
+class _Folded(Protocol):
+    seq: Seq
+
+
+S = TypeVar("S", bound=_Folded)
+C = TypeVar("C")
+
+Observer = Callable[[Seq, Recorded], None]
+"""Told of each event after it is durable and folded; returns at once and never raises."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a command led to.
+
+    Args:
+        events: What was recorded; empty if there was nothing to do.
+        run: The run they belong to, or 0.
+        first: The number of the first of them, or 0.
+    """
+
+    events: tuple[Event, ...]
+    run: int
+    first: Seq
+
+
+class _Waiting(Generic[C]):
+    """A command in the queue, and what will be its answer."""
+
+    __slots__ = ("command", "done", "error", "outcome")
+
+    def __init__(self, command: C) -> None:
+        self.command = command
+        self.done = anyio.Event()
+        self.outcome: Outcome | None = None
+        self.error: Exception | None = None
+
+
+class Keeper(Generic[S, C]):
+    """The single writer of one log.
+
+    Args:
+        journal: The log.
+        blank: Makes the state before the first event.
+        fold: Changes a state as an event says.
+        decide: Answers a command with events, or raises a KbdError.
+        clock: Tells the time that events carry.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        blank: Callable[[], S],
+        fold: Callable[[S, Seq, Recorded], None],
+        decide: Callable[[S, C], Decision],
+        clock: Clock,
+    ) -> None:
+        self.journal = journal
+        self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
+        # Two copies: `_next` runs ahead within a batch, `_state` shows only what is durable.
+        self._state, self._next = blank(), blank()
+        self._queue: list[_Waiting[C]] = []
+        self._arrived = anyio.Event()
+        self._observers: list[Observer] = []
+        self._stopped: Exception | None = None
+
+    @property
+    def state(self) -> S:
+        """What is durable. Read it; only the Keeper changes it, between two awaits of yours."""
+        return self._state
+
+    def observe(self, observer: Observer) -> None:
+        """Have an observer told of every event from now on."""
+        self._observers.append(observer)
+
+    async def load(self, snapshot: tuple[S, S] | None = None) -> None:
+        """Fold the log, from a snapshot's two copies of the state if there is one."""
+        self._state, self._next = snapshot or (self._blank(), self._blank())
+
+        def apply(seq: Seq, record: Recorded) -> None:
+            self._fold(self._state, seq, record)
+            self._fold(self._next, seq, record)
+
+        await self.journal.replay(apply, self._state.seq)
+
+    async def submit(self, command: C) -> Outcome:
+        """Have a command decided and recorded, and return what it led to.
+
+        If the caller is cancelled meanwhile the command may be recorded all the same.
+
+        Raises:
+            KbdError: It was refused, or the log could not take it; nothing happened.
+        """
+        if self._stopped is not None:
+            raise self._stopped
+        waiting = _Waiting(command)
+        self._queue.append(waiting)
+        self._arrived.set()
+        await waiting.done.wait()
+        if waiting.outcome is None:
+            raise waiting.error or ToolWorkerUnavailable("the workbench is closed")
+        return waiting.outcome
+
+    async def run(self) -> None:
+        """Work for ever; on a failing disk, fail everybody who waits and raise."""
+        gathered = 0
+        try:
+            while True:
+                await self._arrived.wait()
+                if gathered > 1:
+                    # Under load, let requests that have arrived be read first: a fuller batch.
+                    await anyio.lowlevel.checkpoint()
+                    await anyio.lowlevel.checkpoint()
+                self._arrived = anyio.Event()
+                batch, self._queue = self._queue, []
+                gathered = len(batch)
+                await self._commit(batch)
+        except BaseException as error:
+            self._stop(error)
+            raise
+
+    async def _commit(self, batch: list[_Waiting[C]]) -> None:
+        """Decide, persist, fold, tell: in this order and no other."""
+        records = self._decide_all(batch)
+        first = self._state.seq + 1
+        if records:
+            with anyio.CancelScope(shield=True):
+                try:
+                    await self.journal.append(records)
+                except KbdError as refused:
+                    await self._refold()
+                    for waiting in batch:
+                        waiting.outcome = None
+                        waiting.error = waiting.error or refused
+                    records = []
+                except BaseException as error:
+                    self._queue = [*batch, *self._queue]
+                    raise error from None
+        for offset, record in enumerate(records):
+            self._fold(self._state, Seq(first + offset), record)
+        for offset, record in enumerate(records):
+            for observer in self._observers:
+                observer(Seq(first + offset), record)
+        for waiting in batch:
+            waiting.done.set()
+
+    def _decide_all(self, batch: Sequence[_Waiting[C]]) -> list[Recorded]:
+        """Decide each command on the state that the ones before it leave."""
+        records: list[Recorded] = []
+        now_us = self._clock.now_us()
+        seq = self._state.seq
+        for waiting in batch:
+            try:
+                decision = self._decide(self._next, waiting.command)
+            except KbdError as refusal:
+                waiting.error = refusal
+                continue
+            except Exception as fault:  # noqa: BLE001 - deciding is pure: one caller's fault is its own
+                waiting.error = fault
+                continue
+            first = Seq(seq + 1 if decision.events else 0)
+            for event in decision.events:
+                record = recorded(event, now_us, decision.run, decision.cause)
+                seq = Seq(seq + 1)
+                self._fold(self._next, seq, record)
+                records.append(record)
+            waiting.outcome = Outcome(decision.events, decision.run, first)
+        return records
+
+    async def _refold(self) -> None:
+        """Bring the copy that ran ahead back to what is durable."""
+        self._next = self._blank()
+        await self.journal.replay(
+            lambda seq, record: self._fold(self._next, seq, record), after=Seq(0)
+        )
+
+    def _stop(self, error: BaseException) -> None:
+        """Answer everybody who waits: nothing more will be recorded."""
+        stopped = ToolWorkerUnavailable("the daemon is stopping")
+        self._stopped = error if isinstance(error, KbdError) else stopped
+        for waiting in self._queue:
+            waiting.outcome, waiting.error = None, self._stopped
+            waiting.done.set()
+        self._queue = []
