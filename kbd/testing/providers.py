@@ -1,0 +1,115 @@
+"""For tests of what uses a provider, and of providers themselves.
+
+`ScriptedProvider` plays a model whose turns are written down; `check_provider` checks what every
+provider promises.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from kbd.errors import ProviderUnavailable
+from kbd.providers import (
+    Access,
+    Emit,
+    ModelInfo,
+    ModelReply,
+    ModelRequest,
+    Provider,
+    ProviderStatus,
+)
+from kbd.types import Phase
+
+__all__ = ["NoAccess", "ScriptedProvider", "Turn", "check_provider"]
+
+Turn = ModelReply | Callable[[ModelRequest], ModelReply]
+"""A turn as it is, or made from the request (to fill in what a tool returned)."""
+
+
+class ScriptedProvider(Provider):
+    """A model whose turns are written down, by phase.
+
+    It keeps no position: which turn comes next is told by the count of assistant messages in the
+    conversation. So it goes on rightly after a restart, and when a turn is asked for again.
+
+    Args:
+        turns: The turns of each phase; a plain sequence is played in every phase. A conversation
+            that is longer than its script gets the last turn again.
+
+    Attributes:
+        requests: What was asked, in order.
+    """
+
+    name: ClassVar[str] = "scripted"
+
+    def __init__(self, turns: "Sequence[Turn] | dict[Phase, Sequence[Turn]]") -> None:
+        self._turns = turns if isinstance(turns, dict) else dict.fromkeys(Phase, turns)
+        self.requests: list[ModelRequest] = []
+
+    def models(self) -> Sequence[ModelInfo]:
+        """Return the one model, `scripted:script`."""
+        return (ModelInfo(id="scripted:script"),)
+
+    def status(self) -> ProviderStatus:
+        """Return that it is ready and sends nothing away."""
+        return ProviderStatus(configured=True, leaves_machine=False)
+
+    async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
+        """Play the turn that is due.
+
+        Raises:
+            ProviderUnavailable: There is no turn for this phase.
+        """
+        del access
+        self.requests.append(request)
+        turns = self._turns.get(request.phase, ())
+        if not turns:
+            raise ProviderUnavailable(f"The script has no turn for the phase {request.phase}.")
+        said = sum(message.role == "assistant" for message in request.messages)
+        turn = turns[min(said, len(turns) - 1)]
+        reply = turn if isinstance(turn, ModelReply) else turn(request)
+        if reply.text:
+            emit(reply.text)
+        return reply
+
+
+class NoAccess:
+    """What is lent to a provider that needs nothing; asking for the HTTP client fails."""
+
+    api_key: str | None = None
+    base_url: str | None = None
+    timeout_s: float = 30.0
+
+    @property
+    def http_client(self) -> object:
+        """Refuse: nothing may be sent."""
+        msg = "this provider is not lent an HTTP client"
+        raise AssertionError(msg)
+
+
+async def check_provider(provider: Provider, access: Access, request: ModelRequest) -> None:
+    """Check what every provider promises, with one turn.
+
+    Args:
+        provider: The provider, configured.
+        access: What it needs for a turn.
+        request: A turn that succeeds.
+
+    Raises:
+        AssertionError: A promise is broken; the message says which.
+    """
+    assert provider.name, "a provider has a name"
+    assert ":" not in provider.name, "the name is a prefix of model ids"
+    for model in provider.models():
+        assert model.id.startswith(f"{provider.name}:"), f"{model.id} begins with the name"
+        assert model.context_tokens > 0, f"{model.id} has a window"
+    status = provider.status()
+    assert status.configured == (status.reason is None), "a reason is given if it is not set up"
+    assert status == provider.status(), "the status does not change by asking"
+    heard: list[str] = []
+    reply = await provider.complete(request, access, heard.append)
+    assert "".join(heard) == reply.text, "the whole text is emitted, and nothing else"
+    assert reply.finish_reason, "a reply says why it ended"
+    offered = {tool.name for tool in request.tools}
+    assert all(call.name in offered for call in reply.tool_calls), "only what is offered is called"
+    ids = [call.id for call in reply.tool_calls]
+    assert len({"", *ids}) == len(ids) + 1, "calls have ids of their own"

@@ -1,0 +1,99 @@
+"""What went wrong, in kbd's words: statuses, errors in a stream, waiting times.
+
+A message here never holds a key: what a server says is cleaned of the key in use and of whatever
+looks like one, and cut.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from kbd.errors import (
+    ContextExhausted,
+    KbdError,
+    ProviderAuthFailed,
+    ProviderRateLimited,
+    ProviderUnavailable,
+    ValidationFailed,
+)
+
+__all__ = ["clean", "fault_of_status", "fault_of_stream", "retry_after_s"]
+
+MAX_QUOTED = 300
+_KEY_LIKE = re.compile(r"(?i)\b(?:sk|pk|key)-[\w*-]{4,}|\bbearer\s+\S+")
+_TOO_LONG = re.compile(
+    r"(?i)context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens"
+    r"|reduce the length"
+)
+_STATUS_OF_CODE = {
+    "invalid_api_key": 401,
+    "rate_limit_exceeded": 429,
+    "context_length_exceeded": 400,
+    "invalid_request_error": 400,
+}
+
+
+def clean(text: object, api_key: str | None) -> str:
+    """Return what a server said, fit to be shown: no key, one line, at most 300 characters."""
+    said = " ".join(str(text).split())
+    if api_key:
+        said = said.replace(api_key, "***")
+    said = _KEY_LIKE.sub("***", said)
+    return said if len(said) <= MAX_QUOTED else said[: MAX_QUOTED - 1] + "…"
+
+
+def fault_of_status(status: int, code: str, text: str, wait_s: float | None = None) -> KbdError:
+    """Return the error for an HTTP status.
+
+    Args:
+        status: The status.
+        code: The server's own code, or "".
+        text: What the server said, cleaned.
+        wait_s: What it asked to wait, in seconds, if it said.
+    """
+    if status in (401, 403):
+        return ProviderAuthFailed(f"The provider refused the key ({status}): {text}")
+    if status == 429:
+        msg = f"The provider asked to slow down (429): {text}"
+        return ProviderRateLimited(msg, retry_after_s=wait_s)
+    if status in (408, 409) or status >= 500 or status < 400:
+        return ProviderUnavailable(f"The provider failed ({status}): {text}", retry_after_s=wait_s)
+    if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(text):
+        return ContextExhausted(f"The request is too long for the model ({status}): {text}")
+    return ValidationFailed(f"The provider refused the request ({status}): {text}")
+
+
+def fault_of_stream(body: object, message: str, api_key: str | None) -> KbdError:
+    """Return the error for one that came in the middle of an answer.
+
+    Its `code` may be a status as a number or as text, a word, or missing.
+    """
+    fields: Mapping[str, Any] = body if isinstance(body, Mapping) else {"message": body or message}
+    code = str(fields.get("code") or fields.get("type") or "")
+    status = int(code) if re.fullmatch(r"[1-5]\d\d", code) else _STATUS_OF_CODE.get(code, 500)
+    return fault_of_status(status, code, clean(fields.get("message") or message, api_key))
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return what the headers ask to wait, in seconds: a number or a date; None if they do not."""
+    given = headers.get("retry-after")
+    if not given:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = _until(given)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _until(date: str) -> float:
+    """Return the seconds until an HTTP date, 0 if it has passed, NaN if it is none."""
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return math.nan
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
