@@ -1,6 +1,6 @@
 """What all events share: the record that wraps one on disk, and the parts that several use."""
 
-from typing import Any
+from typing import Any, dataclass_transform
 
 import msgspec
 
@@ -12,6 +12,7 @@ MUST_UNDERSTAND = 1
 """Flag of a record: a reader that does not know its type must not go on without it."""
 
 
+@dataclass_transform(frozen_default=True)
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """The root of every event: a frozen record of something that happened, without behaviour.
 

@@ -113,5 +113,5 @@ Event = (
 )
 """Everything that can be recorded."""
 
-VERSIONS: dict[type, int] = {kind: 1 for kind in Event.__args__}
+VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
 """The version in which each type is written today; what is older is lifted when it is read."""

@@ -1,0 +1,271 @@
+"""Blobs: the bytes of files, kept once under their own hash.
+
+A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
+durable before any method returns its hash, so an event that names it can be recorded at once:
+bytes are written beside, synced, renamed, and the directories synced. Half-made files are called
+`incoming-*` and mean nothing. Blocking I/O; every method may be called from any thread.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from kbd.errors import DiskFull, FileReadFailed, NotFound, SandboxViolation, ValidationFailed
+from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
+from kbd.types import BlobHash
+
+__all__ = ["BlobStore", "BlobVerification"]
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_CHUNK_BYTES = 1024 * 1024
+_INCOMING = "incoming-"
+
+
+class BlobVerification(msgspec.Struct, frozen=True):
+    """What reading all blobs again found.
+
+    Args:
+        checked: How many were read.
+        damaged: Those whose bytes are not what their name says.
+        missing: Those that were asked for and are not there.
+    """
+
+    checked: int
+    damaged: tuple[BlobHash, ...]
+    missing: tuple[BlobHash, ...]
+
+
+class BlobStore:
+    """The blobs of one workbench.
+
+    Args:
+        directory: Where they lie; made with the first blob.
+        disk: What writes.
+    """
+
+    def __init__(self, directory: Path, disk: Disk = DISK) -> None:
+        self._directory = directory
+        self._disk = disk
+
+    def put_bytes(self, data: bytes) -> BlobHash:
+        """Keep bytes. Keeping the same again costs next to nothing.
+
+        Raises:
+            DiskFull: No space is left; nothing was kept.
+            LogPoisoned: The disk does not make it durable.
+        """
+        blob = BlobHash(hashlib.sha256(data).hexdigest())
+        with self._failures_named():
+            if not self._is_kept(blob, len(data)):
+                self._take_in([data])
+        return blob
+
+    def put_file(self, path: Path) -> tuple[BlobHash, int]:
+        """Copy a file in and hash what is copied, so that a change meanwhile cannot split them.
+
+        Returns:
+            Its hash and its size in bytes.
+
+        Raises:
+            NotFound: It is not there.
+            SandboxViolation: It is a link or no regular file.
+            FileReadFailed: It cannot be read.
+            DiskFull: No space is left; nothing was kept.
+            LogPoisoned: The disk does not make it durable.
+        """
+        fd = _open_source(path)
+        try:
+            with self._failures_named():
+                return self._take_in(_chunks(fd, path.name))
+        finally:
+            os.close(fd)
+
+    def adopt(self, staged: Path) -> tuple[BlobHash, int]:
+        """Move a file in. Whoever wrote it must be gone: the file itself becomes the blob.
+
+        Args:
+            staged: On the same file system; it is gone afterwards.
+
+        Returns:
+            Its hash and its size in bytes.
+
+        Raises:
+            NotFound: It is not there.
+            SandboxViolation: It is a link, has a second name, or is no regular file.
+            FileReadFailed: It cannot be read.
+            DiskFull: No space is left; it is still where it was.
+            LogPoisoned: The disk does not make it durable.
+        """
+        fd = _open_source(staged)
+        try:
+            if os.fstat(fd).st_nlink != 1:
+                raise SandboxViolation(f"{staged.name} has a second name, by which it could change")
+            hasher, size = hashlib.sha256(), 0
+            for chunk in _chunks(fd, staged.name):
+                hasher.update(chunk)
+                size += len(chunk)
+            blob = BlobHash(hasher.hexdigest())
+            with self._failures_named():
+                if self._is_kept(blob, size):
+                    staged.unlink()
+                else:
+                    self._settle(fd, staged, blob)
+        finally:
+            os.close(fd)
+        return blob, size
+
+    def path(self, blob: BlobHash) -> Path:
+        """Where a blob lies or would lie; the name tells nothing about the file.
+
+        Raises:
+            ValidationFailed: This is no hash.
+        """
+        if not _HASH.fullmatch(blob):
+            raise ValidationFailed("A blob is named by 64 lower-case hex digits.")
+        return self._directory / blob[:2] / blob
+
+    def has(self, blob: BlobHash) -> bool:
+        """Tell whether a blob is kept."""
+        return self.path(blob).is_file()
+
+    def read(self, blob: BlobHash, offset: int = 0, limit: int | None = None) -> bytes:
+        """Read bytes of a blob.
+
+        Args:
+            blob: Which.
+            offset: Where to begin, in bytes.
+            limit: How many bytes at most; all if None.
+
+        Raises:
+            NotFound: It is not kept.
+        """
+        try:
+            with self.path(blob).open("rb") as file:
+                file.seek(offset)
+                return file.read(-1 if limit is None else limit)
+        except FileNotFoundError as error:
+            raise NotFound("There is no such blob.", detail={"blob": blob}) from error
+
+    def verify(self, named: Iterable[BlobHash] | None = None) -> BlobVerification:
+        """Read blobs again and compare them with their names. Changes nothing.
+
+        Args:
+            named: Those that must be there; if None, all that are.
+        """
+        wanted = self._kept() if named is None else sorted(set(named))
+        checked, damaged, missing = 0, [], []
+        for blob in wanted:
+            try:
+                with self.path(blob).open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+            except FileNotFoundError:
+                missing.append(blob)
+                continue
+            checked += 1
+            if digest != blob:
+                damaged.append(blob)
+        return BlobVerification(checked, tuple(damaged), tuple(missing))
+
+    def sweep(self) -> int:
+        """Remove what a process that died was making. Only while nobody else puts anything.
+
+        Returns:
+            How many files were removed.
+        """
+        leftovers = list(self._directory.glob(f"{_INCOMING}*"))
+        for leftover in leftovers:
+            leftover.unlink()
+        return len(leftovers)
+
+    def _kept(self) -> list[BlobHash]:
+        names = (path.name for path in self._directory.glob("[0-9a-f][0-9a-f]/*"))
+        return sorted(BlobHash(name) for name in names if _HASH.fullmatch(name))
+
+    def _is_kept(self, blob: BlobHash, size: int) -> bool:
+        """Whether the blob is there in full; if so, durably, whoever put it there."""
+        path = self.path(blob)
+        try:
+            if path.stat().st_size != size:
+                return False
+        except FileNotFoundError:
+            return False
+        self._disk.sync_directory(path.parent)
+        self._disk.sync_directory(self._directory)
+        return True
+
+    def _take_in(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:
+        """Write bytes to a new file while hashing them, and settle it."""
+        self._disk.make_directory(self._directory)
+        fd, name = tempfile.mkstemp(prefix=_INCOMING, dir=self._directory)
+        incoming = Path(name)
+        try:
+            hasher, size = hashlib.sha256(), 0
+            for chunk in chunks:
+                hasher.update(chunk)
+                self._disk.write_all(fd, chunk, size)
+                size += len(chunk)
+            blob = BlobHash(hasher.hexdigest())
+            self._settle(fd, incoming, blob)
+        finally:
+            os.close(fd)
+            incoming.unlink(missing_ok=True)
+        return blob, size
+
+    def _settle(self, fd: int, path: Path, blob: BlobHash) -> None:
+        """Make a file durable and give it its name, over whatever has it."""
+        target = self.path(blob)
+        os.fchmod(fd, 0o400)
+        self._disk.sync(fd)
+        self._disk.make_directory(target.parent)
+        self._disk.rename(path, target)
+        self._disk.sync_directory(target.parent)
+
+    @contextmanager
+    def _failures_named(self) -> Iterator[None]:
+        """Give the disk's failures their names."""
+        try:
+            yield
+        except SyncError as error:
+            raise LogPoisoned("The disk does not make a file's bytes durable.") from error
+        except OSError as error:
+            if is_full(error):
+                raise DiskFull(
+                    "No space is left on the device: the file was not kept.",
+                    actions=("Free some space, then try again.",),
+                ) from error
+            raise
+
+
+def _open_source(path: Path) -> int:
+    """Open a regular file for reading; neither a link nor a pipe can lead elsewhere or block."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            raise NotFound(f"There is no file {path.name}.") from error
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            raise SandboxViolation(f"{path.name} is a link or no regular file.") from error
+        raise FileReadFailed(f"{path.name} cannot be opened: {error.strerror}.") from error
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise SandboxViolation(f"{path.name} is a link or no regular file.")
+    return fd
+
+
+def _chunks(fd: int, name: str) -> Iterator[bytes]:
+    """The bytes of an open file, from its beginning."""
+    offset = 0
+    try:
+        while chunk := os.pread(fd, _CHUNK_BYTES, offset):
+            yield chunk
+            offset += len(chunk)
+    except OSError as error:
+        raise FileReadFailed(f"{name} cannot be read: {error.strerror}.") from error

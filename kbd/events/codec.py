@@ -1,0 +1,180 @@
+"""Records to bytes and back: the typed path for what is current, the slow path for what is not.
+
+A body is a msgpack array of records `[type, version, data, ts_us, run, cause, flags]`. All events
+of the current versions are decoded in one typed call, validation included. A body that this call
+refuses is read again as plain values, and each record is looked at by itself: an older version is
+lifted step by step with a table of functions, a type or version from the future is kept as
+`Unknown`, and anything else is damage. Stored bytes are never rewritten.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, Union, cast
+
+import msgpack
+import msgspec
+
+from kbd.errors import LogCorrupt
+from kbd.events.base import MUST_UNDERSTAND, Recorded
+from kbd.events.vocabulary import VERSIONS, Event
+
+__all__ = [
+    "LIFTERS",
+    "Lifters",
+    "NotUnderstood",
+    "Unknown",
+    "decode",
+    "encode",
+    "plain",
+    "recorded",
+]
+
+Lifters: TypeAlias = Mapping[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]]
+"""By type and version: the pure function that makes the data of the next version from that one's.
+It gets a fresh dict and may return the same."""
+
+LIFTERS: Lifters = MappingProxyType({})
+"""The liftings of the vocabulary. None yet: every type is in its first version."""
+
+
+class NotUnderstood(LogCorrupt):
+    """The log holds an event that this kbd does not know and that says it must be understood.
+
+    The log is whole; a newer kbd reads it. Until then it may not be written.
+    """
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """The event of a type or version that this kbd does not know: kept as it is; folds skip it.
+
+    Args:
+        type: The type's name as stored.
+        data: The event's data as plain values.
+    """
+
+    type: str
+    data: Any
+
+
+# One class a type, so that the type's name is the tag and `data` is decoded in the same call.
+_WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
+    {
+        kind: cast(
+            "type[Recorded]",
+            msgspec.defstruct(
+                kind.__name__,
+                [("version", Literal[version]), ("data", kind)],
+                bases=(Recorded,),
+                module=__name__,
+                tag=kind.__name__,
+                frozen=True,
+                array_like=True,
+            ),
+        )
+        for kind, version in VERSIONS.items()
+    }
+)
+_KINDS: Mapping[str, type] = MappingProxyType({kind.__name__: kind for kind in VERSIONS})
+_TYPED = msgspec.msgpack.Decoder(list[Union[tuple(_WRAPPERS.values())]])  # type: ignore[misc]  # noqa: UP007
+_PLAIN = msgspec.msgpack.Decoder(list[list[Any]])
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def recorded(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Recorded:
+    """Wrap an event for the log, in its current version.
+
+    Args:
+        event: What happened.
+        ts_us: When it was decided, in microseconds since 1970 UTC.
+        run: The number of the run it belongs to within its workbench, or 0.
+        cause: The sequence number of the event it follows from, or 0.
+    """
+    kind = type(event)
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause)
+
+
+def encode(records: Sequence[Recorded]) -> bytes:
+    """Make a frame's body of records that `recorded` or `decode` made.
+
+    Raises:
+        TypeError: One of them is `Unknown`: what is not understood is not written again.
+    """
+    if any(type(record) is Recorded for record in records):
+        raise TypeError("a record of an unknown event cannot be written")
+    return _ENCODER.encode(records)
+
+
+def decode(body: bytes | memoryview, lifters: Lifters = LIFTERS) -> list[Recorded]:
+    """Read the records of a frame's body.
+
+    Args:
+        body: The body; its checksum is known to be right.
+        lifters: How older versions become current ones.
+
+    Raises:
+        NotUnderstood: An event is unknown and must be understood.
+        LogCorrupt: The body is no array of records, or a known event's data are ill-formed.
+    """
+    try:
+        return cast("list[Recorded]", _TYPED.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return [_slowly(item, lifters) for item in _unpack(body)]
+
+
+def plain(body: bytes | memoryview) -> list[list[Any]]:
+    """Read the records of a body as they are stored, unknown fields and all, for the wire.
+
+    Returns:
+        For each `[type, version, data, ts_us, run, cause, flags]`, with plain values throughout.
+
+    Raises:
+        LogCorrupt: The body is no array of records.
+    """
+    try:
+        return _PLAIN.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise LogCorrupt("a frame's body is no array of records") from error
+
+
+def _unpack(body: bytes | memoryview) -> Iterable[Any]:
+    """Read a body as plain values; lengths inside it can claim no more than it has."""
+    try:
+        items = msgpack.unpackb(bytes(body), strict_map_key=True)
+    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+        raise LogCorrupt("a frame's body is no array of records") from error
+    if not isinstance(items, list):
+        raise LogCorrupt("a frame's body is no array of records")
+    return items
+
+
+def _slowly(item: Any, lifters: Lifters) -> Recorded:
+    """Convert one record of plain values."""
+    match item:
+        case [str(name), int(version), data, int(ts_us), int(run), int(cause), int(flags), *_]:
+            pass
+        case _:
+            raise LogCorrupt("a record is not [type, version, data, ts_us, run, cause, flags]")
+    kind = _KINDS.get(name)
+    if kind is None or version > VERSIONS[kind]:
+        if flags & MUST_UNDERSTAND:
+            raise NotUnderstood(
+                f"The log holds an event {name} in version {version} that must be understood; "
+                "a newer kbd is needed.",
+                detail={"type": name, "version": version},
+            )
+        return Recorded(version, Unknown(name, data), ts_us, run, cause, flags)
+    try:
+        event: Any = msgspec.convert(_lifted(name, version, VERSIONS[kind], data, lifters), kind)
+    except msgspec.ValidationError as error:
+        raise LogCorrupt(f"the data of an event {name} are ill-formed: {error}") from error
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags)
+
+
+def _lifted(name: str, version: int, current: int, data: Any, lifters: Lifters) -> Any:
+    """Bring data from the version in which they are stored to the current one, step by step."""
+    for step in range(version, current):
+        lift = lifters.get((name, step))
+        if lift is None:
+            raise LogCorrupt(f"no lifting is known for an event {name} in version {step}")
+        data = lift(data)
+    return data

@@ -1,0 +1,142 @@
+"""The few calls to the disk that may fail in ways that lose data, and what each failure means.
+
+Everything in `kbd.events` that writes goes through a `Disk`, so that a test can pass one that
+writes short, is full, or fails to sync. Three answers are kept apart:
+
+* No space (ENOSPC, EDQUOT, EFBIG) before anything was promised is `DiskFull`: undo and go on.
+* A failed fsync is `SyncError`: Linux forgets the unwritten pages and reports success the next
+  time, so it is never tried again; whoever catches it stops writing for good (`LogPoisoned`).
+* Any other error is passed on.
+"""
+
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from kbd.errors import DiskFull, FileWriteFailed
+
+__all__ = ["DISK", "Disk", "LogPoisoned", "SyncError", "is_full"]
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class LogPoisoned(FileWriteFailed):
+    """The disk failed to make data durable; nothing more is acknowledged by this process.
+
+    The daemon exits; the next one reads from the disk what is really there.
+    """
+
+
+class SyncError(OSError):
+    """An fsync or fdatasync failed; what it covered may be lost although it still reads well."""
+
+
+def is_full(error: OSError) -> bool:
+    """Tell whether an error says that the file may not grow."""
+    return error.errno in _FULL and not isinstance(error, SyncError)
+
+
+class Disk:
+    """The operating system's calls, unchanged. Subclass it in tests to make them fail."""
+
+    def pwrite(self, fd: int, data: memoryview, offset: int) -> int:
+        """Write at an offset; may write less than asked."""
+        return os.pwrite(fd, data, offset)
+
+    def fsync(self, fd: int) -> None:
+        """Make a file, its size and its attributes durable."""
+        os.fsync(fd)
+
+    def fdatasync(self, fd: int) -> None:
+        """Make a file's bytes and its size durable."""
+        os.fdatasync(fd)
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut a file."""
+        os.ftruncate(fd, size)
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Move a file over another within one file system."""
+        source.rename(target)
+
+    def write_all(self, fd: int, data: bytes, offset: int) -> None:
+        """Write all of `data` at an offset, however often the kernel takes less."""
+        view = memoryview(data)
+        while view:
+            written = self.pwrite(fd, view, offset)
+            view = view[written:]
+            offset += written
+
+    def sync(self, fd: int) -> None:
+        """Make a file durable with its attributes.
+
+        Raises:
+            SyncError: It is not.
+        """
+        try:
+            self.fsync(fd)
+        except OSError as error:
+            raise SyncError(error.errno, "fsync failed") from error
+
+    def sync_data(self, fd: int) -> None:
+        """Make a file's bytes durable.
+
+        Raises:
+            SyncError: They are not.
+        """
+        try:
+            self.fdatasync(fd)
+        except OSError as error:
+            raise SyncError(error.errno, "fdatasync failed") from error
+
+    def sync_directory(self, directory: Path) -> None:
+        """Make the names in a directory durable.
+
+        Raises:
+            SyncError: They are not.
+        """
+        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self.sync(fd)
+        finally:
+            os.close(fd)
+
+    def make_directory(self, directory: Path) -> None:
+        """Make a private directory with its parents and make their names durable."""
+        missing = [place for place in (directory, *directory.parents) if not place.exists()]
+        for place in reversed(missing):
+            place.mkdir(mode=0o700, exist_ok=True)
+            self.sync_directory(place.parent)
+
+    def write_file(self, path: Path, parts: Iterable[bytes], mode: int = 0o600) -> None:
+        """Write a whole file so that after any crash its name has all of it or what it had before.
+
+        Raises:
+            DiskFull: There is no space; nothing is left behind.
+            SyncError: It is not known to be durable.
+            OSError: Anything else; nothing is left behind.
+        """
+        staged = path.with_name(path.name + ".tmp")
+        fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                offset = 0
+                for part in parts:
+                    self.write_all(fd, part, offset)
+                    offset += len(part)
+                os.fchmod(fd, mode)
+                self.sync(fd)
+            finally:
+                os.close(fd)
+            self.rename(staged, path)
+        except OSError as error:
+            staged.unlink(missing_ok=True)
+            if is_full(error):
+                raise DiskFull("No space is left on the device.") from error
+            raise
+        self.sync_directory(path.parent)
+
+
+DISK = Disk()
+"""The real disk. It has no state."""

@@ -1,0 +1,256 @@
+"""Frames and segment headers: bytes in, bytes and facts out, no I/O.
+
+A frame is a commit: the events in it land together or not at all. The layout is written in words,
+with an example, in `kbd.events`. Three properties carry the rest:
+
+* A frame's checksum covers its own header and payload and is seeded with the segment's random
+  salt, so each frame can be verified alone, and bytes that only look like a frame (a log quoted
+  in a tool's result, what a recycled disk block held) are not one.
+* It names the checksum of the frame before it, so frames cannot be dropped, doubled or swapped.
+* Its length is never zero, so a tail of zeros is never a frame.
+"""
+
+import hashlib
+import struct
+from typing import NamedTuple
+from zlib import crc32
+
+from kbd.errors import LogCorrupt, ValidationFailed
+
+__all__ = [
+    "BODY_AT",
+    "CHAIN_BYTES",
+    "FORMAT",
+    "FRAME_LIMIT",
+    "GENESIS",
+    "HEADER_BYTES",
+    "SEGMENT_BYTES",
+    "Link",
+    "Packed",
+    "Parsed",
+    "SegmentHeader",
+    "announced",
+    "chain_value",
+    "next_valid",
+    "pack",
+    "pack_segment",
+    "parse",
+    "read_segment",
+]
+
+FORMAT = 1
+"""The version of the layout that is written, and the newest that is understood."""
+
+CHAIN_BYTES = 32
+GENESIS = bytes(CHAIN_BYTES)
+"""The chain value before the first frame of a log."""
+
+_FRAME = struct.Struct("<IIIIQ")
+_AFTER_CHECKSUM = struct.Struct("<IIQ")
+_SEGMENT = struct.Struct("<8sHHQQ32s")
+_CHECKSUM = struct.Struct("<I")
+_MARK_BYTES = b"KB\x01\x00"
+_MARK = int.from_bytes(_MARK_BYTES, "little")
+_SEGMENT_MAGIC = b"KBDLOG\r\n"
+
+HEADER_BYTES = _FRAME.size
+BODY_AT = HEADER_BYTES + CHAIN_BYTES
+"""Where a frame's body begins, counted from the frame's first byte."""
+
+SEGMENT_BYTES = _SEGMENT.size + _CHECKSUM.size
+"""The size of a segment's header; its first frame follows at once."""
+
+FRAME_LIMIT = 64 * 1024 * 1024
+"""The most bytes that a frame may have, its header included."""
+
+_SEARCH_FACTOR = 64
+"""How many times the searched bytes `next_valid` may checksum before it gives up: text that is
+full of false beginnings must not make recovery quadratic."""
+
+
+class Link(NamedTuple):
+    """A place between two frames, and what the next frame must hold to belong there.
+
+    Args:
+        seq: The sequence number that the next frame begins with.
+        offset: Its offset in the segment, in bytes.
+        previous: The checksum of the frame before it; the segment header's for the first.
+    """
+
+    seq: int
+    offset: int
+    previous: int
+
+
+class Packed(NamedTuple):
+    """A frame ready to be written, and what its successor must know of it."""
+
+    data: bytes
+    checksum: int
+    chain: bytes
+
+
+class Parsed(NamedTuple):
+    """What a run of bytes holds.
+
+    Args:
+        frames: For each whole and valid frame: its first sequence number, and where it begins and
+            ends in the bytes.
+        link: The place behind the last of them; its offset counts in the bytes.
+        problem: Why the bytes at that place are no frame of this log; empty if they only end.
+    """
+
+    frames: list[tuple[int, int, int]]
+    link: Link
+    problem: str
+
+
+class SegmentHeader(NamedTuple):
+    """The first bytes of a segment.
+
+    Args:
+        first: The sequence number of its first event.
+        salt: A random number that seeds the checksums of its frames.
+        chain: The chain value at the end of the segment before; `GENESIS` for the first.
+        checksum: Of the header itself; the first frame names it as its predecessor.
+        seed: What the checksums of its frames start from.
+    """
+
+    first: int
+    salt: int
+    chain: bytes
+    checksum: int
+    seed: int
+
+
+def pack(body: bytes, link: Link, chain: bytes, seed: int) -> Packed:
+    """Make the frame of a body, an array of records, for the place that `link` describes.
+
+    Raises:
+        ValidationFailed: The frame would pass `FRAME_LIMIT`.
+    """
+    if BODY_AT + len(body) > FRAME_LIMIT:
+        raise ValidationFailed(
+            "What is to be recorded at once is too long; keep long contents in blobs.",
+            detail={"size_bytes": BODY_AT + len(body), "limit_bytes": FRAME_LIMIT},
+        )
+    value = chain_value(chain, body)
+    after = _AFTER_CHECKSUM.pack(CHAIN_BYTES + len(body), link.previous, link.seq) + value + body
+    checksum = crc32(after, seed)
+    return Packed(_MARK_BYTES + _CHECKSUM.pack(checksum) + after, checksum, value)
+
+
+def chain_value(chain: bytes, body: bytes | memoryview) -> bytes:
+    """Compute the chain value of a frame from its predecessor's and its body."""
+    value = hashlib.sha256(chain)
+    value.update(body)
+    return value.digest()
+
+
+def parse(view: memoryview, link: Link, seed: int) -> Parsed:
+    """Read whole frames from the beginning of `view`, up to the first that does not belong.
+
+    This is the inner loop of replay and recovery; it keeps its state in local names.
+
+    Args:
+        view: Bytes that begin at a frame; they may end within one.
+        link: What the first frame must hold; its offset is not used.
+        seed: The segment's.
+    """
+    seq, _, previous = link
+    frames: list[tuple[int, int, int]] = []
+    at, end, problem = 0, len(view), ""
+    while end - at >= HEADER_BYTES:
+        mark, checksum, length, before, first = _FRAME.unpack_from(view, at)
+        stop = at + HEADER_BYTES + length
+        if mark != _MARK or not CHAIN_BYTES < length <= FRAME_LIMIT - HEADER_BYTES:
+            problem = "no frame begins here"
+            break
+        if stop > end:
+            break
+        if crc32(view[at + 8 : stop], seed) != checksum:
+            problem = "the frame's checksum does not match its bytes"
+            break
+        if first != seq or before != previous:
+            problem = "the frame does not follow from the one before it"
+            break
+        count = view[at + BODY_AT] - 0x90
+        if not 0 < count < 16:
+            count = _count(view[at + BODY_AT : stop])
+            if not count:
+                problem = "the frame's body is no array of events"
+                break
+        frames.append((first, at, stop))
+        seq, previous, at = first + count, checksum, stop
+    return Parsed(frames, Link(seq, at, previous), problem)
+
+
+def _count(body: memoryview) -> int:
+    """How many elements the array has that a msgpack body begins with; 0 if it is none."""
+    match body[0]:
+        case 0xDC:
+            return int.from_bytes(body[1:3], "big")
+        case 0xDD:
+            return int.from_bytes(body[1:5], "big")
+        case kind if 0x90 < kind < 0xA0:
+            return kind - 0x90
+        case _:
+            return 0
+
+
+def announced(view: memoryview) -> int:
+    """Tell how long the frame at the beginning of `view` says it is; 0 if no frame begins there."""
+    if len(view) < HEADER_BYTES:
+        return 0
+    mark, _, length, _, _ = _FRAME.unpack_from(view)
+    if mark != _MARK or not CHAIN_BYTES < length <= FRAME_LIMIT - HEADER_BYTES:
+        return 0
+    return HEADER_BYTES + int(length)
+
+
+def next_valid(data: bytes, seq: int, seed: int) -> int | None:
+    """Find a frame that is valid by itself and holds `seq` or a later number.
+
+    Its presence behind bytes that are no frame tells damage from a torn write: frames are written
+    one at a time, so nothing valid can follow one that was never finished.
+
+    Returns:
+        The offset of the first such frame in `data`, or None. If `data` holds so many false
+        beginnings that the search would not end soon, the place where it gave up.
+    """
+    view, at, budget = memoryview(data), 0, _SEARCH_FACTOR * len(data)
+    while (at := data.find(_MARK_BYTES, at)) >= 0:
+        length = announced(view[at:])
+        if length and at + length <= len(data):
+            _, checksum, _, _, first = _FRAME.unpack_from(view, at)
+            budget -= length
+            if budget < 0 or (first >= seq and crc32(view[at + 8 : at + length], seed) == checksum):
+                return at
+        at += 1
+    return None
+
+
+def pack_segment(first: int, salt: int, chain: bytes) -> bytes:
+    """Make the header of a segment."""
+    data = _SEGMENT.pack(_SEGMENT_MAGIC, FORMAT, FORMAT, first, salt, chain)
+    return data + _CHECKSUM.pack(crc32(data))
+
+
+def read_segment(data: bytes) -> SegmentHeader:
+    """Read the header of a segment.
+
+    Raises:
+        LogCorrupt: The bytes are no such header, or one that a newer kbd must read.
+    """
+    if len(data) < SEGMENT_BYTES:
+        raise LogCorrupt("the segment is too short to have a header")
+    magic, _, min_reader, first, salt, chain = _SEGMENT.unpack_from(data)
+    (checksum,) = _CHECKSUM.unpack_from(data, _SEGMENT.size)
+    if magic != _SEGMENT_MAGIC or crc32(data[: _SEGMENT.size]) != checksum:
+        raise LogCorrupt("the segment's header is damaged")
+    if min_reader > FORMAT:
+        raise LogCorrupt(
+            f"the segment needs a kbd that reads log format {min_reader}; this one reads {FORMAT}"
+        )
+    seed = crc32(_MARK_BYTES, crc32(salt.to_bytes(8, "little")))
+    return SegmentHeader(first, salt, chain, checksum, seed)

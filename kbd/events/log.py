@@ -1,0 +1,376 @@
+"""The event log of one workbench, or of the daemon: append, read, replay.
+
+Blocking I/O on file descriptors of its own; who must not wait calls it in a thread. One thread at
+a time may append. Any thread may read meanwhile: readers see what was durable when they asked.
+That nobody else has the log open is the daemon's lock to see to.
+"""
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from kbd.errors import DiskFull, LogCorrupt, ValidationFailed
+from kbd.events import codec, segment
+from kbd.events.anchor import Anchor, AnchorFile
+from kbd.events.base import Recorded
+from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, pack
+from kbd.events.mend import mend, remove_leftovers
+from kbd.events.scan import Survey, survey
+from kbd.events.segment import Block, Segment
+from kbd.events.workbenches import LogRepaired
+from kbd.types import Seq
+
+__all__ = ["EventLog"]
+
+_SEGMENT_LIMIT = 32 * 1024 * 1024
+_ANCHOR_COMMITS = 64
+_ANCHOR_SECONDS = 1.0
+"""How many commits, or how long, the anchor may lag behind the log (reliability 2.4)."""
+
+
+class _Tip(NamedTuple):
+    """The durable end of the log; replaced as a whole, so that readers never see half of it."""
+
+    segments: tuple[Segment, ...]
+    link: Link
+    chain: bytes
+
+
+class EventLog:
+    """A log that is open. Made by `EventLog.open`.
+
+    Attributes:
+        repairs: What recovery cut off at open, to be recorded by the caller.
+        damage: Why the log is open for reading only; None if it can be written. Set at open, and
+            later if a reader meets damage.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        found: Survey,
+        repairs: tuple[LogRepaired, ...],
+        *,
+        segment_bytes: int,
+        disk: Disk,
+        entropy: Callable[[int], bytes],
+        clock: Callable[[], float],
+    ) -> None:
+        self.repairs = repairs
+        self.damage: LogCorrupt | None = found.fault
+        self._directory = directory
+        self._segment_bytes = segment_bytes
+        self._disk = disk
+        self._entropy = entropy
+        self._clock = clock
+        self._tip = _Tip(tuple(found.segments), found.link, found.chain)
+        self._poison: str = ""
+        self._fd = -1
+        self._anchor: AnchorFile | None = None
+        self._unanchored = 0
+        self._anchored_at = clock()
+        if self.damage is None:
+            self._prepare()
+
+    @classmethod
+    def open(
+        cls,
+        directory: Path,
+        *,
+        segment_bytes: int = _SEGMENT_LIMIT,
+        trusted: Seq = Seq(0),  # noqa: B008 - a NewType over an int
+        disk: Disk = DISK,
+        entropy: Callable[[int], bytes] = os.urandom,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> "EventLog":
+        """Open a log, made if it is not there, after recovering it.
+
+        A torn write is cut off, its bytes kept in `<segment>.torn-<n>` (see `repairs`). Any other
+        damage leaves the log as it is and open for reading what comes before (see `damage`). What
+        is found is made durable before it is shown to anyone, for the process that wrote it may
+        have died before it was.
+
+        Args:
+            directory: The log's own.
+            segment_bytes: A segment that has reached this size is followed by a new one.
+            trusted: Up to where a snapshot has the state, so that segments before need no check.
+            disk: What writes.
+            entropy: Where the salts of new segments come from.
+            clock: Seconds, never going back.
+
+        Raises:
+            DiskFull: There is no space for a new log or a repair.
+            LogPoisoned: The disk does not make it durable.
+        """
+        try:
+            disk.make_directory(directory)
+            found = survey(directory, trusted=trusted)
+            repairs: tuple[LogRepaired, ...] = ()
+            if found.fault is None:
+                remove_leftovers(directory)
+                if found.tear is not None:
+                    repairs = (mend(directory, found.tear, disk),)
+            return cls(
+                directory,
+                found,
+                repairs,
+                segment_bytes=segment_bytes,
+                disk=disk,
+                entropy=entropy,
+                clock=clock,
+            )
+        except SyncError as error:
+            raise LogPoisoned("The disk does not make the log durable.") from error
+
+    @property
+    def seq(self) -> Seq:
+        """The last event's number; 0 if there is none."""
+        return Seq(self._tip.link.seq - 1)
+
+    @property
+    def head(self) -> bytes:
+        """The chain value at the end: 32 bytes that stand for the whole history."""
+        return self._tip.chain
+
+    def append(self, records: Sequence[Recorded]) -> Seq:
+        """Make records durable as one frame: all of them or none.
+
+        Returns:
+            The number of the last of them. The first one's is one more than `seq` was before.
+
+        Raises:
+            ValidationFailed: There is nothing to record, or too much for one frame.
+            DiskFull: There is no space; the log is as it was, and can be appended to later.
+            LogPoisoned: The disk failed; whether the records are there, only the next start
+                knows. Every later call raises it, too.
+            LogCorrupt: The log is damaged and may not be written.
+        """
+        self._check_writable()
+        if not records:
+            raise ValidationFailed("There is nothing to record.")
+        body = codec.encode(records)
+        if self._tip.link.offset >= self._segment_bytes:
+            self._roll()
+        segments, link, chain = self._tip
+        frame = pack(body, link, chain, segments[-1].header.seed)
+        self._write(frame.data, link.offset)
+        after = Link(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
+        self._tip = _Tip(segments, after, frame.chain)
+        segments[-1].mark(after)
+        self._unanchored += 1
+        if (
+            self._unanchored >= _ANCHOR_COMMITS
+            or self._clock() - self._anchored_at >= _ANCHOR_SECONDS
+        ):
+            self._drop_anchor()
+        return self.seq
+
+    def frames(self, after: Seq = Seq(0)) -> Iterator[tuple[Seq, memoryview]]:  # noqa: B008
+        """Each frame that holds an event behind `after`: its first number and its body.
+
+        The first frame may begin at or before `after`. `codec.plain` and `codec.decode` read a
+        body.
+
+        Raises:
+            LogCorrupt: Damage was met.
+        """
+        for _, block in self._blocks(after):
+            following = [first for first, _, _ in block.frames[1:]] + [block.link.seq]
+            for (first, at, stop), end in zip(block.frames, following, strict=True):
+                if end > after + 1:
+                    yield Seq(first), block.view[at + BODY_AT : stop]
+
+    def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
+        """Up to `limit` events behind `after`, in order.
+
+        Raises:
+            LogCorrupt: Damage was met.
+            NotUnderstood: An event that must be understood is not known.
+        """
+        events: list[tuple[Seq, Recorded]] = []
+        for source, block in self._blocks(after):
+            for first, at, stop in block.frames:
+                if len(events) >= limit:
+                    return events[:limit]
+                try:
+                    records = codec.decode(block.view[at + BODY_AT : stop])
+                except LogCorrupt as error:
+                    raise self._met(error, source, block.base + at, first) from error
+                numbered = enumerate(records, first)
+                events += [(Seq(seq), record) for seq, record in numbered if seq > after]
+            if len(events) >= limit:
+                break
+        return events[:limit]
+
+    def replay(self, apply: Callable[[Seq, Recorded], object], after: Seq = Seq(0)) -> Seq:  # noqa: B008
+        """Call `apply(seq, record)` for each event behind `after`, in order.
+
+        The collector of cycles is off meanwhile: it would look again and again at state that only
+        grows (facts/performance.md B). Checksums and links are checked; the chain is `verify`'s.
+
+        Returns:
+            The last number in the log when this began.
+
+        Raises:
+            LogCorrupt: Damage was met; what came before it has been applied.
+            NotUnderstood: An event that must be understood is not known.
+        """
+        last = self.seq
+        call = cast("Callable[[int, Recorded], object]", apply)
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            for source, block in self._blocks(after):
+                view = block.view
+                for seq, at, stop in block.frames:
+                    try:
+                        records = codec.decode(view[at + BODY_AT : stop])
+                    except LogCorrupt as error:
+                        raise self._met(error, source, block.base + at, seq) from error
+                    for record in records:
+                        if seq > after:
+                            call(seq, record)
+                        seq += 1
+        finally:
+            if collecting:
+                gc.enable()
+        return last
+
+    def chain_at(self, seq: Seq) -> bytes | None:
+        """The chain value behind the event `seq`; None if no frame ends there.
+
+        A snapshot is usable if it was taken at this value.
+        """
+        if seq == 0:
+            return GENESIS
+        if seq > self.seq:
+            return None
+        for _, block in self._blocks(Seq(seq - 1)):
+            following = [first for first, _, _ in block.frames[1:]] + [block.link.seq]
+            for (_, at, _), end in zip(block.frames, following, strict=True):
+                if end > seq:
+                    value = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
+                    return value if end == seq + 1 else None
+        return None
+
+    def close(self) -> None:
+        """Name the end in the anchor and close the files. Calling it again does nothing.
+
+        Raises:
+            LogPoisoned: The anchor could not be made durable; the events are.
+        """
+        anchor, self._anchor = self._anchor, None
+        if anchor is None:
+            return
+        try:
+            if not self._poison and self.damage is None:
+                anchor.advance(Anchor(self.seq, self.head))
+        except OSError as error:
+            raise self._poisoned("The anchor of the log cannot be written.") from error
+        finally:
+            anchor.close()
+            os.close(self._fd)
+            self._fd = -1
+
+    def _prepare(self) -> None:
+        """Get ready to append: make durable what was found, and name it in the anchor."""
+        if not self._tip.segments:
+            self._tip = self._tip._replace(segments=(self._born(Link(1, 0, 0), GENESIS),))
+            self._tip = self._tip._replace(link=self._tip.segments[-1].start)
+        self._anchor = AnchorFile(self._directory, self._disk)
+        self._fd = os.open(self._tip.segments[-1].path, os.O_RDWR | os.O_CLOEXEC)
+        self._disk.sync_data(self._fd)
+        self._disk.sync_directory(self._directory)
+        self._anchor.advance(Anchor(self.seq, self.head))
+
+    def _born(self, link: Link, chain: bytes) -> Segment:
+        salt = int.from_bytes(self._entropy(8), "little")
+        return segment.born(self._directory, link.seq, chain, salt, self._disk)
+
+    def _check_writable(self) -> None:
+        if self._poison:
+            raise LogPoisoned(self._poison)
+        if self.damage is not None:
+            raise self.damage
+        if self._anchor is None:
+            raise ValidationFailed("The log is closed.")
+
+    def _roll(self) -> None:
+        """Go on in a new segment. The one that is full is durable already."""
+        try:
+            segments, link, chain = self._tip
+            new = self._born(link, chain)
+            fd = os.open(new.path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise self._poisoned("A new segment of the log cannot be made.") from error
+        os.close(self._fd)
+        self._fd = fd
+        self._tip = _Tip((*segments, new), new.start, chain)
+
+    def _write(self, data: bytes, offset: int) -> None:
+        """Write a frame and make it durable, or leave the log as it was."""
+        try:
+            self._disk.write_all(self._fd, data, offset)
+        except OSError as error:
+            self._undo(offset)
+            if is_full(error):
+                raise DiskFull(
+                    "No space is left on the device: nothing was recorded, and nothing was lost.",
+                    actions=("Free some space, then try again.",),
+                ) from error
+            raise self._poisoned("The log cannot be written.") from error
+        try:
+            self._disk.sync_data(self._fd)
+        except OSError as error:
+            raise self._poisoned("The disk does not make the log durable.") from error
+
+    def _undo(self, offset: int) -> None:
+        """Take back what was written of a frame, durably: an unsynced cut may come back."""
+        try:
+            self._disk.truncate(self._fd, offset)
+            self._disk.sync(self._fd)
+        except OSError as error:
+            raise self._poisoned("What was half written cannot be taken back.") from error
+
+    def _poisoned(self, message: str) -> LogPoisoned:
+        self._poison = f"{message} kbd must be restarted to see what is really there."
+        return LogPoisoned(self._poison)
+
+    def _drop_anchor(self) -> None:
+        assert self._anchor is not None, "the log is open"
+        try:
+            self._anchor.advance(Anchor(self.seq, self.head))
+        except OSError as error:
+            raise self._poisoned("The anchor of the log cannot be written.") from error
+        self._unanchored = 0
+        self._anchored_at = self._clock()
+
+    def _blocks(self, after: int) -> Iterator[tuple[Segment, Block]]:
+        """The durable frames from near `after` on, with the segment that each block is of."""
+        segments, tip, _ = self._tip
+        for place, source in enumerate(segments):
+            last = place == len(segments) - 1
+            end_seq = tip.seq if last else segments[place + 1].header.first
+            if end_seq <= after + 1:
+                continue
+            fd = os.open(source.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                end = tip.offset if last else os.fstat(fd).st_size
+                for block in segment.walk(fd, source.header.seed, source.near(after + 1), end):
+                    yield source, block
+                    if block.problem:
+                        link = block.link
+                        error = segment.damaged(block.problem, source.name, link.offset, link.seq)
+                        raise self._met(error, source, link.offset, link.seq)
+            finally:
+                os.close(fd)
+
+    def _met(self, error: LogCorrupt, source: Segment, offset: int, seq: int) -> LogCorrupt:
+        """Say where damage was met, and close the log for writing because of it."""
+        error.detail |= {"file": source.name, "offset": offset, "seq": seq}
+        self.damage = self.damage or error
+        return error

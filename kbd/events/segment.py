@@ -1,0 +1,159 @@
+"""Segments: the files of a log, how one is born and how one is walked."""
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kbd.errors import LogCorrupt
+from kbd.events.disk import Disk
+from kbd.events.frame import (
+    HEADER_BYTES,
+    SEGMENT_BYTES,
+    Link,
+    SegmentHeader,
+    announced,
+    pack_segment,
+    parse,
+    read_segment,
+)
+
+__all__ = ["Block", "Segment", "born", "damaged", "opened", "segment_names", "walk"]
+
+_SUFFIX = ".kbl"
+_BLOCK_BYTES = 128 * 1024
+"""How much is read at once. Reading a log is bounded by decoding, not by this (facts B); it also
+sets how far apart the marks are, so how much a reader that is nearly up to date reads again."""
+
+
+class Segment:
+    """One file of a log: its header, and marks on the way through it.
+
+    Marks are only ever added behind the others, so that a reader in another thread can look for
+    one while the writer adds them.
+
+    Args:
+        path: The file.
+        header: What its header says.
+    """
+
+    def __init__(self, path: Path, header: SegmentHeader) -> None:
+        self.path = path
+        self.header = header
+        self.start = Link(header.first, SEGMENT_BYTES, header.checksum)
+        self._marks = [self.start]
+
+    @property
+    def name(self) -> str:
+        """The file's name: its first sequence number in 20 digits."""
+        return self.path.name
+
+    def mark(self, link: Link) -> None:
+        """Remember a place between two frames, unless one near it is remembered."""
+        if link.offset - self._marks[-1].offset >= _BLOCK_BYTES // 2:
+            self._marks.append(link)
+
+    def near(self, seq: int) -> Link:
+        """The last marked place from which the event `seq` is still ahead."""
+        return self._marks[max(0, bisect_left(self._marks, (seq + 1,)) - 1)]
+
+
+class Block(NamedTuple):
+    """Consecutive frames of a segment.
+
+    Args:
+        view: The bytes in which `frames` count.
+        base: The offset of the first of them in the segment.
+        frames: As `frame.parse` gives them.
+        link: The place behind the frames, in the segment.
+        problem: Why no frame of this log is there; empty if one may be, or the walk has ended.
+    """
+
+    view: memoryview
+    base: int
+    frames: list[tuple[int, int, int]]
+    link: Link
+    problem: str
+
+
+def segment_names(directory: Path) -> list[str]:
+    """The names of the segments in a directory, in the order of the log."""
+    return sorted(
+        entry.name
+        for entry in os.scandir(directory)
+        if entry.name.endswith(_SUFFIX) and entry.name[: -len(_SUFFIX)].isdecimal()
+    )
+
+
+def born(directory: Path, first: int, chain: bytes, salt: int, disk: Disk) -> Segment:
+    """Make an empty segment. When it has its name, its header is durable and so is the name.
+
+    Raises:
+        DiskFull: There is no space for it.
+        SyncError: It is not known to be durable.
+    """
+    path = directory / f"{first:020}{_SUFFIX}"
+    data = pack_segment(first, salt, chain)
+    disk.write_file(path, [data])
+    return Segment(path, read_segment(data))
+
+
+def opened(path: Path) -> Segment:
+    """Read a segment's header.
+
+    Raises:
+        LogCorrupt: It is damaged, or a newer kbd must read it.
+    """
+    with path.open("rb") as file:
+        header = read_segment(file.read(SEGMENT_BYTES))
+    if path.name != f"{header.first:020}{_SUFFIX}":
+        raise LogCorrupt("the segment's header names another place in the log than the file's name")
+    return Segment(path, header)
+
+
+def damaged(reason: str, name: str, offset: int, seq: int) -> LogCorrupt:
+    """The error for damage at a place.
+
+    Args:
+        reason: What is wrong there, as half a sentence.
+        name: The file's name.
+        offset: The first byte that cannot be trusted.
+        seq: The sequence number that was expected there.
+    """
+    return LogCorrupt(
+        f"The log is damaged: {reason} ({name}, offset {offset}, event {seq}).",
+        actions=("Look at it with `kbd verify`; everything before the damage can be read.",),
+        detail={"file": name, "offset": offset, "seq": seq, "reason": reason},
+    )
+
+
+def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
+    """Read the frames of a segment from `link` up to the offset `end`, checking each.
+
+    The last block tells by its `problem` if something other than a frame comes before `end`.
+    Memory stays bounded by a block or the longest frame.
+    """
+    wanted = _BLOCK_BYTES
+    while link.offset < end:
+        view = memoryview(_read(fd, min(wanted, end - link.offset), link.offset))
+        frames, (seq, used, previous), problem = parse(view, link, seed)
+        if not frames and not problem:
+            length = announced(view) or HEADER_BYTES
+            if len(view) < length <= end - link.offset and wanted < length:
+                wanted = length
+                continue
+            problem = "the frame is cut short"
+        base, link = link.offset, Link(seq, link.offset + used, previous)
+        yield Block(view, base, frames, link, problem)
+        if problem:
+            return
+        wanted = _BLOCK_BYTES
+
+
+def _read(fd: int, size: int, offset: int) -> bytes:
+    """Read `size` bytes, or what there is before the end of the file."""
+    data = os.pread(fd, size, offset)
+    while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
+        data += more
+    return data

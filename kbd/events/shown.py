@@ -1,0 +1,41 @@
+"""How an event is shown outside the log: on the wire, in `kbd log --json`, in an export.
+
+On disk a record says its run as a number within the workbench and its cause as a sequence number
+of the same log, both small integers with 0 for "none". Shown, the run is its id
+`<workbench_id>-<n>`, an event is `<log>:<seq>`, and what is "none" is left out.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kbd.types import Seq
+
+__all__ = ["shown"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
+    """Make what clients see of a record.
+
+    Args:
+        record: The record as `codec.plain` gives it; fields of its data that this kbd does not
+            know are shown as they are.
+        seq: Its number.
+        log: The workbench's id, or "daemon".
+    """
+    kind, version, data, ts_us, run, cause, *_ = record
+    moment = _EPOCH + timedelta(microseconds=ts_us)
+    event = {
+        "seq": int(seq),
+        "id": f"{log}:{seq}",
+        "type": kind,
+        "version": version,
+        "ts": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "data": data,
+    }
+    if run:
+        event["run_id"] = f"{log}-{run}"
+    if cause:
+        event["causation_id"] = f"{log}:{cause}"
+    return event

@@ -1,0 +1,39 @@
+"""Small logs for the tests of the log."""
+
+from pathlib import Path
+
+from kbd.events import EventLog, codec
+from kbd.events.base import Recorded
+from kbd.events.runs import ResearchWritten
+from kbd.types import Seq
+
+APRIL = 1_775_000_000_000_000
+
+
+def note(text: str) -> Recorded:
+    """An event that holds a text."""
+    return codec.recorded(ResearchWritten(text), APRIL)
+
+
+def notes(count: int) -> list[Recorded]:
+    """So many events."""
+    return [note(f"note {n}") for n in range(count)]
+
+
+def body_of(record: Recorded) -> str:
+    """The text of a note."""
+    assert isinstance(record.data, ResearchWritten)
+    return record.data.text
+
+
+def texts(log: EventLog) -> list[str]:
+    """The texts of all notes of a log."""
+    return [body_of(record) for _, record in log.read(Seq(0), 1_000_000)]
+
+
+def make_log(directory: Path, commits: list[int]) -> EventLog:
+    """An open log with commits of so many events."""
+    log = EventLog.open(directory, entropy=lambda size: b"salt" * (size // 4))
+    for commit, size in enumerate(commits):
+        log.append([note(f"commit {commit} event {n}") for n in range(size)])
+    return log
