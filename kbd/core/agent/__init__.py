@@ -1,0 +1,36 @@
+"""The agent: one run through research, plan, implement and summary, resumable at every event.
+
+Read in this order: `run` (the phases), `turns` (one chain of model turns), `toolbox` (one tool
+call), `desk` (what a run reaches). Pure parts: `phases` (the table), `plan` (its grammar),
+`conversation` and `prompts` (what a model is sent), `receipts` (what it sees of results), `budget`
+(loops, waits, window, tokens), `replies` (what is recorded of a reply). Beside them `manifest` (the
+files in a prompt), `notices` (unrecorded progress), `copies` (readable copies).
+"""
+
+from kbd.core.agent.copies import write_copies, write_tool_log
+from kbd.core.agent.desk import Complete, Desk, Isolate
+from kbd.core.agent.notices import (
+    Announce,
+    LoopWarned,
+    Notice,
+    RateLimited,
+    TextDelta,
+    ToolStarted,
+)
+from kbd.core.agent.run import change_list, run_agent
+
+__all__ = [
+    "Announce",
+    "Complete",
+    "Desk",
+    "Isolate",
+    "LoopWarned",
+    "Notice",
+    "RateLimited",
+    "TextDelta",
+    "ToolStarted",
+    "change_list",
+    "run_agent",
+    "write_copies",
+    "write_tool_log",
+]

@@ -1,0 +1,111 @@
+"""Readable copies of what the log says, for people: never read back, deleted without loss.
+
+meta/workshop/conversation.jsonl   what person and runs said, a message a line
+meta/workshop/tool_log.jsonl       every finished tool call, a call a line
+meta/workshop/_rpi/research.md     of the newest message's run
+meta/workshop/_rpi/plan.md
+"""
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import structlog
+from anyio.to_thread import run_sync
+
+from kbd.core.agent.conversation import plan_markdown
+from kbd.core.state import Run, Said, WorkbenchState
+from kbd.events.base import Recorded
+from kbd.events.runs import ToolCalled, ToolReturned
+
+__all__ = ["current_run", "write_copies", "write_tool_log"]
+
+_log = structlog.get_logger(__name__)
+
+
+def current_run(state: WorkbenchState) -> Run | None:
+    """Return the run of the newest message, or None if none has begun on it."""
+    newest = state.last_request()
+    last = state.runs[-1] if state.runs else None
+    if newest is None or last is None or last.message_id != newest.message_id:
+        return None
+    return last
+
+
+async def write_copies(folder: Path, state: WorkbenchState) -> None:
+    """Bring conversation, research.md and plan.md up to date; what is set aside is removed.
+
+    A copy that cannot be written is logged and left: no run fails for it.
+    """
+    run = current_run(state)
+    texts: dict[Path, str | None] = {
+        folder / "conversation.jsonl": _lines(_message(said) for said in state.said),
+        folder / "_rpi" / "research.md": run.research if run else None,
+        folder / "_rpi" / "plan.md": plan_markdown(run.plan) if run and run.plan else None,
+    }
+    await run_sync(_write_all, texts)
+
+
+async def write_tool_log(folder: Path, records: Iterable[Recorded]) -> None:
+    """Rebuild the readable tool log from a workbench's events."""
+    tools: dict[int, str] = {}
+    lines: list[dict[str, Any]] = []
+    for record in records:
+        match record.data:
+            case ToolCalled(entry_id=entry_id, tool=tool):
+                tools[entry_id] = tool
+            case ToolReturned() as returned:
+                lines.append(_call(returned, tools.get(returned.entry_id, ""), record))
+    text: str | None = _lines(lines)
+    await run_sync(_write_all, {folder / "tool_log.jsonl": text})
+
+
+def _message(said: Said) -> dict[str, Any]:
+    return {
+        "type": "user_message" if said.role == "user" else "assistant_message",
+        "message_id": said.message_id,
+        "role": said.role,
+        "text": said.text,
+        "created_at": _time(said.created_at_us),
+    }
+
+
+def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]:
+    return {
+        "id": returned.entry_id,
+        "tool": tool,
+        "tool_call_id": returned.call_id,
+        "run": record.run,
+        "success": returned.ok,
+        "result": returned.result or returned.shown,
+        "blob": returned.blob,
+        "size_bytes": returned.size_bytes,
+        "duration_ms": returned.duration_ms,
+        "created_at": _time(record.ts_us),
+    }
+
+
+def _time(us: int) -> str:
+    return datetime.fromtimestamp(us / 1_000_000, UTC).isoformat(timespec="milliseconds")
+
+
+def _lines(values: Iterable[dict[str, Any]]) -> str:
+    return "".join(msgspec.json.encode(value).decode() + "\n" for value in values)
+
+
+def _write_all(texts: dict[Path, str | None]) -> None:
+    """Write each text through a temporary file; None removes the copy."""
+    for path, text in texts.items():
+        try:
+            if text is None:
+                path.unlink(missing_ok=True)
+                continue
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh = path.with_name(path.name + ".new")
+            fresh.write_text(text, "utf-8", "replace")
+            os.replace(fresh, path)
+        except OSError as fault:
+            _log.warning("copy_not_written", copy=path.name, fault=fault.strerror)

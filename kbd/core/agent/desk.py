@@ -1,0 +1,84 @@
+"""What one run works with: its log, files, tools, model, and the limits it keeps."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kbd.core.agent.notices import Announce
+from kbd.core.catalog import Catalog
+from kbd.core.clock import Clock
+from kbd.core.decisions import Command
+from kbd.core.draft import Blobs, CallFiles
+from kbd.core.keeper import Keeper
+from kbd.core.plugins.host import Plugin
+from kbd.core.settings import RunLimits
+from kbd.core.state import Run, WorkbenchState
+from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
+from kbd.tools import CallLimits, Formats, Recall
+
+__all__ = ["Complete", "Desk", "Isolate"]
+
+Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
+"""Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""
+
+Isolate = Callable[
+    [Plugin, Callable[..., Any], Mapping[str, Any], CallLimits | None], Awaitable[Any]
+]
+"""Calls a function of a plugin's package in its worker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """Everything that a run reaches, given to it by whoever starts it.
+
+    Attributes:
+        keeper: The workbench's single writer.
+        run: The run's number.
+        blobs: The workbench's blobs.
+        open_files: Makes the picture of the files that one call sees, from the state as it is.
+        formats: The formats, called in workers.
+        recall: Earlier results.
+        isolate: A tool's own work, in its plugin's worker.
+        catalog: The tools, with the plugins that brought them.
+        complete: Makes a turn.
+        model: Tells of a model by its id.
+        announce: Takes progress that is not recorded.
+        limits: What the run may use.
+        clock: For durations.
+        sleep: Waits so many seconds.
+        chance: Returns a random number in [0, 1).
+        copies: The folder for readable copies (`meta/workshop`), or None for none.
+    """
+
+    keeper: Keeper[WorkbenchState, Command]
+    run: int
+    blobs: Blobs
+    open_files: Callable[[], CallFiles]
+    formats: Formats
+    recall: Recall
+    isolate: Isolate
+    catalog: Catalog
+    complete: Complete
+    model: Callable[[str], ModelInfo]
+    announce: Announce
+    limits: RunLimits
+    clock: Clock
+    sleep: Callable[[float], Awaitable[None]]
+    chance: Callable[[], float]
+    copies: Path | None = None
+
+    @property
+    def state(self) -> WorkbenchState:
+        """What is recorded; take what is needed before the next await."""
+        return self.keeper.state
+
+    @property
+    def current(self) -> Run:
+        """The run as it stands."""
+        return self.keeper.state.run(self.run)
+
+    @property
+    def answer_id(self) -> str:
+        """The id of the message that the run will answer with."""
+        return f"{self.keeper.state.run_id(self.run)}-answer"

@@ -1,0 +1,167 @@
+"""What the model sees of a tool's result: all of a small one, a receipt of a large one.
+
+A receipt is a JSON object: what it is of, how large it is, every small field (sizes, has_more,
+chunk_info, warnings), the beginning of each large one (first rows, first lines), and how to get
+the rest. It must be worth reading: a receipt without content costs a turn for every read.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+__all__ = ["RECALL_TOOL", "RECEIPT_BYTES", "WHOLE_BYTES", "shown"]
+
+RECALL_TOOL = "recall_tool_result"
+"""The tool that returns stored results; what it returns is what was asked for, and shown whole."""
+
+RECEIPT_BYTES = 2048
+"""The default: a result up to this size is shown whole, and a receipt keeps to it (contract 5)."""
+
+WHOLE_BYTES = 64 * 1024
+"""The largest confirmation or recalled page that is shown whole; beyond it even they are cut."""
+
+_SMALL_FIELD_BYTES = 240
+_NOTICE = "cut"
+
+
+def shown(
+    tool: str,
+    entry_id: int,
+    text: str,
+    value: Any,
+    *,
+    summary: Mapping[str, Any] | None = None,
+    is_action: bool = False,
+    limit: int = RECEIPT_BYTES,
+) -> str:
+    """Return what the model sees of a result.
+
+    Args:
+        tool: The tool that returned it.
+        entry_id: Under which number it can be recalled.
+        text: The result as JSON text.
+        value: The result as plain values.
+        summary: What the tool wants a receipt to show instead of the head of the result.
+        is_action: Whether it confirms a write; then it is shown whole.
+        limit: The largest result in bytes that is shown whole, and the size of a receipt.
+    """
+    size = len(text.encode())
+    whole = is_action or tool == RECALL_TOOL
+    if size <= (WHOLE_BYTES if whole else limit):
+        return text
+    content = value if summary is None else dict(summary)
+    return _receipt(tool, entry_id, size, content, WHOLE_BYTES if whole else limit)
+
+
+def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> str:
+    """Build the receipt: small fields first, then heads of the large ones share what is left."""
+    out: dict[str, Any] = {"receipt": True, "tool": tool, "entry_id": entry_id, "size_bytes": size}
+    out["recall"] = (
+        f"This is the beginning. {RECALL_TOOL} with entry_id {entry_id} returns the rest, paged"
+        " by offset and limit; a narrower call is often better."
+    )
+    fields = _fields(content)
+    contents = _rows_told(fields)
+    if contents:
+        out["contents"] = contents
+    large = []
+    for name, value in fields.items():
+        if name in out:
+            continue
+        if _size(value) <= _SMALL_FIELD_BYTES and _size(out) < limit // 2:
+            out[name] = value
+        else:
+            large.append(name)
+    for place, name in enumerate(large):
+        room = (limit - _size(out) - len(name) - 80) // (len(large) - place)
+        if room < 40:
+            out[_NOTICE] = {**out.get(_NOTICE, {}), "left_out": large[place : place + 20]}
+            break
+        head, told = _head(fields[name], room)
+        out[name] = head
+        if told:
+            out[_NOTICE] = {**out.get(_NOTICE, {}), name: told}
+    return _text(out)
+
+
+def _fields(content: Any) -> dict[str, Any]:
+    match content:
+        case dict():
+            return {str(name): value for name, value in content.items()}
+        case list() | tuple():
+            return {"count": len(content), "first": list(content)}
+        case _:
+            return {"text": content if isinstance(content, str) else _text(content)}
+
+
+def _rows_told(fields: Mapping[str, Any]) -> str:
+    """Say in words how much of a table a result holds, if it is one."""
+    rows = fields.get("rows")
+    if not isinstance(rows, list | tuple):
+        return ""
+    told = [f"{len(rows)} rows"]
+    for name in ("total_row_count", "total_rows"):
+        if isinstance(fields.get(name), int):
+            told.append(f"{fields[name]} total")
+            break
+    if isinstance(fields.get("has_more"), bool):
+        told.append(f"has_more={'true' if fields['has_more'] else 'false'}")
+    return ", ".join(told)
+
+
+def _head(value: Any, room: int) -> tuple[Any, str]:
+    """Return the beginning of a value that fits into `room` bytes of JSON, and what was cut."""
+    if _size(value) <= room:
+        return value, ""
+    match value:
+        case str():
+            head = _text_head(value, room)
+            return head, f"{len(head)} of {len(value)} characters"
+        case list() | tuple():
+            count = _fitting(lambda n: _size(value[:n]), len(value), room)
+            if count == 0:
+                return [_head(value[0], room - 2)[0]], f"1 of {len(value)}, itself cut"
+            return list(value[:count]), f"{count} of {len(value)}"
+        case dict():
+            return _dict_head(value, room), "cut within"
+        case _:
+            return _text_head(_text(value), room), "cut"
+
+
+def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
+    """Keep a mapping's entries in order while they fit, each cut to what is left."""
+    head: dict[str, Any] = {}
+    for name, inner in value.items():
+        left = room - _size(head) - len(str(name).encode()) - 8
+        if left < 16:
+            break
+        head[str(name)] = _head(inner, left)[0]
+    return head
+
+
+def _text_head(text: str, room: int) -> str:
+    """Cut text to `room` bytes of JSON, at the end of a line where one is near."""
+    head = text[: _fitting(lambda n: _size(text[:n]), min(len(text), room), room)]
+    line_end = head.rfind("\n")
+    return head[:line_end] if line_end > len(head) // 2 else head
+
+
+def _fitting(size_of: Callable[[int], int], most: int, room: int) -> int:
+    """Return the largest n up to `most` with `size_of(n) <= room`, by halving."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if size_of(middle) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _size(value: Any) -> int:
+    return len(msgspec.json.encode(value))
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,87 @@
+"""A model's reply as it is recorded: ids made unique, arguments valid or set aside.
+
+What goes back to a model must be well-formed: providers refuse a conversation that holds a call
+with broken JSON. So ill-formed arguments are kept as a blob, named with their fault, and sent back
+as "{}".
+"""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from kbd.core.draft import Blobs
+from kbd.events.base import ReplyCall
+from kbd.messages import ToolCall
+from kbd.types import CallId
+
+__all__ = ["MAX_ARGUMENT_BYTES", "MAX_TEXT_CHARS", "recorded_calls", "recorded_text"]
+
+MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
+"""Arguments beyond this are not even kept: no file of office work is written in one call of it."""
+
+MAX_INLINE_BYTES = 64 * 1024
+MAX_TEXT_CHARS = 1_000_000
+MAX_NAME_CHARS = 120
+MAX_ID_CHARS = 120
+
+
+def recorded_text(text: str) -> str:
+    """Return a reply's text as it is recorded: no lone surrogates, at most a million characters."""
+    return _clean(text)[:MAX_TEXT_CHARS]
+
+
+async def recorded_calls(
+    calls: Sequence[ToolCall], taken: AbstractSet[CallId], blobs: Blobs
+) -> tuple[ReplyCall, ...]:
+    """Return a reply's calls as they are recorded.
+
+    Args:
+        calls: What the model wrote.
+        taken: The ids that calls of this run have already.
+        blobs: Where arguments are kept that are long or ill-formed.
+    """
+    used = set(taken)
+    kept: list[ReplyCall] = []
+    for call in calls:
+        call_id = _unique(call.id, used)
+        used.add(call_id)
+        name = _clean(call.name)[:MAX_NAME_CHARS]
+        kept.append(await _kept(call_id, name, call.arguments or "{}", blobs))
+    return tuple(kept)
+
+
+async def _kept(call_id: CallId, name: str, arguments: str, blobs: Blobs) -> ReplyCall:
+    data = arguments.encode("utf-8", "replace")
+    if len(data) > MAX_ARGUMENT_BYTES:
+        large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
+        return ReplyCall(call_id, name, "{}", fault=large)
+    fault = _fault(data)
+    if fault is not None:
+        return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
+    if len(data) > MAX_INLINE_BYTES:
+        return ReplyCall(call_id, name, "", blob=await blobs.put(data))
+    return ReplyCall(call_id, name, data.decode())
+
+
+def _fault(data: bytes) -> str | None:
+    """Say what is wrong with arguments, or None."""
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        return f"the arguments are not valid JSON: {fault}"
+    return None if isinstance(value, dict) else "the arguments are not a JSON object"
+
+
+def _unique(wanted: str, used: AbstractSet[CallId]) -> CallId:
+    base = _clean(wanted)[:MAX_ID_CHARS] or "call"
+    found, count = base, 1
+    while found in used:
+        count += 1
+        found = f"{base}-{count}"
+    return CallId(found)
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()

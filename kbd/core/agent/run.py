@@ -1,0 +1,278 @@
+"""The run: research, plan, the items one by one, the summary; each step read from the log's state.
+
+What a step needs is either recorded or missing, so the same function starts a run, resumes it after
+a crash at any event, and goes on after a cancel: it does what is missing, in order.
+
+Errors fall into two kinds (contract, section 6). Those of `ATTEMPT_ENDING` are about one
+conversation: an item that meets one is rolled back, tried once more, then marked failed, and the
+next item runs. All others (consent, keys, budget, exhausted retries, a full disk) end the run; its
+items stay open and the run can be resumed.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+
+from kbd.core.agent import conversation, plan
+from kbd.core.agent.copies import write_copies
+from kbd.core.agent.desk import Desk
+from kbd.core.agent.manifest import manifest, maps_budget
+from kbd.core.agent.phases import PHASES, turn_limit
+from kbd.core.agent.turns import EmptyReply, Objection, Opening, Talk, converse, takes_any
+from kbd.core.decisions import EndRun, FailAttempt, RecordRun
+from kbd.core.state import ItemState, Plan, Run, WorkbenchState
+from kbd.errors import (
+    AgentLoopDetected,
+    ContextExhausted,
+    KbdError,
+    ProviderUnavailable,
+    ToolWorkerUnavailable,
+    TurnLimit,
+    ValidationFailed,
+)
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemsAdded,
+    ItemsRefused,
+    ItemStarted,
+    PhaseCompleted,
+    PhaseStarted,
+    PlanWritten,
+    ResearchWritten,
+    RunFailed,
+    RunFinished,
+    SummaryWritten,
+)
+from kbd.events.vocabulary import Event
+from kbd.events.workbenches import AssistantMessageAdded
+from kbd.messages import Message
+from kbd.types import Phase
+
+__all__ = ["ATTEMPT_ENDING", "change_list", "run_agent"]
+
+ATTEMPT_ENDING = (TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed, EmptyReply)
+"""What fails an item's attempt instead of the run."""
+
+MAX_RESEARCH_CHARS = 60_000
+"""Some 15,000 tokens: research.md is in the plan's context whole."""
+
+MAX_ANSWER_CHARS = 20_000
+"""The longest final text of an item."""
+
+_DEAD_ENDS = frozenset(
+    kind.code for kind in (TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed)
+)
+
+_log = structlog.get_logger(__name__)
+
+
+async def run_agent(desk: Desk) -> None:
+    """Bring the active run to its end and record how it ended.
+
+    Cancelling the task stops it at once; whoever cancels records that. A run that was asked to stop
+    is recorded as cancelled here, too, when it notices first.
+
+    Raises:
+        KbdError: The end itself could not be recorded.
+    """
+    try:
+        await _do_what_is_missing(desk)
+    except KbdError as error:
+        await _end_failed(desk, error)
+    except Exception as fault:  # noqa: BLE001 - a fault of kbd's own ends this run, not the daemon
+        _log.error("run_failed_inside", run=desk.run, exc_info=fault)
+        inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
+        await _end_failed(desk, inside)
+
+
+async def _do_what_is_missing(desk: Desk) -> None:
+    if desk.current.research is None:
+        await _research(desk)
+    if desk.current.plan is None:
+        await _plan(desk)
+    if not _implemented(desk.current):
+        await _implement(desk)
+    await _summarise(desk)
+
+
+def _implemented(run: Run) -> bool:
+    done = run.phase is Phase.IMPLEMENT and not run.phase_open
+    return done or run.phase is Phase.SUMMARY
+
+
+async def _research(desk: Desk) -> None:
+    await _enter(desk, Phase.RESEARCH)
+
+    async def opening() -> tuple[Message, ...]:
+        files = await _manifest(desk, with_maps=True)
+        return conversation.research_opening(_request(desk), _earlier(desk), files)
+
+    text = await converse(desk, _talk(desk, Phase.RESEARCH, opening))
+    await _record(desk, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH))
+    await _copy(desk)
+
+
+async def _plan(desk: Desk) -> None:
+    await _enter(desk, Phase.PLAN)
+
+    async def opening() -> tuple[Message, ...]:
+        files = await _manifest(desk, with_maps=False)
+        research = desk.current.research or ""
+        return conversation.plan_opening(_request(desk), _earlier(desk), research, files)
+
+    text = await converse(desk, _talk(desk, Phase.PLAN, opening, _plan_fault))
+    parsed = plan.parse(text)
+    written = PlanWritten(parsed.task, parsed.items, parsed.notes)
+    await _record(desk, written, PhaseCompleted(Phase.PLAN))
+    await _copy(desk)
+
+
+def _plan_fault(text: str) -> str | None:
+    try:
+        plan.parse(text)
+    except ValidationFailed as fault:
+        return fault.message
+    return None
+
+
+async def _implement(desk: Desk) -> None:
+    if desk.current.phase is not Phase.IMPLEMENT:
+        await _record(desk, PhaseStarted(Phase.IMPLEMENT))
+    while (place := _first_open(desk.current)) is not None:
+        await _attempt(desk, place)
+        await _copy(desk)
+    await _record(desk, PhaseCompleted(Phase.IMPLEMENT))
+
+
+def _first_open(run: Run) -> int | None:
+    items = run.plan.items if run.plan else []
+    for place, item in enumerate(items, 1):
+        if item.state is ItemState.OPEN:
+            return place
+    return None
+
+
+async def _attempt(desk: Desk, place: int) -> None:
+    """Go on with the open attempt at an item, or begin one, and record how it ended."""
+    run = desk.current
+    if run.item != place:
+        attempt = _plan_of(run).items[place - 1].failures + 1
+        await _record(desk, ItemStarted(place, attempt))
+
+    async def opening() -> tuple[Message, ...]:
+        files = await _manifest(desk, with_maps=True)
+        now = desk.current
+        return conversation.implement_opening(
+            _request(desk), _plan_of(now), place, now.attempt, files
+        )
+
+    try:
+        text = await converse(desk, _talk(desk, Phase.IMPLEMENT, opening))
+    except ATTEMPT_ENDING as error:
+        final = _plan_of(desk.current).items[place - 1].failures > 0
+        reason = plan.one_line(error.message, desk.limits.reason_characters)
+        await desk.keeper.submit(FailAttempt(desk.run, error.code, reason, final))
+    else:
+        await _record(desk, *_completion(desk, place, text))
+
+
+def _completion(desk: Desk, place: int, text: str) -> Sequence[Event]:
+    """Return an item's end with what its final text asks to add to the plan."""
+    now = _plan_of(desk.current)
+    facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
+    wanted = plan.additions(text, [item.text for item in now.items])
+    admitted = plan.admit(wanted, len(now.items), now.original_count, desk.limits.amendment_factor)
+    if admitted.added:
+        facts.append(ItemsAdded(admitted.added))
+    if admitted.refused:
+        facts.append(ItemsRefused(admitted.refused, admitted.reason))
+    return facts
+
+
+async def _summarise(desk: Desk) -> None:
+    await _enter(desk, Phase.SUMMARY)
+
+    async def opening() -> tuple[Message, ...]:
+        changes = change_list(desk.state)
+        return conversation.summary_opening(_request(desk), _plan_of(desk.current), changes)
+
+    text = await converse(desk, _talk(desk, Phase.SUMMARY, opening))
+    facts = (
+        SummaryWritten(text),
+        AssistantMessageAdded(desk.answer_id, text),
+        PhaseCompleted(Phase.SUMMARY),
+    )
+    finished = RunFinished(has_draft=desk.state.draft is not None)
+    await desk.keeper.submit(EndRun(desk.run, finished, facts))
+    await _copy(desk)
+
+
+def change_list(state: WorkbenchState) -> list[dict[str, Any]]:
+    """Return what the draft changes, as the summary is told of it."""
+    changes: list[dict[str, Any]] = []
+    for name, file in sorted(state.draft.files.items()) if state.draft else ():
+        kind = "added" if file.base is None else "deleted" if file.blob is None else "modified"
+        change = {"path": name, "change_type": kind, "size_bytes": file.size_bytes}
+        changes.append(change | ({"warnings": file.warnings} if file.warnings else {}))
+    return changes
+
+
+async def _enter(desk: Desk, phase: Phase) -> None:
+    """Begin a phase, or go on with it; a chain that ended in a dead end is begun afresh."""
+    run = desk.current
+    if run.phase is phase and run.phase_open and not _at_dead_end(run):
+        return
+    await _record(desk, PhaseStarted(phase))
+
+
+def _at_dead_end(run: Run) -> bool:
+    """Return whether the open chain ended on an error that asking again would only repeat.
+
+    Exhausted retries leave a request open, which is asked again; an empty reply does not.
+    """
+    answered = run.chain.asked == len(run.chain.turns)
+    return run.dead_end in _DEAD_ENDS or (run.dead_end == ProviderUnavailable.code and answered)
+
+
+async def _end_failed(desk: Desk, error: KbdError) -> None:
+    """Record why the run stopped; a run that was asked to stop is recorded as cancelled."""
+    phase = desk.current.phase or Phase.RESEARCH
+    failed = RunFailed(error.code, error.message, PHASES[phase].subphase, error.retryable)
+    await desk.keeper.submit(EndRun(desk.run, failed))
+
+
+def _talk(desk: Desk, phase: Phase, opening: Opening, objection: Objection = takes_any) -> Talk:
+    return Talk(phase, turn_limit(phase, desk.limits), opening, objection)
+
+
+async def _manifest(desk: Desk, *, with_maps: bool) -> list[dict[str, Any]]:
+    budget = maps_budget(desk.model(desk.current.model_id).context_tokens) if with_maps else 0
+    files = desk.open_files()
+    return await manifest(files, desk.formats, budget)
+
+
+def _request(desk: Desk) -> str:
+    wanted = desk.current.message_id
+    return next((said.text for said in desk.state.said if said.message_id == wanted), "")
+
+
+def _earlier(desk: Desk) -> str:
+    return conversation.earlier(desk.state.said, desk.current.message_id)
+
+
+def _plan_of(run: Run) -> Plan:
+    """Return the plan of a run that has one."""
+    if run.plan is None:
+        msg = "the run has no plan"
+        raise ValidationFailed(msg)
+    return run.plan
+
+
+async def _record(desk: Desk, *facts: Event) -> None:
+    await desk.keeper.submit(RecordRun(desk.run, facts))
+
+
+async def _copy(desk: Desk) -> None:
+    if desk.copies is not None:
+        await write_copies(desk.copies, desk.state)
