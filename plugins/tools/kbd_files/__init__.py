@@ -1,1 +1,29 @@
-"""To be declared."""
+"""The tools for files: list, look at, map, read and write them, and recall earlier results.
+
+Their descriptions are built at start from the formats that are installed, so that a model is told
+to look at a file's map first and which coordinates each format understands.
+"""
+
+from collections.abc import Sequence
+
+from kbd import hookimpl
+from kbd.tools import FormatCatalog, Tool
+from kbd_files.looking import GetFileInfo, GetFileMap, ListFiles
+from kbd_files.reading import ReadFile
+from kbd_files.recalling import RecallToolResult
+from kbd_files.writing import WriteTextFile
+
+__all__ = ["kbd_register_tools"]
+
+
+@hookimpl
+def kbd_register_tools(formats: FormatCatalog) -> Sequence[Tool]:
+    """Return the file tools, their descriptions written for the installed formats."""
+    return [
+        ListFiles(),
+        GetFileInfo(),
+        GetFileMap(formats),
+        ReadFile(formats),
+        WriteTextFile(formats),
+        RecallToolResult(),
+    ]

@@ -1,1 +1,40 @@
-"""To be declared."""
+"""The tools for tables: map, describe, statistics, rows, SQL and exports.
+
+A format hands over a table as plain text (`Tabular.read_table`). A worker of this plugin gives it
+types and keeps it as Parquet in the workbench's cache, named by content, so each later call answers
+from typed columns. DuckDB is imported in workers only, and only by this plugin.
+
+Read in this order: `record` (what is known of a table), `cache` (how it comes to be), `inference`
+and `loading` (types), `looking` and `facts` (the tools without SQL), `querying`, `gate` and `box`
+(SQL and its lock-down), `exporting` and `rowstream`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kbd import hookimpl
+from kbd.tools import FormatCatalog, Tool
+from kbd_tables.exporting import TableExport, TableUpdateFromExport
+from kbd_tables.limits import query_limits
+from kbd_tables.looking import TableDescribe, TableGetMap, TableReadRows, TableStats
+from kbd_tables.querying import TableQuery
+
+__all__ = ["kbd_register_tools"]
+
+
+@hookimpl
+def kbd_register_tools(settings: Mapping[str, Any], formats: FormatCatalog) -> Sequence[Tool]:
+    """Return the table tools.
+
+    Settings: `query_seconds` (5), `query_memory_mb` (512), `query_threads` (2).
+    """
+    limits = query_limits(settings)
+    return [
+        TableGetMap(),
+        TableDescribe(),
+        TableStats(),
+        TableReadRows(),
+        TableQuery(limits),
+        TableExport(limits, formats),
+        TableUpdateFromExport(limits, formats),
+    ]

@@ -1,0 +1,330 @@
+"""For authors of tools: a real `ToolContext` over a folder, and the checks every tool passes.
+
+    workbench = Workbench(tmp_path, [CsvHandler()])
+    workbench.add("sales.csv", "region,amount")
+    result = await workbench.call(TableQuery(), path="sales.csv", query="SELECT count(*) FROM data")
+
+What runs in a worker there runs here in this process, after the same round trip through msgpack, so
+an argument or an answer that could not cross is found.
+"""
+
+import hashlib
+import itertools
+import mimetypes
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import Any, Union
+
+import msgpack
+import msgspec
+
+from kbd.errors import NotFound, SandboxViolation, ValidationFailed
+from kbd.formats import (
+    Applied,
+    Editable,
+    FormatHandler,
+    Mappable,
+    Placement,
+    Readable,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Written,
+)
+from kbd.tools import CallLimits, FileRef, Tool, ToolResult
+from kbd.types import BlobHash, Effect, FileName
+
+__all__ = ["Workbench", "check_tool"]
+
+
+class _Files:
+    """`kbd.tools.Files` over a folder: blobs, staged files and a cache beside each other."""
+
+    def __init__(self, root: Path, catalog: "_Catalog") -> None:
+        self._catalog = catalog
+        self._folders = {kind: root / kind for kind in ("blobs", "stage", "cache")}
+        for folder in self._folders.values():
+            folder.mkdir(parents=True, exist_ok=True)
+        self._files: dict[FileName, FileRef] = {}
+        self._staged: dict[FileName, Path] = {}
+        self._counter = itertools.count()
+
+    def names(self) -> Sequence[FileName]:
+        return sorted(self._files)
+
+    def find(self, path: str) -> FileRef | None:
+        return self._files.get(_legal(path))
+
+    def get(self, path: str) -> FileRef:
+        name = _legal(path)
+        if name not in self._files:
+            near = get_close_matches(name, self._files, n=3)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            raise NotFound(f"there is no file {name}{hint}")
+        return self._files[name]
+
+    def new(self, path: str) -> FileName:
+        name = _legal(path)
+        if name.casefold() in (other.casefold() for other in self._files):
+            raise ValidationFailed(f"{name} exists already")
+        return name
+
+    def describe(self, file: FileRef) -> dict[str, Any]:
+        handler = self._catalog.for_name(file.name)
+        mime_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        described: dict[str, Any] = {
+            "path": file.name,
+            "kind": handler.kind if handler else "opaque",
+            "size_bytes": file.size_bytes,
+            "mime_type": mime_type,
+            "is_opaque": handler is None,
+        }
+        if handler is None:
+            described["reason"] = "no installed format reads it"
+        return described
+
+    def stage(self) -> Path:
+        return self._folders["stage"] / str(next(self._counter))
+
+    def cached(self, key: str) -> Path:
+        return self._folders["cache"] / key
+
+    def put(self, name: FileName, staged: Path) -> None:
+        self._staged[name] = staged
+
+    def store(self, name: FileName, data: bytes) -> FileRef:
+        """Make bytes a blob and a file of that name."""
+        blob = BlobHash(hashlib.sha256(data).hexdigest())
+        path = self._folders["blobs"] / blob
+        path.write_bytes(data)
+        self._files[name] = FileRef(name=name, blob=blob, size_bytes=len(data), path=path)
+        return self._files[name]
+
+    def land(self) -> tuple[FileName, ...]:
+        """Make what was put the current files, as the draft does when a call succeeds."""
+        for name, staged in self._staged.items():
+            self.store(name, staged.read_bytes())
+        landed = tuple(self._staged)
+        self._staged.clear()
+        return landed
+
+    def drop(self) -> None:
+        """Forget what was put, as the draft does when a call fails."""
+        self._staged.clear()
+
+
+class _Catalog:
+    """`kbd.tools.FormatCatalog` over the handlers given."""
+
+    def __init__(self, handlers: Iterable[FormatHandler]) -> None:
+        self._handlers = sorted(handlers, key=lambda handler: handler.name)
+
+    def handlers(self) -> Sequence[FormatHandler]:
+        return self._handlers
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        lower = PurePosixPath(name).name.lower()
+        keys = (lower, PurePosixPath(lower).suffix)
+        found = (h for h in self._handlers if any(key in h.suffixes for key in keys if key))
+        return next(found, None)
+
+
+class _Formats(_Catalog):
+    """`kbd.tools.Formats`: handlers called here, in this process."""
+
+    async def info(self, file: FileRef) -> dict[str, Any]:
+        handler = self.for_name(file.name)
+        return handler.info(_source(file)) if handler else {}
+
+    async def map(self, file: FileRef) -> dict[str, Any]:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Mappable):
+            raise ValidationFailed(f"{file.name} has no map")
+        found = _crossed(handler.map(_source(file)))
+        assert isinstance(found, dict)
+        return found
+
+    async def read(self, file: FileRef, region: Region) -> Reading:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Readable):
+            raise ValidationFailed(f"{file.name} cannot be read")
+        return handler.read(_source(file), region)
+
+    async def apply(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        operations: Sequence[Mapping[str, Any]],
+        target: Path,
+    ) -> Applied:
+        if not isinstance(handler, Editable):
+            raise ValidationFailed(f"{handler.name} cannot be edited")
+        try:
+            records = msgspec.convert(list(operations), list[Union[handler.operations]])  # type: ignore[name-defined]  # noqa: UP007 - a union made at run time
+        except msgspec.ValidationError as error:
+            raise ValidationFailed(f"operations: {error}") from None
+        return handler.apply(_source(source) if source else None, tuple(records), target)
+
+    async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Tabular):
+            raise ValidationFailed(f"{file.name} is not a table")
+        return handler.read_table(_source(file), sheet, target)
+
+    async def write_table(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        rows: Path,
+        placement: Placement,
+        target: Path,
+    ) -> Written:
+        if not isinstance(handler, Tabular):
+            raise ValidationFailed(f"{handler.name} files are not tables")
+        return handler.write_table(_source(source) if source else None, rows, placement, target)
+
+
+class _Recall:
+    """`kbd.tools.Recall` over the results of this workbench's calls."""
+
+    def __init__(self) -> None:
+        self.results: list[bytes] = []
+
+    async def result(self, entry_id: int) -> bytes:
+        if not 1 <= entry_id <= len(self.results):
+            raise NotFound(f"there is no call with entry id {entry_id}")
+        return self.results[entry_id - 1]
+
+
+class Workbench:
+    """A `ToolContext` over a folder, for tests of tools.
+
+    Args:
+        root: An empty folder.
+        handlers: The formats to offer.
+
+    Attributes:
+        limits: The limits that the last `isolate` call asked for, or None.
+    """
+
+    def __init__(self, root: Path, handlers: Iterable[FormatHandler] = ()) -> None:
+        self._formats = _Formats(handlers)
+        self._files = _Files(root, self._formats)
+        self._recall = _Recall()
+        self.limits: CallLimits | None = None
+
+    @property
+    def files(self) -> _Files:
+        """The workbench's files."""
+        return self._files
+
+    @property
+    def formats(self) -> _Formats:
+        """The formats."""
+        return self._formats
+
+    @property
+    def recall(self) -> _Recall:
+        """The results of `call`, entry ids counted from 1."""
+        return self._recall
+
+    def add(self, name: str, data: bytes | str) -> FileRef:
+        """Add a file, or replace it; text is written as UTF-8."""
+        return self._files.store(_legal(name), data.encode() if isinstance(data, str) else data)
+
+    def content(self, name: str) -> bytes:
+        """Return the bytes of a file as it is now."""
+        return self._files.get(name).path.read_bytes()
+
+    async def isolate(
+        self,
+        function: Callable[..., Any],
+        arguments: Mapping[str, Any],
+        *,
+        limits: CallLimits | None = None,
+    ) -> Any:
+        """Call a function here, its arguments and answer packed and unpacked on the way."""
+        self.limits = limits
+        return _crossed(function(**_crossed(dict(arguments))))
+
+    async def call(self, tool: Tool, **arguments: Any) -> ToolResult:
+        """Call a tool as the agent does: validate, run, let what it put land, keep the result.
+
+        Raises:
+            ValidationFailed: The arguments do not fit the tool's record.
+            KbdError: What the tool raised; nothing landed.
+        """
+        try:
+            record = msgspec.convert(arguments, tool.arguments)
+        except msgspec.ValidationError as error:
+            raise ValidationFailed(f"{tool.name}: {error}") from None
+        try:
+            result = await tool.run(self, record)
+        except BaseException:
+            self._files.drop()
+            raise
+        self._files.land()
+        self._recall.results.append(msgspec.json.encode(result.value))
+        return result
+
+
+def check_tool(tool: Tool) -> None:
+    """Check what every tool must keep to.
+
+    Raises:
+        AssertionError: A promise of `kbd.tools.Tool` is broken; the message says which.
+    """
+    assert tool.name.isidentifier(), f"{tool.name!r} is not a name that servers accept"
+    assert len(tool.name) <= 64, f"{tool.name}: servers accept names of 64 characters"
+    assert tool.description.strip(), f"{tool.name} has no description"
+    assert tool.effect in Effect, f"{tool.name} has no effect"
+    assert tool.arguments.__struct_config__.frozen, f"{tool.name}: its arguments can be changed"
+    schema = _object_schema(tool)
+    assert schema.get("additionalProperties") is False, f"{tool.name} accepts unknown arguments"
+    assert set(schema.get("required", ())) <= set(schema["properties"]), "required is unknown"
+    for field, shape in schema["properties"].items():
+        assert shape.get("description"), f"{tool.name}: {field} has no description"
+
+
+def _object_schema(tool: Tool) -> dict[str, Any]:
+    """Return the schema of a tool's arguments, which is of an object."""
+    (schema,), parts = msgspec.json.schema_components([tool.arguments])
+    found: dict[str, Any] = parts[schema["$ref"].rpartition("/")[2]]
+    assert found["type"] == "object", f"{tool.name}: its schema is not of an object"
+    return found
+
+
+def _legal(path: str) -> FileName:
+    """Return the name that a path means, by the contract's rules for paths.
+
+    Raises:
+        SandboxViolation: It is absolute, climbs, or names something reserved.
+    """
+    parts = PurePosixPath(unicodedata.normalize("NFC", path)).parts
+    if len(parts) > 1 and parts[0] in ("draft", "published"):
+        parts = parts[1:]
+    if not parts or "\0" in path or parts[0] in ("/", "meta") or ".." in parts:
+        raise SandboxViolation(f"{path!r} is not the name of a file in the workbench")
+    return FileName("/".join(parts))
+
+
+def _source(file: FileRef) -> Source:
+    """Return a file as handlers see it."""
+    return Source(path=file.path, name=file.name)
+
+
+def _crossed(value: Any) -> Any:
+    """Return a value as it arrives on the other side of a process boundary."""
+    packed = msgpack.packb(value, default=_plain)
+    return msgpack.unpackb(packed, strict_map_key=False)
+
+
+def _plain(value: Any) -> Any:
+    """Say how values that msgpack does not know are sent: paths as text, nothing else."""
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be sent to a worker")

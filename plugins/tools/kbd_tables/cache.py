@@ -1,0 +1,138 @@
+"""From a file to its typed Parquet, once a content."""
+
+import hashlib
+import importlib.metadata
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Table, Tabular
+from kbd.tools import CallLimits, FileRef, ToolContext
+from kbd_tables import jobs
+from kbd_tables.limits import WORK_LIMITS
+from kbd_tables.record import OpenTable, TableRecord
+
+__all__ = ["ask", "ensure_tabular", "open_table"]
+
+_VERSION = f"1-{importlib.metadata.version('duckdb')}"
+"""Raise the number when inference or the record changes; another DuckDB reads its own cache."""
+
+
+async def ask(
+    context: ToolContext,
+    path: str,
+    sheet: str | None,
+    job: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    limits: Callable[[OpenTable], CallLimits] = lambda _: WORK_LIMITS,
+) -> tuple[OpenTable, Any]:
+    """Open a table and run a job on its Parquet; a cached file that is damaged is made again.
+
+    Returns:
+        The table and the job's answer.
+
+    Raises:
+        NotFound: There is no such file.
+        ValidationFailed: It is not a table, or the job refuses its arguments.
+        FileReadFailed: It cannot be read.
+    """
+    for attempt in (1, 2):
+        table = await open_table(context, path, sheet)
+        request = {
+            "parquet": table.parquet,
+            "columns": [msgspec.structs.astuple(column) for column in table.record.columns],
+            **arguments,
+        }
+        try:
+            return table, await context.isolate(job, request, limits=limits(table))
+        except FileReadFailed as error:
+            if attempt == 2 or not error.detail.get("stale_table"):
+                raise
+            await anyio.Path(table.parquet).unlink(missing_ok=True)
+    raise AssertionError("the second attempt returns or raises")
+
+
+async def open_table(context: ToolContext, path: str, sheet: str | None) -> OpenTable:
+    """Return a file's table, read and typed now or at an earlier call with the same content.
+
+    Raises:
+        NotFound, ValidationFailed, FileReadFailed: As for `ask`.
+    """
+    file = context.files.get(path)
+    ensure_tabular(context, file)
+    key = _key(context, file, sheet)
+    parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
+    if not await anyio.Path(parquet).exists() or not await anyio.Path(beside).exists():
+        await _make(context, file, sheet, parquet, beside)
+    record = msgspec.msgpack.decode(await anyio.Path(beside).read_bytes(), type=TableRecord)
+    size = (await anyio.Path(parquet).stat()).st_size
+    return OpenTable(name=file.name, record=record, parquet=str(parquet), size_bytes=size)
+
+
+def ensure_tabular(context: ToolContext, file: FileRef) -> Tabular:
+    """Return the handler of a table's format.
+
+    Raises:
+        ValidationFailed: The file is not a table.
+    """
+    handler = context.formats.for_name(file.name)
+    if isinstance(handler, Tabular):
+        return handler
+    names = [other.name for other in context.formats.handlers() if isinstance(other, Tabular)]
+    raise ValidationFailed(f"{file.name} is not a table; tables are {', '.join(names) or 'none'}")
+
+
+def _key(context: ToolContext, file: FileRef, sheet: str | None) -> str:
+    """Name a cached table by all that decides what it holds.
+
+    The suffix is part of it: the same bytes may mean another table under another name.
+    """
+    handler = context.formats.for_name(file.name)
+    suffix = Path(file.name).suffix.lower()
+    part = f"{handler.name if handler else ''}\0{suffix}\0{'' if sheet is None else f'={sheet}'}"
+    digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"tables-{_VERSION}-{file.blob}-{digest}"
+
+
+async def _make(
+    context: ToolContext, file: FileRef, sheet: str | None, parquet: Path, beside: Path
+) -> None:
+    """Read a table, type it, and leave the Parquet and then its record in the cache."""
+    plain, raw, typed = context.files.stage(), context.files.stage(), context.files.stage()
+    try:
+        table = await context.formats.read_table(file, sheet, plain)
+        if not table.columns:
+            raise ValidationFailed(f"{file.name} holds no table: it has no columns")
+        arguments = {
+            "plain": plain,
+            "raw": raw,
+            "target": typed,
+            "columns": [[column.name, column.type] for column in table.columns],
+            "row_count": table.row_count,
+        }
+        loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
+        staged = context.files.stage()
+        await anyio.Path(staged).write_bytes(_record(table, loaded))
+        await anyio.Path(typed).replace(parquet)
+        await anyio.Path(staged).replace(beside)
+    finally:
+        for path in (plain, raw, typed):
+            await anyio.Path(path).unlink(missing_ok=True)
+
+
+def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
+    """Return the record of a table, packed: what the format said and what the types are."""
+    return msgspec.msgpack.encode(
+        {
+            "columns": loaded["columns"],
+            "row_count": loaded["row_count"],
+            "encoding": table.encoding,
+            "encoding_confidence": table.encoding_confidence,
+            "details": dict(table.details),
+            "warnings": [*table.warnings, *loaded["warnings"]],
+        }
+    )

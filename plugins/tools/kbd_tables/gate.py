@@ -1,0 +1,147 @@
+"""The gate before SQL: exactly one statement that only reads.
+
+The lock-down of `kbd_tables.box` holds without this gate. The gate is a second wall, and it gives
+better messages. It judges DuckDB's own syntax tree, since a CTE may hold a COPY or a DELETE in a
+statement that counts as SELECT.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import duckdb
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd_tables.duck import said
+
+__all__ = ["Statement", "admit"]
+
+_LONGEST = 100_000
+_READING_NODES = frozenset(
+    ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
+)
+_ALLOWED = "one statement that only reads: SELECT, WITH, FROM, DESCRIBE or SUMMARIZE"
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A statement that may run.
+
+    Args:
+        sql: Its text without the semicolon and comments at its end, so that it can be nested.
+        is_ordered: Whether it has an ORDER BY of its own.
+        columns: The columns of the table that it needs; None if it needs all.
+    """
+
+    sql: str
+    is_ordered: bool
+    columns: tuple[str, ...] | None
+
+
+def admit(connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[str]) -> Statement:
+    """Return a query as a statement that may run.
+
+    Args:
+        connection: To parse with; nothing is executed from the query.
+        query: The text, as the model wrote it.
+        columns: The names of the table's columns.
+
+    Raises:
+        ValidationFailed: It is not one statement that only reads, or does not parse.
+    """
+    if len(query) > _LONGEST:
+        raise ValidationFailed(f"the query is longer than {_LONGEST} characters")
+    if "\0" in query:
+        raise ValidationFailed("the query holds a NUL character")
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:
+        raise ValidationFailed(said(error)) from None
+    if len(statements) != 1:
+        raise ValidationFailed(f"the query must be {_ALLOWED}; it has {len(statements)} statements")
+    if statements[0].type != duckdb.StatementType.SELECT:
+        kind = str(statements[0].type).rpartition(".")[2]
+        raise ValidationFailed(f"the query must be {_ALLOWED}; {kind} is not allowed")
+    sql = _without_end(query)
+    tree = _tree(connection, sql)
+    _check_nodes(tree)
+    return Statement(sql=sql, is_ordered=_is_ordered(tree), columns=_needed(tree, columns))
+
+
+def _without_end(query: str) -> str:
+    """Cut semicolons and comments off the end; tokens know their place in bytes."""
+    data = query.encode(errors="surrogatepass")
+    tokens = duckdb.tokenize(query)
+    end = len(data)
+    for start, kind in reversed(tokens):
+        is_comment = str(kind).rpartition(".")[2] == "comment"
+        if not is_comment and data[start:end].strip() != b";":
+            break
+        end = start
+    return data[:end].decode().strip()
+
+
+def _tree(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    """Return the syntax tree of a SELECT.
+
+    Raises:
+        ValidationFailed: DuckDB does not count it as one.
+    """
+    row = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    assert row is not None
+    tree = json.loads(row[0])
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise ValidationFailed(f"the query must be {_ALLOWED}")
+    return tree["statements"][0]
+
+
+def _check_nodes(tree: Any) -> None:
+    """Refuse a tree with a node that does more than read.
+
+    Raises:
+        ValidationFailed: A CTE or a subquery writes.
+    """
+    for part in _parts(tree):
+        kind = part.get("type")
+        if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
+            what = kind.removesuffix("_NODE").removesuffix("_QUERY")
+            raise ValidationFailed(f"the query must be {_ALLOWED}; it holds a {what}")
+
+
+def _is_ordered(tree: Any) -> bool:
+    """Whether the outermost query orders its rows."""
+    modifiers = tree["node"].get("modifiers", ())
+    return any(modifier.get("type") == "ORDER_MODIFIER" for modifier in modifiers)
+
+
+def _needed(tree: Any, columns: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the columns that a query names, or None where it may need all.
+
+    Only used to load less; a name that is no column may stand for a whole row, so it means all.
+    """
+    known = {name.lower(): name for name in columns}
+    needed: set[str] = set()
+    for part in _parts(tree):
+        if part.get("class") == "STAR" or part.get("type") == "SHOW_REF":
+            return None
+        if part.get("ref_type") in ("NATURAL", "POSITIONAL"):
+            return None
+        names = part.get("column_names")
+        mentioned = [names[-1]] if names else []
+        for name in [*mentioned, *part.get("using_columns", ())]:
+            if name.lower() not in known:
+                return None
+            needed.add(known[name.lower()])
+    return tuple(name for name in columns if name in needed) or tuple(columns[:1])
+
+
+def _parts(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of a tree; a stack, since trees nest deeper than Python calls may."""
+    stack = [tree]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            yield part
+            stack.extend(part.values())
+        elif isinstance(part, list):
+            stack.extend(part)

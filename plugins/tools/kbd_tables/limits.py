@@ -1,0 +1,55 @@
+"""What tables may use: of a statement, and of the worker that runs it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd.tools import CallLimits
+
+__all__ = ["WORK_LIMITS", "QueryLimits", "query_limits", "worker_limits"]
+
+_GIB = 1024 * 1024 * 1024
+_LOAD_BYTES_PER_S = 20_000_000
+"""A third of what loading Parquet into memory was measured to do on two cores."""
+
+WORK_LIMITS = CallLimits(memory_bytes=3 * _GIB, cpu_s=60)
+"""For work whose SQL is this plugin's own. DuckDB reserves far more address space than it uses."""
+
+
+class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one statement may use (contract, section 7).
+
+    Args:
+        query_seconds: Seconds, the loading of the table not counted.
+        query_memory_mb: Memory in MiB, the table itself not counted.
+        query_threads: Threads.
+    """
+
+    query_seconds: float = 5.0
+    query_memory_mb: int = 512
+    query_threads: int = 2
+
+
+def query_limits(settings: Mapping[str, Any]) -> QueryLimits:
+    """Read the limits from the plugin's settings.
+
+    Raises:
+        ValidationFailed: A setting is unknown or of the wrong type.
+    """
+    try:
+        return msgspec.convert(dict(settings), QueryLimits)
+    except msgspec.ValidationError as error:
+        raise ValidationFailed(f"settings of the tables plugin: {error}") from None
+
+
+def worker_limits(limits: QueryLimits, table_bytes: int) -> CallLimits:
+    """Return the limits of a worker that loads a table and runs one statement on it.
+
+    The statement is interrupted by its own clock; this wall is for what cannot be interrupted (one
+    huge scalar) and leaves room for the loading.
+    """
+    wall = limits.query_seconds + 2.0 + table_bytes / _LOAD_BYTES_PER_S
+    cpu = int(wall * limits.query_threads) + 1
+    return CallLimits(wall_s=wall, cpu_s=cpu, memory_bytes=3 * _GIB)

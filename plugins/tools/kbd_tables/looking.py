@@ -1,0 +1,216 @@
+"""The tools that look at a table without SQL."""
+
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from kbd.errors import ValidationFailed
+from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
+from kbd.types import Effect
+from kbd_tables import jobs
+from kbd_tables.cache import ask, open_table
+from kbd_tables.limits import WORK_LIMITS
+from kbd_tables.record import ROWS_PER_CHUNK, OpenTable, TableColumn
+
+__all__ = ["TableDescribe", "TableGetMap", "TableReadRows", "TableStats"]
+
+_MOST_ROWS = 10_000
+_MOST_COLUMNS = 100
+_PRELOAD = ("kbd_tables.loading", "kbd_tables.facts", "kbd_tables.box", "kbd_tables.rowstream")
+
+TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
+SourceSheet = Annotated[
+    str | None, Meta(description="The sheet, where the file is a workbook with several.")
+]
+ColumnNames = Annotated[
+    list[str] | None, Meta(description="Only these columns, named as in the map.")
+]
+
+
+class TableArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table."""
+
+    path: TablePath
+    source_sheet: SourceSheet = None
+
+
+class StatsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table and the columns of interest."""
+
+    path: TablePath
+    columns: ColumnNames = None
+    source_sheet: SourceSheet = None
+
+
+class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which rows of which table."""
+
+    path: TablePath
+    row_start: Annotated[
+        int, Meta(description="The first row, counted from 1; the header is no row.", ge=1)
+    ]
+    row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MOST_ROWS)]
+    columns: ColumnNames = None
+    source_sheet: SourceSheet = None
+
+
+class _TableTool(Tool):
+    """What the tools that only look have in common."""
+
+    effect: ClassVar[Effect] = Effect.READ
+    limits: ClassVar[CallLimits] = WORK_LIMITS
+    preload: ClassVar[tuple[str, ...]] = _PRELOAD
+
+
+class TableGetMap(_TableTool):
+    """`table_get_map`: columns, types, rows, encoding and chunks."""
+
+    name: ClassVar[str] = "table_get_map"
+    description = (
+        "Get the structure of a table: columns with types, row count, encoding and delimiter, "
+        f"chunks of {ROWS_PER_CHUNK} rows. Call it first; quote column names in SQL as given here."
+    )
+    arguments = TableArguments
+
+    async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
+        """Return the table's map (contract, sections 7 and 8)."""
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        record = table.record
+        found: dict[str, Any] = {
+            "path": table.name,
+            "row_count": record.row_count,
+            "column_count": len(record.columns),
+            "columns": [{"name": c.name, "type": c.type} for c in record.columns],
+            "chunk_rows": ROWS_PER_CHUNK,
+            "total_chunks": -(-record.row_count // ROWS_PER_CHUNK),
+        }
+        if record.encoding:
+            found["encoding_detected"] = record.encoding
+            found["encoding_confidence"] = round(record.encoding_confidence, 3)
+        found = {**record.details, **found}
+        if record.warnings:
+            found["warnings"] = list(record.warnings)
+        return ToolResult(found)
+
+
+class TableDescribe(_TableTool):
+    """`table_describe`: each column's type, how full it is, how many values it has."""
+
+    name: ClassVar[str] = "table_describe"
+    description = (
+        "Describe the columns of a table: inferred type, whether values are missing, how many "
+        "values and how many distinct ones. Use it to choose columns to group or filter by."
+    )
+    arguments = TableArguments
+
+    async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
+        """Return `{row_count, column_count, columns[...]}`."""
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        request = {"row_count": table.record.row_count}
+        table, columns = await ask(
+            context, arguments.path, arguments.source_sheet, jobs.describe, request
+        )
+        value = {
+            "row_count": table.record.row_count,
+            "column_count": len(columns),
+            "columns": columns,
+        }
+        return _with_warnings(table, value)
+
+
+class TableStats(_TableTool):
+    """`table_stats`: statistics by column."""
+
+    name: ClassVar[str] = "table_stats"
+    description = (
+        "Compute statistics of columns over all rows: min, max, mean, sum and stddev of numbers; "
+        "lengths and the most common values of texts; min and max of dates; counts of booleans. "
+        "Cheaper and safer than reading rows and adding up."
+    )
+    arguments = StatsArguments
+
+    async def run(self, context: ToolContext, arguments: StatsArguments) -> ToolResult:
+        """Return `{row_count, columns[...]}`.
+
+        Raises:
+            ValidationFailed: A column does not exist.
+        """
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        chosen = _chosen(table, arguments.columns)
+        left_out = chosen[_MOST_COLUMNS:]
+        table, columns = await ask(
+            context,
+            arguments.path,
+            arguments.source_sheet,
+            jobs.stats,
+            {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MOST_COLUMNS]]},
+        )
+        value = {"row_count": table.record.row_count, "columns": columns}
+        more = (f"{len(left_out)} columns left out; name them in `columns`",) if left_out else ()
+        return _with_warnings(table, value, more)
+
+
+class TableReadRows(_TableTool):
+    """`table_read_rows`: rows by number."""
+
+    name: ClassVar[str] = "table_read_rows"
+    description = (
+        "Read rows of a table by number, in the file's order. For samples and for walking through "
+        "a table in windows; to count, filter, group or sort use table_query."
+    )
+    arguments = RowsArguments
+
+    async def run(self, context: ToolContext, arguments: RowsArguments) -> ToolResult:
+        """Return `{columns, column_types, rows, row_start, row_count, total_rows, has_more}`.
+
+        Raises:
+            ValidationFailed: A column does not exist.
+        """
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        chosen = _chosen(table, arguments.columns)
+        request = {
+            "columns": [msgspec.structs.astuple(column) for column in chosen],
+            "row_start": arguments.row_start,
+            "row_count": arguments.row_count,
+        }
+        table, rows = await ask(context, arguments.path, arguments.source_sheet, jobs.rows, request)
+        total = table.record.row_count
+        value: dict[str, Any] = {
+            "columns": [column.name for column in chosen],
+            "column_types": [column.type for column in chosen],
+            "rows": rows,
+            "row_start": arguments.row_start,
+            "row_count": len(rows),
+            "total_rows": total,
+            "has_more": arguments.row_start - 1 + len(rows) < total,
+        }
+        return ToolResult(value)
+
+
+def _chosen(table: OpenTable, names: list[str] | None) -> list[TableColumn]:
+    """Return the columns asked for, in the order asked; all if none are named.
+
+    Raises:
+        ValidationFailed: A name is not a column; the message lists those there are.
+    """
+    columns = table.record.columns
+    if not names:
+        return list(columns)
+    by_name = {column.name.lower(): column for column in columns}
+    unknown = [name for name in names if name.lower() not in by_name]
+    if unknown:
+        known = ", ".join(column.name for column in columns[:60])
+        raise ValidationFailed(
+            f"{table.name} has no column {', '.join(unknown)}; its columns are {known}"
+        )
+    return [by_name[name.lower()] for name in dict.fromkeys(names)]
+
+
+def _with_warnings(
+    table: OpenTable, value: dict[str, Any], more: tuple[str, ...] = ()
+) -> ToolResult:
+    """Return a result with the table's warnings."""
+    if warnings := [*table.record.warnings, *more]:
+        value["warnings"] = warnings
+    return ToolResult(value)
