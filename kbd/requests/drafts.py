@@ -10,6 +10,7 @@ from kbd.types import FileName, RunId
 __all__ = [
     "ChangeRow",
     "ChangeSet",
+    "ChangeType",
     "CheckpointRow",
     "CheckpointStats",
     "CheckpointsFound",
@@ -27,6 +28,9 @@ __all__ = [
     "ReviewGetDeletionConfirmations",
     "ReviewSetDeletionConfirmations",
 ]
+
+ChangeType = Literal["added", "modified", "deleted", "renamed"]
+"""What can happen to a file in a draft."""
 
 _PathText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 
@@ -171,7 +175,7 @@ class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     path: FileName
-    change_type: Literal["added", "modified", "deleted", "renamed"]
+    change_type: ChangeType
     file_kind: str
     preview_kind: str
     size_bytes: int

@@ -20,6 +20,7 @@ __all__ = [
     "DraftStateChanged",
     "EventsAppended",
     "EventsSynced",
+    "PublishPhase",
     "WorkbenchFilesChanged",
     "WorkshopAgentLoopWarning",
     "WorkshopAssistantMessageComplete",
@@ -36,6 +37,17 @@ __all__ = [
     "WorkshopToolComplete",
     "WorkshopToolExecuting",
 ]
+
+
+PublishPhase = Literal[
+    "validating",
+    "conflict_check",
+    "checkpoint_pre_publish",
+    "swap_directories",
+    "finalizing",
+    "rolling_back",
+]
+"""How far a publish is."""
 
 
 class WorkbenchFilesChanged(Notification):
@@ -56,14 +68,7 @@ class DraftStateChanged(Notification):
 class DraftPublishProgress(Notification):
     """How far a publish is."""
 
-    phase: Literal[
-        "validating",
-        "conflict_check",
-        "checkpoint_pre_publish",
-        "swap_directories",
-        "finalizing",
-        "rolling_back",
-    ]
+    phase: PublishPhase
 
 
 class CheckpointCreated(Notification):
@@ -212,9 +217,10 @@ class ConnectionDropped(msgspec.Struct, frozen=True, kw_only=True):
     """The last message of a connection that the daemon closes.
 
     Args:
-        reason: "slow_consumer": the client did not read fast enough.
+        reason: The client did not read fast enough; or a log that it follows cannot be read on,
+            and subscribing anew says why.
         cursors: By workbench, the last event that was sent: subscribe again after it.
     """
 
-    reason: Literal["slow_consumer"]
+    reason: Literal["slow_consumer", "subscription_failed"]
     cursors: dict[str, Seq]

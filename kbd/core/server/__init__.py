@@ -1,0 +1,36 @@
+"""The socket: clients' requests in; answers, notifications and streams of events out.
+
+    transport      Server: accepts, refuses, stops
+    sockets        the Unix socket itself
+    connection     Connection: one client, and the session of its requests
+    outbox         what waits for one client to read it
+    dispatch       Handler, Session: what the core gives, and is given
+    hub            Hub: who is told of which workbench
+    stream         Follow: where a subscription's events come from
+    subscriptions  EventsSubscribe and EventsUnsubscribe over it
+    limits         how much a client may ask
+
+A client that does not read is dropped with its cursor; nobody else notices. What is bounded: the
+bytes of a message, requests in flight (past that a client is not read), what waits for a client.
+"""
+
+from kbd.core.server.dispatch import Handler, Handlers, Session
+from kbd.core.server.hub import Hub
+from kbd.core.server.limits import ServerLimits
+from kbd.core.server.stream import Batch, Follow, Stream, Synced
+from kbd.core.server.subscriptions import subscription_handlers
+from kbd.core.server.transport import Server
+
+__all__ = [
+    "Batch",
+    "Follow",
+    "Handler",
+    "Handlers",
+    "Hub",
+    "Server",
+    "ServerLimits",
+    "Session",
+    "Stream",
+    "Synced",
+    "subscription_handlers",
+]

@@ -1,0 +1,109 @@
+"""Subscriptions: pull events from the log as fast as one client takes them."""
+
+from collections.abc import Iterator
+from contextlib import aclosing
+from typing import assert_never
+
+from kbd.core.server.dispatch import Handlers, Session
+from kbd.core.server.outbox import Mark, Outbox
+from kbd.core.server.stream import Batch, Follow, Stream, Synced
+from kbd.errors import ValidationFailed
+from kbd.requests.base import Unset
+from kbd.requests.events import (
+    EVERY_LOG,
+    EventsSubscribe,
+    EventsSubscribed,
+    EventsUnsubscribe,
+    EventsUnsubscribed,
+)
+from kbd.requests.notifications import EventsSynced
+from kbd.rpc import notification
+from kbd.types import Seq
+
+__all__ = ["feed", "lines", "subscription_handlers"]
+
+_APPENDED = (
+    b'{"jsonrpc":"2.0","method":"EventsAppended",'
+    b'"params":{"workbench_id":"%b","events":[%b],"last_seq":%d}}\n'
+)
+"""EventsAppended around events that are JSON already."""
+
+_LINE_BYTES = 128 * 1024
+"""About how long one EventsAppended becomes: small enough to interleave with other messages."""
+
+
+async def feed(subscription: str, stream: Stream, outbox: Outbox) -> bool:
+    """Send a stream as fast as the client takes it; False if that is too slow.
+
+    Raises:
+        KbdError: The log cannot be read on.
+    """
+    async with aclosing(stream):
+        async for item in stream:
+            for line, mark in lines(subscription, item):
+                if not await outbox.room(len(line)):
+                    return False
+                outbox.push(line, mark)
+    return True
+
+
+def lines(subscription: str, item: Batch | Synced) -> Iterator[tuple[bytes, Mark | None]]:
+    """Yield the lines that tell of one item of a stream, each with what it brings the client to."""
+    match item:
+        case Batch(workbench_id, first_seq, events):
+            start = 0
+            while start < len(events):
+                end = _cut(events, start)
+                last_seq = Seq(first_seq + end - 1)
+                line = _APPENDED % (workbench_id.encode(), b",".join(events[start:end]), last_seq)
+                yield line, Mark(subscription, workbench_id, last_seq)
+                start = end
+        case Synced(cursors) if subscription == EVERY_LOG:
+            yield notification(EventsSynced(workbench_id=EVERY_LOG, cursors=dict(cursors))), None
+        case Synced(cursors):
+            synced = EventsSynced(workbench_id=subscription, seq=cursors[subscription])
+            yield notification(synced), None
+        case _:
+            assert_never(item)
+
+
+def _cut(events: tuple[bytes, ...], start: int) -> int:
+    """Return where a line that begins with this event should end: at one event at least."""
+    size = 0
+    for index in range(start, len(events)):
+        size += len(events[index])
+        if size > _LINE_BYTES and index > start:
+            return index
+    return len(events)
+
+
+def subscription_handlers(follow: Follow) -> Handlers:
+    """Return the handlers of EventsSubscribe and EventsUnsubscribe over the core's streams."""
+
+    async def subscribe(request: EventsSubscribe, session: Session) -> EventsSubscribed:
+        cursors = _cursors(request)
+        stream = await follow(request.workbench_id, cursors)
+        try:
+            session.subscribe(request.workbench_id, stream, cursors)
+        except ValidationFailed:
+            await stream.aclose()
+            raise
+        return EventsSubscribed(workbench_id=request.workbench_id)
+
+    def unsubscribe(request: EventsUnsubscribe, session: Session) -> EventsUnsubscribed:
+        return EventsUnsubscribed(unsubscribed=session.unsubscribe(request.workbench_id))
+
+    return {EventsSubscribe: subscribe, EventsUnsubscribe: unsubscribe}
+
+
+def _cursors(request: EventsSubscribe) -> dict[str, Seq]:
+    """Return the last event that the client has, by log."""
+    after = Seq(0) if isinstance(request.after, Unset) else request.after
+    cursors = {} if isinstance(request.cursors, Unset) else dict(request.cursors)
+    if request.workbench_id != EVERY_LOG:
+        if cursors:
+            raise ValidationFailed('cursors go with "*"; a single log takes after')
+        return {request.workbench_id: after}
+    if after:
+        raise ValidationFailed('"*" takes cursors; after goes with a single log')
+    return cursors

@@ -1,0 +1,142 @@
+"""The server: accepts clients on the socket, refuses strangers and crowds, stops in order."""
+
+import errno
+import os
+from pathlib import Path
+
+import anyio
+import msgspec
+import structlog
+from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
+
+from kbd import __version__
+from kbd.core.server.connection import Connection
+from kbd.core.server.dispatch import Handlers, Session, routes
+from kbd.core.server.hub import Hub
+from kbd.core.server.limits import ServerLimits
+from kbd.core.server.sockets import bound_socket, peer_uid, remove_socket
+from kbd.requests import API_VERSION
+from kbd.requests.base import Request
+from kbd.requests.daemon import RpcDiscover
+from kbd.requests.openrpc import openrpc_document
+from kbd.rpc import Code, Parser, refusal
+
+__all__ = ["Server"]
+
+_OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""Failures of accept that pass when a client leaves."""
+
+_PAUSE_S = 0.1
+_TURN_AWAY_S = 1.0
+
+log = structlog.get_logger()
+
+
+class Server:
+    """Serves the handlers on a Unix socket.
+
+    Args:
+        path: Where the socket lies; its folder is there, 0700, and the home's lock is held.
+        handlers: What answers each request; `rpc.discover` is added.
+        hub: Tells connections of workbenches.
+        limits: What clients may ask.
+        uid: The only user that is served; this process's if None.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        handlers: Handlers,
+        hub: Hub,
+        limits: ServerLimits | None = None,
+        *,
+        uid: int | None = None,
+    ) -> None:
+        self._path = path
+        self._hub = hub
+        self._limits = limits or ServerLimits()
+        self._uid = os.geteuid() if uid is None else uid
+        self._connections: set[Connection] = set()
+        self._accepting = anyio.CancelScope()
+        kinds: list[type[Request]] = [*handlers, RpcDiscover]
+        methods = {kind.method: kind for kind in kinds}
+        document = msgspec.Raw(msgspec.json.encode(openrpc_document(methods, __version__)))
+
+        def discover(_request: RpcDiscover, _session: Session) -> msgspec.Raw:
+            return document
+
+        self._routes = routes({**handlers, RpcDiscover: discover})
+        self._parser = Parser(
+            methods,
+            api_version=API_VERSION,
+            nesting=self._limits.nesting,
+            parts=self._limits.parts,
+            batch=self._limits.batch,
+        )
+
+    async def serve(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Serve until `stop`; started as soon as clients can connect.
+
+        Raises:
+            ValidationFailed: The socket cannot be made.
+        """
+        made = bound_socket(self._path)
+        inode = self._path.lstat().st_ino
+        listener = await SocketListener.from_socket(made)
+        async with anyio.create_task_group() as tasks:
+            try:
+                # Closing the listener is what refuses newcomers: cancelling accept alone would
+                # leave them waiting in the kernel's queue for ever.
+                async with listener:
+                    task_status.started()
+                    with self._accepting:
+                        while True:
+                            stream = await self._accept(listener)
+                            if stream is not None:
+                                tasks.start_soon(self._welcome, stream)
+            finally:
+                remove_socket(self._path, inode)
+            for connection in tuple(self._connections):
+                connection.stop()
+
+    def stop(self) -> None:
+        """Take no more clients or requests, end what is in flight within its time, and return."""
+        self._accepting.cancel()
+
+    async def _accept(self, listener: SocketListener) -> SocketStream | None:
+        try:
+            return await listener.accept()
+        except (OSError, anyio.BrokenResourceError) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
+            if not isinstance(cause, OSError) or cause.errno not in _OUT_OF_RESOURCES:
+                raise
+            log.warning("no client can be accepted for now", reason=cause.strerror)
+            await anyio.sleep(_PAUSE_S)
+            return None
+
+    async def _welcome(self, stream: SocketStream) -> None:
+        """Serve one client, whatever becomes of it."""
+        async with stream:
+            uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
+            if uid != self._uid:
+                log.warning("another user was refused", uid=uid)
+                return
+            if len(self._connections) >= self._limits.connections:
+                await self._turn_away(stream)
+                return
+            connection = Connection(stream, self._routes, self._parser, self._hub, self._limits)
+            self._connections.add(connection)
+            try:
+                await connection.run()
+            except Exception as error:
+                log.error("connection failed", exc_info=error)
+            finally:
+                self._connections.discard(connection)
+
+    async def _turn_away(self, stream: SocketStream) -> None:
+        line = refusal(None, Code.OVERLOADED, "too many connections; try again later")
+        with anyio.move_on_after(_TURN_AWAY_S):
+            try:
+                await stream.send(line)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass  # it did not wait for the answer

@@ -1,0 +1,123 @@
+"""Where one message ends and the next begins, in a stream of bytes.
+
+Two framings: one message a line, ended by LF; or, on a connection whose first bytes are
+`Content-Length:`, headers ended by an empty line and then that many bytes, as LSP does it.
+"""
+
+from collections.abc import Callable
+
+__all__ = ["MESSAGE_BYTES", "Framer", "FramingError"]
+
+MESSAGE_BYTES = 10 * 1024 * 1024
+"""The longest message, by default."""
+
+_MARK = b"Content-Length:"
+_HEADER_BYTES = 4096
+"""The longest block of headers; real ones have two short lines."""
+
+
+class FramingError(Exception):
+    """The stream cannot be cut into messages any more; the connection must end."""
+
+
+class Framer:
+    """Cuts the bytes of one connection into messages, and frames what goes back.
+
+    It never holds more than the longest message and one chunk.
+
+    Args:
+        limit: The longest message, in bytes.
+    """
+
+    __slots__ = ("_body_bytes", "_cut", "_limit", "_rest", "uses_headers")
+
+    def __init__(self, limit: int = MESSAGE_BYTES) -> None:
+        self._limit = limit
+        self._rest = bytearray()
+        self._body_bytes: int | None = None
+        self._cut: Callable[[bytes], list[bytes]] = self._first
+        self.uses_headers = False
+
+    @property
+    def is_midway(self) -> bool:
+        """Whether a message has begun and not ended."""
+        return bool(self._rest) or self._body_bytes is not None
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Take what arrived and return the messages that are now complete.
+
+        Raises:
+            FramingError: A message is too long, or its headers make no sense.
+        """
+        return self._cut(chunk)
+
+    def frame(self, line: bytes) -> bytes:
+        """Return a message that ends with LF as the other side expects it."""
+        return b"Content-Length: %d\r\n\r\n%b" % (len(line), line) if self.uses_headers else line
+
+    def _first(self, chunk: bytes) -> list[bytes]:
+        self._rest += chunk
+        head = bytes(self._rest[: len(_MARK)])
+        if len(head) < len(_MARK) and _MARK.lower().startswith(head.lower()):
+            return []
+        self.uses_headers = head.lower() == _MARK.lower()
+        self._cut = self._headed if self.uses_headers else self._lines
+        chunk = bytes(self._rest)
+        self._rest.clear()
+        return self._cut(chunk)
+
+    def _lines(self, chunk: bytes) -> list[bytes]:
+        rest = self._rest
+        if rest:
+            # What is held has no line feed: only the new bytes are searched, or one long line would
+            # cost the square of its length.
+            end = chunk.find(b"\n")
+            if end < 0:
+                rest += chunk
+                self._check(len(rest))
+                return []
+            rest += chunk[:end]
+            self._check(len(rest))
+            lines = [bytes(rest), *chunk[end + 1 :].split(b"\n")]
+            rest.clear()
+        else:
+            lines = chunk.split(b"\n")
+        rest += lines.pop()
+        self._check(len(rest))
+        return lines
+
+    def _headed(self, chunk: bytes) -> list[bytes]:
+        rest = self._rest
+        rest += chunk
+        messages = []
+        start = 0
+        while True:
+            if self._body_bytes is None:
+                end = rest.find(b"\r\n\r\n", start, start + _HEADER_BYTES)
+                if end < 0:
+                    break
+                self._body_bytes = self._length(bytes(rest[start:end]))
+                start = end + 4
+            if len(rest) - start < self._body_bytes:
+                break
+            messages.append(bytes(rest[start : start + self._body_bytes]))
+            start += self._body_bytes
+            self._body_bytes = None
+        del rest[:start]
+        if self._body_bytes is None and len(rest) >= _HEADER_BYTES:
+            raise FramingError("the headers of a message are too long")
+        return messages
+
+    def _length(self, headers: bytes) -> int:
+        for line in headers.split(b"\r\n"):
+            name, _, value = line.partition(b":")
+            digits = value.strip()
+            if name.strip().lower() == b"content-length" and digits.isdigit() and len(digits) < 12:
+                length = int(digits)
+                self._check(length)
+                return length
+        raise FramingError("the headers of a message have no valid Content-Length")
+
+    def _check(self, length: int) -> None:
+        if length > self._limit:
+            raise FramingError(f"a message is longer than {self._limit} bytes")

@@ -1,0 +1,291 @@
+"""A message's bytes become a request, or a refusal: JSON-RPC 2.0, read strictly.
+
+The method's name is the tag of a record, so that one typed decoding dispatches and validates. What
+that refuses is read a second time, slowly, to say exactly what is wrong.
+
+Where JSON-RPC leaves a choice: an id is a string of at most 128 characters or an integer that every
+JSON reader keeps exact; parameters are an object; a key that occurs twice counts as it occurs last;
+an `api_version`, beside the method or among its parameters, must be the daemon's own (-32600).
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Annotated, Any, Literal, TypeVar, Union
+
+import msgspec
+
+from kbd.rpc.shape import NESTING, PARTS, shape_fault
+
+__all__ = ["BATCH", "Batch", "Call", "Cancel", "Code", "MessageId", "Parsed", "Parser", "Refusal"]
+
+_T = TypeVar("_T")
+
+BATCH = 100
+"""The most messages in a batch, by default."""
+
+MessageId = (
+    Annotated[int, msgspec.Meta(gt=-(2**53), lt=2**53)]
+    | Annotated[str, msgspec.Meta(max_length=128)]
+)
+"""Names a request, and its answer."""
+
+_LONGEST_REASON = 300
+"""Characters of a reason: what a client sent may be quoted in it."""
+
+
+class Code(IntEnum):
+    """The codes of errors on the wire."""
+
+    PARSE = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    INTERNAL = -32603
+    APPLICATION = -32000
+    OVERLOADED = -32001
+    CANCELLED = -32800
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A request to be answered, or (without an id) one that is only carried out.
+
+    Args:
+        params: The request's record.
+        id: What its answer will carry.
+        api_version: The contract that the client was written for.
+    """
+
+    jsonrpc: Literal["2.0"]
+    params: Any
+    id: MessageId | msgspec.UnsetType = msgspec.UNSET
+    api_version: str | int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Cancel(msgspec.Struct, frozen=True):
+    """The client no longer wants the answer of this request."""
+
+    id: MessageId
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A message that cannot be carried out.
+
+    Args:
+        id: Its id, or None where that cannot be told.
+        code: Why, for programs.
+        message: Why, for people.
+        data: Facts about it.
+    """
+
+    id: int | str | None
+    code: int
+    message: str
+    data: Any = None
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """Several messages that are answered together."""
+
+    parts: tuple[Call | Cancel | Refusal, ...]
+
+
+Parsed = Call | Cancel | Refusal | Batch | None
+"""What a message can be; None is one that wants no answer and asks for nothing we know."""
+
+
+class _Envelope(msgspec.Struct):
+    """A message taken apart, its members unread."""
+
+    jsonrpc: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    method: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    id: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    api_version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Versioned(msgspec.Struct):
+    """Parameters, read for their version only."""
+
+    api_version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _CancelParams(msgspec.Struct):
+    """The parameters of `$/cancelRequest`."""
+
+    id: MessageId
+
+
+class _RefusedError(Exception):
+    """Carries a refusal out of the slow reading."""
+
+    def __init__(self, code: Code, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+_versioned = msgspec.json.Decoder(_Versioned)
+_cancel = msgspec.json.Decoder(_CancelParams)
+_id: msgspec.json.Decoder[int | str] = msgspec.json.Decoder(MessageId)
+_method = msgspec.json.Decoder(str)
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Parser:
+    """Reads messages for one table of methods.
+
+    Args:
+        methods: The record of each method; each has a field `api_version`.
+        api_version: The only version that is served.
+        nesting: The deepest nesting of a message.
+        parts: The most arrays and objects in a message.
+        batch: The most messages in a batch.
+    """
+
+    def __init__(
+        self,
+        methods: Mapping[str, type[msgspec.Struct]],
+        *,
+        api_version: str = "1",
+        nesting: int = NESTING,
+        parts: int = PARTS,
+        batch: int = BATCH,
+    ) -> None:
+        self._expected = api_version
+        self._nesting = nesting
+        self._parts = parts
+        self._batch = batch
+        self._params = {name: msgspec.json.Decoder(kind) for name, kind in methods.items()}
+        calls = tuple(_call_type(name, kind) for name, kind in methods.items())
+        self._call: msgspec.json.Decoder[Call] = msgspec.json.Decoder(Union[calls])  # noqa: UP007 - made at run time
+
+    def parse(self, raw: bytes) -> Parsed:
+        """Read one message; whatever it holds, this returns and raises nothing."""
+        fault = shape_fault(raw, nesting=self._nesting, parts=self._parts)
+        if fault is not None:
+            return Refusal(None, Code.PARSE, f"parse error: {fault}")
+        if raw.lstrip()[:1] == b"[":
+            return self._parse_batch(raw)
+        return self._parse_one(raw)
+
+    def _parse_batch(self, raw: bytes) -> Batch | Refusal:
+        try:
+            items = _raw_list.decode(raw)
+        except msgspec.DecodeError as error:
+            return Refusal(None, Code.PARSE, f"parse error: {error}")
+        if not 0 < len(items) <= self._batch:
+            return Refusal(None, Code.INVALID_REQUEST, f"a batch has 1 to {self._batch} messages")
+        parsed = (self._parse_one(bytes(item)) for item in items)
+        return Batch(tuple(part for part in parsed if part is not None))
+
+    def _parse_one(self, raw: bytes) -> Call | Cancel | Refusal | None:
+        try:
+            call = self._call.decode(raw)
+        except msgspec.DecodeError:
+            return self._parse_slowly(raw)
+        unset = msgspec.UNSET
+        if call.api_version is unset and call.params.api_version is unset:
+            return call
+        for version in (call.api_version, call.params.api_version):
+            if version is not unset and version != self._expected:
+                return self._parse_slowly(raw)
+        return call
+
+    def _parse_slowly(self, raw: bytes) -> Call | Cancel | Refusal | None:
+        try:
+            envelope = _envelope.decode(raw)
+        except msgspec.ValidationError:
+            return Refusal(None, Code.INVALID_REQUEST, "a message is an object")
+        except msgspec.DecodeError as error:
+            return Refusal(None, Code.PARSE, f"parse error: {error}")
+        message_id: int | str | None = None
+        is_notification = envelope.id is msgspec.UNSET
+        try:
+            if isinstance(envelope.id, msgspec.Raw):
+                message_id = _read_id(envelope.id)
+            method = _read_method(envelope)
+        except _RefusedError as refused:
+            return Refusal(message_id, refused.code, refused.message, refused.data)
+        try:
+            return self._read_call(method, envelope, message_id)
+        except _RefusedError as refused:
+            if is_notification:
+                return None
+            return Refusal(message_id, refused.code, refused.message, refused.data)
+
+    def _read_call(
+        self, method: str, envelope: _Envelope, message_id: int | str | None
+    ) -> Call | Cancel:
+        params = bytes(envelope.params) if isinstance(envelope.params, msgspec.Raw) else b"{}"
+        if params.lstrip()[:1] != b"{":
+            raise _RefusedError(Code.INVALID_PARAMS, "invalid params: they are an object")
+        if method == "$/cancelRequest":
+            return Cancel(_decode(_cancel, params).id)
+        self._check_version(envelope.api_version)
+        self._check_version(_decode(_versioned, params).api_version)
+        decoder = self._params.get(method)
+        if decoder is None:
+            shown = method if method.isprintable() and len(method) <= 80 else "of that name"
+            raise _RefusedError(Code.METHOD_NOT_FOUND, f"method not found: {shown}")
+        record = _decode(decoder, params)
+        if message_id is None:
+            return Call(jsonrpc="2.0", params=record)
+        return Call(jsonrpc="2.0", params=record, id=message_id)
+
+    def _check_version(self, found: msgspec.Raw | msgspec.UnsetType) -> None:
+        if isinstance(found, msgspec.Raw) and bytes(found) != b'"%b"' % self._expected.encode():
+            raise _RefusedError(
+                Code.INVALID_REQUEST, "incompatible api_version", {"expected": self._expected}
+            )
+
+
+def _call_type(name: str, params: type[msgspec.Struct]) -> type[Call]:
+    """Return `Call` for one method; parameters that may all be absent may be absent as a whole."""
+    field: tuple[Any, ...] = ("params", params)
+    if not any(part.required for part in msgspec.structs.fields(params)):
+        field = (*field, params())
+    made = msgspec.defstruct(
+        f"{name}Call",
+        [field],
+        bases=(Call,),
+        tag_field="method",
+        tag=name,
+        frozen=True,
+        kw_only=True,
+    )
+    assert issubclass(made, Call)
+    return made
+
+
+def _read_id(raw: msgspec.Raw) -> int | str:
+    try:
+        return _id.decode(raw)
+    except msgspec.DecodeError:
+        message = "an id is a string of at most 128 characters or an integer below 2**53"
+        raise _RefusedError(Code.INVALID_REQUEST, message) from None
+
+
+def _read_method(envelope: _Envelope) -> str:
+    if not isinstance(envelope.jsonrpc, msgspec.Raw) or bytes(envelope.jsonrpc) != b'"2.0"':
+        raise _RefusedError(Code.INVALID_REQUEST, 'invalid request: jsonrpc is not "2.0"')
+    try:
+        if isinstance(envelope.method, msgspec.Raw):
+            return _method.decode(envelope.method)
+    except msgspec.DecodeError:
+        pass  # answered like one that is missing
+    raise _RefusedError(Code.INVALID_REQUEST, "invalid request: method is not a string")
+
+
+def _decode(decoder: msgspec.json.Decoder[_T], params: bytes) -> _T:
+    try:
+        return decoder.decode(params)
+    except msgspec.ValidationError as error:
+        # msgspec names the place of the fault where it is not the object itself.
+        _, named, path = str(error).rpartition(" - at ")
+        message = f"invalid params: {error}"[:_LONGEST_REASON]
+        data = {"path": path.strip("`")} if named else None
+        raise _RefusedError(Code.INVALID_PARAMS, message, data) from None
+    except msgspec.DecodeError as error:
+        raise _RefusedError(Code.PARSE, f"parse error: {error}") from None
