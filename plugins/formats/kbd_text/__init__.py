@@ -1,1 +1,18 @@
-"""To be declared."""
+"""Plain text: text, markdown, json, code.
+
+`handler` declares the format, `suffixes` lists what it claims, `reading` does the work.
+"""
+
+from collections.abc import Sequence
+
+from kbd import hookimpl
+from kbd.formats import FormatHandler
+from kbd_text.handler import TextFormat
+
+__all__ = ["TextFormat", "kbd_register_formats"]
+
+
+@hookimpl
+def kbd_register_formats() -> Sequence[FormatHandler]:
+    """Offer the format of plain text."""
+    return (TextFormat(),)

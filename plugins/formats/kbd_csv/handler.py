@@ -1,0 +1,73 @@
+"""The declaration of the format; the work is in modules that the worker loads once."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from kbd.formats import (
+    FormatHandler,
+    Mappable,
+    Passage,
+    Placement,
+    Readable,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Written,
+)
+
+__all__ = ["CsvFormat"]
+
+
+class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
+    """Rows of delimited text: read as a table or by lines, written new or added to."""
+
+    name = "csv"
+    wire_name = "Csv"
+    kind = "table"
+    suffixes: ClassVar[Mapping[str, str]] = {
+        ".csv": "text/csv",
+        ".psv": "text/plain",
+        ".tab": "text/tab-separated-values",
+        ".tsv": "text/tab-separated-values",
+    }
+    preload = ("kbd_csv.tables", "kbd_csv.writing")
+    guidance = (
+        "Use the table tools: count first, then query or fetch windows of rows. read_file shows "
+        "the raw lines (line_start, line_count), header and quotes included."
+    )
+    coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
+
+    def map(self, source: Source) -> dict[str, Any]:
+        """Return rows, columns, delimiter, quotes, encoding and chunks of 500 rows."""
+        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return tables.table_map(source)
+
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return raw lines; of a long file without coordinates its first 200."""
+        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return tables.read_lines(source, region, allow_zeros=True)
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield the raw text in pieces of up to 200 lines."""
+        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return tables.line_passages(source, allow_zeros=True)
+
+    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+        """Write every row in the plain form; what had to be mended is in the warnings."""
+        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return tables.read_table(source, sheet, target)
+
+    def write_table(
+        self, source: Source | None, rows: Path, placement: Placement, target: Path
+    ) -> Written:
+        """Write a new file, or the source with rows appended; the target's suffix delimits."""
+        from kbd_csv import writing  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return writing.write_table(source, rows, placement, target)

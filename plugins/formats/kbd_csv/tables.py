@@ -1,0 +1,239 @@
+"""A delimited text as a table: its map, and its rows in the plain form.
+
+Every row is kept. Rows that are shorter than the header are padded, a row that is longer widens
+the table; both are counted in the warnings.
+"""
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Column, Source, Table
+from kbd.plaintext import Encoding, line_passages, measure, read_lines
+from kbd_csv.dialect import Dialect, has_header
+from kbd_csv.plainform import PlainWriter
+from kbd_csv.rows import RowReader
+
+__all__ = [
+    "ROWS_PER_CHUNK",
+    "Shape",
+    "column_names",
+    "line_passages",
+    "look",
+    "read_lines",
+    "read_table",
+    "table_map",
+]
+
+ROWS_PER_CHUNK = 500
+"""Contract, section 8."""
+
+MAX_CELLS = 250_000_000
+"""Rows × columns of the plain form: one very wide row must not fill the disk with commas."""
+
+_HEAD_ROWS = 200
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """What the first rows tell.
+
+    Args:
+        header: The first row if it names the columns, else None.
+        declared: Fields that a row should have, as its header or its first row has.
+        width: Columns seen so far, trailing empty ones not counted.
+    """
+
+    encoding: Encoding
+    dialect: Dialect
+    header: list[str] | None
+    declared: int
+    width: int
+
+
+class _Tally(msgspec.Struct):
+    """What one pass over the rows counted."""
+
+    rows: int = 0
+    padded: int = 0
+    widened: int = 0
+    blank: int = 0
+    widest: int = 0
+    zeros: int = 0
+    unclosed: int = 0
+
+
+def table_map(source: Source) -> dict[str, Any]:
+    """Map a table without keeping its rows.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or is no table within the limits.
+    """
+    facts = measure(source, allow_zeros=True)
+    shape, tally = _scan(source, None)
+    names = column_names(shape.header, tally.widest)
+    starts = range(1, tally.rows + 1, ROWS_PER_CHUNK)
+    return {
+        "line_count": facts.line_count,
+        "char_count": facts.char_count,
+        "row_count": tally.rows,
+        "column_count": len(names),
+        "columns": names,
+        **_details(shape),
+        "encoding_detected": shape.encoding.name,
+        "encoding_confidence": shape.encoding.confidence,
+        "chunks": [
+            {
+                "index": index,
+                "row_start": start,
+                "row_count": min(ROWS_PER_CHUNK, tally.rows - start + 1),
+            }
+            for index, start in enumerate(starts)
+        ],
+        "warnings": list(_warnings(shape, tally)),
+    }
+
+
+def read_table(source: Source, sheet: str | None, target: Path) -> Table:
+    """Write the rows to `target` in the plain form.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or is no table within the limits.
+        ValidationFailed: A sheet was named.
+    """
+    if sheet is not None:
+        raise ValidationFailed(f"{source.name} has no sheets.")
+    shape, tally = _scan(source, target)
+    return Table(
+        columns=tuple(Column(name) for name in column_names(shape.header, tally.widest)),
+        row_count=tally.rows,
+        encoding=shape.encoding.name,
+        encoding_confidence=shape.encoding.confidence,
+        details=_details(shape),
+        warnings=_warnings(shape, tally),
+    )
+
+
+def _scan(source: Source, target: Path | None) -> tuple[Shape, _Tally]:
+    """Go over all rows and write them; anew if they turn out wider than their start."""
+    shape = look(source)
+    width = shape.width
+    while True:
+        tally = _pass(source, shape, width, target)
+        if tally.widest <= width or target is None:
+            return shape, tally
+        width = tally.widest
+        target.unlink()
+
+
+def look(source: Source) -> Shape:
+    """Read the first rows and decide what the others will be compared with."""
+    reader = RowReader(source)
+    head = [row for row in islice(reader, _HEAD_ROWS) if row]
+    header = head[0] if head and has_header(head) else None
+    width = max((_filled(row) for row in head), default=0)
+    declared = len(head[0]) if head else 0
+    return Shape(reader.encoding, reader.dialect, header, declared, max(width, min(declared, 1)))
+
+
+def _pass(source: Source, shape: Shape, width: int, target: Path | None) -> _Tally:
+    reader = RowReader(source, shape.encoding, shape.dialect)
+    tally = _Tally(widest=width)
+    if target is None:
+        _count(reader, shape, tally, width, None)
+    else:
+        with PlainWriter(target) as writer:
+            writer.write_header(column_names(shape.header, width))
+            _count(reader, shape, tally, width, writer)
+    tally.zeros, tally.unclosed = reader.zeros, reader.unclosed
+    return tally
+
+
+def _count(
+    reader: RowReader, shape: Shape, tally: _Tally, width: int, writer: PlainWriter | None
+) -> None:
+    """Go through the rows once, counting, and writing those that fit into `width`."""
+    header_to_come = shape.header is not None
+    blank = 0
+    for row in reader:
+        if not row:
+            blank += 1
+            continue
+        if blank:
+            _account_for_blanks(tally, blank, width, writer)
+            blank = 0
+        if header_to_come:
+            header_to_come = False
+            continue
+        tally.rows += 1
+        size = len(row)
+        if size != width or size != shape.declared:
+            filled = _filled(row)
+            tally.widest = max(tally.widest, filled)
+            tally.padded += size < shape.declared
+            tally.widened += filled > shape.declared
+            row = row[:width] + [""] * (width - size)
+        if tally.rows * tally.widest > MAX_CELLS:
+            raise FileReadFailed("The table is too large: more than 250 million fields.")
+        if writer is not None:
+            writer.write(row)
+
+
+def _account_for_blanks(tally: _Tally, blank: int, width: int, writer: PlainWriter | None) -> None:
+    """Count empty lines between rows; in a table of one column they are empty values."""
+    if width > 1 or tally.rows == 0:
+        tally.blank += blank if tally.rows else 0
+        return
+    tally.rows += blank
+    if writer is not None:
+        for _ in range(blank):
+            writer.write([""])
+
+
+def _filled(row: list[str]) -> int:
+    """Count a row's fields without the empty ones at its end."""
+    size = len(row)
+    while size and not row[size - 1]:
+        size -= 1
+    return size
+
+
+def column_names(header: list[str] | None, width: int) -> list[str]:
+    """Name the columns: as the header does, made unique without regard to case, none empty."""
+    names: list[str] = []
+    seen: set[str] = set()
+    for place in range(width):
+        given = header[place].strip() if header and place < len(header) else ""
+        stem = given or f"column_{place + 1}"
+        name, count = stem, 2
+        while name.casefold() in seen:
+            name, count = f"{stem}_{count}", count + 1
+        seen.add(name.casefold())
+        names.append(name)
+    return names
+
+
+def _details(shape: Shape) -> dict[str, Any]:
+    return {
+        "delimiter": shape.dialect.delimiter,
+        "quote_char": shape.dialect.quote_char if shape.dialect.quoted else "",
+        "has_header": shape.header is not None,
+    }
+
+
+def _warnings(shape: Shape, tally: _Tally) -> tuple[str, ...]:
+    """Say what had to be mended, each with its count."""
+    names = shape.header or []
+    given = [name.strip().casefold() for name in names[: tally.widest]]
+    renamed = len(given) - len(set(given) - {""})
+    found = (
+        (tally.padded, "row(s) had fewer fields than the first and were padded"),
+        (tally.widened, f"row(s) had more fields than the first; there are {tally.widest} columns"),
+        (tally.blank, "empty line(s) between rows were skipped"),
+        (tally.zeros, "zero byte(s) were removed"),
+        (tally.unclosed, "quote(s) were never closed and were read as text"),
+        (renamed, "column name(s) were empty or repeated and were changed"),
+    )
+    return (*shape.encoding.warnings, *(f"{count} {text}." for count, text in found if count))
