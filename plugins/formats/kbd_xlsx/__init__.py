@@ -1,1 +1,21 @@
-"""To be declared."""
+"""Workbooks of Office Open XML.
+
+`handler` declares the format and `operations` what can be asked of it. `package` guards the zip,
+`workbook` and `features` read its parts, `grids` its values; `mapping`, `islands`, `reading` and
+`tables` show them. `editing`, `values` and `styles` carry out operations, `filling` writes tables,
+`saving` writes the file and `marker` recognises files that were written so.
+"""
+
+from collections.abc import Sequence
+
+from kbd import hookimpl
+from kbd.formats import FormatHandler
+from kbd_xlsx.handler import XlsxFormat
+
+__all__ = ["XlsxFormat", "kbd_register_formats"]
+
+
+@hookimpl
+def kbd_register_formats() -> Sequence[FormatHandler]:
+    """Offer the format of workbooks."""
+    return (XlsxFormat(),)

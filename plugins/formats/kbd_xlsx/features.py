@@ -1,0 +1,127 @@
+"""What a sheet's parts hold beside values, found without building a tree of them.
+
+The sheet's XML is searched as bytes, a block at a time. Before a library makes a dense rectangle
+of a sheet, its extent is bounded here: two cells can span seventeen thousand million.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import IO
+
+import msgspec
+
+from kbd.errors import FileReadFailed
+from kbd_xlsx.package import Package, reading_errors
+from kbd_xlsx.references import column_number
+from kbd_xlsx.workbook import SheetPart
+
+__all__ = ["Features", "sheet_features"]
+
+MAX_DENSE_CELLS = 16_000_000
+"""Cells of the rectangle around a sheet's values: some 500 MB in the library that reads it."""
+
+_BLOCK = 1 << 20
+_OVERLAP = 1024
+"""Longer than any tag that is searched for."""
+
+_TAG = rb"<(?:[\w.-]+:)?"
+_FORMULA = re.compile(_TAG + rb"f[\s>/]")
+_MERGED = re.compile(_TAG + rb"mergeCell[\s>/]")
+_CONDITIONAL = re.compile(_TAG + rb"conditionalFormatting[\s>/]")
+_ROW = re.compile(_TAG + rb"row\b")
+_ROW_NUMBER = re.compile(_TAG + rb"row\b[^>]*?\sr=[\"'](\d{1,7})")
+_TWO_LETTERS = re.compile(rb"\sr=[\"'][A-Z]{2}\d")
+_THREE_LETTERS = re.compile(rb"\sr=[\"'][A-Z]{3}\d")
+_FILLED_CELL = re.compile(_TAG + rb"c\b[^>]*?\sr=[\"']([A-Z]{1,3})(\d{1,7})[\"'][^>]*(?<!/)>")
+
+
+class Features(msgspec.Struct, frozen=True):
+    """What a sheet holds beside its values; `tables` as a map lists them."""
+
+    has_formulas: bool = False
+    has_merged_cells: bool = False
+    has_conditional_formatting: bool = False
+    has_charts: bool = False
+    has_pivots: bool = False
+    tables: tuple[dict[str, str], ...] = ()
+
+
+def sheet_features(package: Package, sheet: SheetPart) -> Features:
+    """Look through a sheet and bound its extent.
+
+    Raises:
+        FileReadFailed: Its used range is too large to be read, or a part is damaged.
+    """
+    if not sheet.part or sheet.kind != "worksheet":
+        return Features(has_charts=sheet.kind == "chartsheet")
+    formulas = merged = conditional = False
+    rows = highest = 0
+    letters = 1
+    for block in _blocks(package, sheet.part):
+        formulas = formulas or _FORMULA.search(block) is not None
+        merged = merged or _MERGED.search(block) is not None
+        conditional = conditional or _CONDITIONAL.search(block) is not None
+        rows += len(_ROW.findall(block))
+        highest = max(highest, max(map(int, _ROW_NUMBER.findall(block)), default=0))
+        if letters < 3 and _THREE_LETTERS.search(block):
+            letters = 3
+        if letters < 2 and _TWO_LETTERS.search(block):
+            letters = 2
+    width = {1: 26, 2: 702, 3: 16_384}[letters]
+    if max(rows, highest) * width > MAX_DENSE_CELLS:
+        _check_extent(package, sheet)
+    return _with_related(package, sheet, formulas=formulas, merged=merged, conditional=conditional)
+
+
+def _check_extent(package: Package, sheet: SheetPart) -> None:
+    """Measure exactly: only cells with contents count."""
+    top = left = 1 << 30
+    bottom = right = 0
+    for block in _blocks(package, sheet.part):
+        for letters, digits in set(_FILLED_CELL.findall(block)):
+            row, column = int(digits), column_number(letters.decode())
+            top, left = min(top, row), min(left, column)
+            bottom, right = max(bottom, row), max(right, column)
+    if max(0, bottom - top + 1) * max(0, right - left + 1) > MAX_DENSE_CELLS:
+        raise FileReadFailed(
+            f"Sheet {sheet.name} spans {bottom - top + 1:,} rows and {right - left + 1:,} columns; "
+            "that is too large to be read."
+        )
+
+
+def _with_related(
+    package: Package, sheet: SheetPart, *, formulas: bool, merged: bool, conditional: bool
+) -> Features:
+    """Add what the sheet's relations lead to."""
+    charts = pivots = False
+    tables = []
+    for relation in package.relations(sheet.part):
+        if relation.external or relation.target not in package:
+            continue
+        if relation.kind == "drawing":
+            inner = package.relations(relation.target)
+            charts = charts or any(found.kind in ("chart", "chartEx") for found in inner)
+        elif relation.kind == "pivotTable":
+            pivots = True
+        elif relation.kind == "table":
+            root = package.root(relation.target)
+            name = root.get("displayName") or root.get("name") or ""
+            tables.append({"name": name, "range": root.get("ref", "")})
+    return Features(formulas, merged, conditional, charts, pivots, tuple(tables))
+
+
+def _blocks(package: Package, part: str) -> Iterator[bytes]:
+    """Yield a part's bytes as UTF-8 in blocks that overlap, so that no tag is cut in two."""
+    with package.open(part) as file, reading_errors(package.name):
+        head = file.read(2)
+        if head in (b"\xff\xfe", b"\xfe\xff"):
+            yield (head + file.read()).decode("utf-16", "replace").encode()
+            return
+        yield from _overlapping(file, head)
+
+
+def _overlapping(file: IO[bytes], head: bytes) -> Iterator[bytes]:
+    tail = head
+    while block := file.read(_BLOCK):
+        yield tail + block
+        tail = (tail + block)[-_OVERLAP:]

@@ -1,0 +1,72 @@
+"""The formulas of a sheet, as text, for the rows that are read."""
+
+from lxml import etree
+from openpyxl.formula.translate import Translator, TranslatorError
+
+from kbd_xlsx.package import Package, reading_errors
+from kbd_xlsx.references import Area, cell_name, parse_cell
+
+__all__ = ["read_formulas"]
+
+_UNTOLD = "= …"
+"""Stands for a formula whose text cannot be told."""
+
+
+def read_formulas(package: Package, part: str, area: Area) -> dict[tuple[int, int], str]:
+    """Return the formulas of an area by row and column, each beginning with "=".
+
+    The sheet is parsed row by row up to the last row wanted; a formula that shares another's text
+    is written out for its own cell. Raises FileReadFailed.
+    """
+    found: dict[tuple[int, int], str] = {}
+    shared: dict[str, tuple[str, str]] = {}
+    row_number = 0
+    with package.open(part) as file, reading_errors(package.name):
+        rows = etree.iterparse(
+            file, events=("end",), tag="{*}row", resolve_entities=False, no_network=True
+        )
+        for _, row in rows:
+            row_number = int(row.get("r") or row_number + 1)
+            if row_number > area.bottom:
+                break
+            _take_row(row, row_number, area, shared, found)
+            row.clear()
+            while row.getprevious() is not None:
+                del row.getparent()[0]
+    return found
+
+
+def _take_row(
+    row: etree._Element,
+    number: int,
+    area: Area,
+    shared: dict[str, tuple[str, str]],
+    found: dict[tuple[int, int], str],
+) -> None:
+    column = 0
+    for cell in row.iterchildren("{*}c"):
+        reference = cell.get("r")
+        column = parse_cell(reference)[1] if reference else column + 1
+        formula = next(cell.iterchildren("{*}f"), None)
+        if formula is None:
+            continue
+        place = cell_name(number, column)
+        text = _text(formula, place, shared)
+        if number >= area.top and area.left <= column <= area.right:
+            found[number, column] = text
+
+
+def _text(formula: etree._Element, place: str, shared: dict[str, tuple[str, str]]) -> str:
+    text = formula.text or ""
+    group = formula.get("si") if formula.get("t") == "shared" else None
+    if text:
+        if group is not None:
+            shared[group] = (f"={text}", place)
+        return f"={text}"
+    if group is None or group not in shared:
+        return _UNTOLD
+    master, origin = shared[group]
+    try:
+        return str(Translator(master, origin).translate_formula(place))
+    except (TranslatorError, ValueError):
+        return _UNTOLD

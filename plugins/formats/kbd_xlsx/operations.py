@@ -1,0 +1,148 @@
+"""The operations on workbooks, as records; their fields are the tool's schema.
+
+`style` objects are lenient by contract: they are plain objects here, and what is wrong in one is
+skipped and told in the warnings. The same goes for widths and heights.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+__all__ = [
+    "OPERATIONS",
+    "CellSetting",
+    "ColumnWidth",
+    "EnsureSheet",
+    "FreezePanes",
+    "RowHeight",
+    "Scalar",
+    "SetCells",
+    "SetColumnWidths",
+    "SetRange",
+    "SetRowHeights",
+    "Style",
+    "TypedValue",
+    "ValueType",
+    "XlsxOperation",
+]
+
+ValueType = Literal["string", "number", "boolean", "date", "datetime", "formula", "blank"]
+Scalar = str | int | float | bool | None
+
+Style = Annotated[
+    dict[str, Any],
+    msgspec.Meta(
+        description=(
+            "font_name, font_size, font_bold, font_italic, font_underline, font_color, fill_color, "
+            "fill_pattern, number_format, h_align, v_align, wrap_text, border_top, border_bottom, "
+            'border_left, border_right as {"style": "thin", "color": "#RRGGBB"}; colours #RRGGBB'
+        )
+    ),
+]
+
+
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of an operation; a misspelt field is refused."""
+
+
+class CellSetting(_Record, frozen=True):
+    """One cell of `set_cells`.
+
+    Args:
+        cell: As "B3".
+        value: Without `type`: a number stays a number, text that begins with "=" is a formula,
+            other text stays text, null empties the cell.
+        type: What the value is; date and datetime are ISO texts. Text of type string stays text
+            whatever it begins with.
+        style: How the cell looks; what is not named stays as it is.
+    """
+
+    cell: str
+    value: Scalar
+    type: ValueType | None = None
+    style: Style | None = None
+
+
+class TypedValue(_Record, frozen=True):
+    """A value inside `set_range` that needs a type (a date, a text that begins with "=")."""
+
+    value: Scalar
+    type: ValueType | None = None
+    style: Style | None = None
+
+
+class ColumnWidth(_Record, frozen=True):
+    """The width of a column ("A"), in characters, 0 to 255."""
+
+    column: Any
+    width: Any
+
+
+class RowHeight(_Record, frozen=True):
+    """The height of a row (from 1), in points, 0 to 409."""
+
+    row: Any
+    height: Any
+
+
+class XlsxOperation(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="op"
+):
+    """An operation on a workbook; the field `op` tells which."""
+
+
+class EnsureSheet(XlsxOperation, frozen=True, tag="ensure_sheet"):
+    """Make a sheet if there is none of that name."""
+
+    sheet: str
+
+
+class SetCells(XlsxOperation, frozen=True, tag="set_cells"):
+    """Set single cells."""
+
+    sheet: str
+    cells: tuple[CellSetting, ...]
+
+
+class SetRange(XlsxOperation, frozen=True, tag="set_range"):
+    """Set a block of values, row by row, from the cell `start` on; `style` is for all of it.
+
+    Dates go in as `{"value": "2024-01-31", "type": "date"}`.
+    """
+
+    sheet: str
+    start: str
+    values: tuple[tuple[Scalar | TypedValue, ...], ...]
+    style: Style | None = None
+
+
+class SetColumnWidths(XlsxOperation, frozen=True, tag="set_column_widths"):
+    """Set widths of columns."""
+
+    sheet: str
+    columns: tuple[ColumnWidth, ...]
+
+
+class SetRowHeights(XlsxOperation, frozen=True, tag="set_row_heights"):
+    """Set heights of rows."""
+
+    sheet: str
+    rows: tuple[RowHeight, ...]
+
+
+class FreezePanes(XlsxOperation, frozen=True, tag="freeze_panes"):
+    """Keep rows at the top and columns at the left in view: how many of each; 0 and 0 unfreezes."""
+
+    sheet: str
+    row: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+    column: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+
+
+OPERATIONS: tuple[type[msgspec.Struct], ...] = (
+    EnsureSheet,
+    SetCells,
+    SetRange,
+    SetColumnWidths,
+    SetRowHeights,
+    FreezePanes,
+)

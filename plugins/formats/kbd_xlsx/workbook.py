@@ -1,0 +1,88 @@
+"""What a workbook says of itself: its sheets with their parts, its names, its pivots and tables."""
+
+from typing import Any
+
+import msgspec
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd_xlsx.package import Package
+
+__all__ = ["SheetPart", "Workbook", "find_sheet", "read_workbook"]
+
+MAX_NAMES = 200
+"""Defined names that a map lists."""
+
+
+class SheetPart(msgspec.Struct, frozen=True):
+    """A sheet.
+
+    Args:
+        name: As its tab says.
+        part: The part that holds it, "" if it is missing.
+        kind: "worksheet", "chartsheet", "dialogsheet" or "xlMacrosheet".
+        hidden: Whether its tab is not shown.
+    """
+
+    name: str
+    part: str
+    kind: str
+    hidden: bool
+
+
+class Workbook(msgspec.Struct, frozen=True):
+    """A workbook's sheets in order, and its defined names as a map lists them."""
+
+    sheets: tuple[SheetPart, ...]
+    defined_names: tuple[dict[str, Any], ...]
+
+
+def read_workbook(package: Package) -> Workbook:
+    """Read the workbook part.
+
+    Raises:
+        FileReadFailed: The package is no workbook of this format.
+    """
+    main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
+    if main.endswith(".bin"):
+        raise FileReadFailed(f"{package.name} is a binary workbook; save it in a current format.")
+    if main not in package:
+        raise FileReadFailed(f"{package.name} is not a workbook: it has no workbook part.")
+    root = package.root(main)
+    if not isinstance(root.tag, str) or not root.tag.endswith("}workbook"):
+        raise FileReadFailed(f"{package.name} is an Office file, but not a workbook.")
+    relations = {relation.id: relation for relation in package.relations(main)}
+    sheets = []
+    for element in root.iterfind("{*}sheets/{*}sheet"):
+        key = next((v for k, v in element.attrib.items() if str(k).endswith("}id")), "")
+        relation = relations.get(str(key))
+        part = relation.target if relation and relation.target in package else ""
+        kind = relation.kind if relation else "worksheet"
+        hidden = element.get("state", "visible") != "visible"
+        sheets.append(SheetPart(element.get("name", ""), part, kind, hidden))
+    return Workbook(tuple(sheets), tuple(_names(root, sheets)))
+
+
+def find_sheet(workbook: Workbook, name: str) -> SheetPart:
+    """Return a sheet by its name, without regard to case as in Excel; raises ValidationFailed."""
+    for sheet in workbook.sheets:
+        if sheet.name == name:
+            return sheet
+    for sheet in workbook.sheets:
+        if sheet.name.casefold() == name.casefold():
+            return sheet
+    names = ", ".join(sheet.name for sheet in workbook.sheets[:20])
+    raise ValidationFailed(f"There is no sheet {name!r}; there are: {names}.")
+
+
+def _names(root: Any, sheets: list[SheetPart]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for element in root.iterfind("{*}definedNames/{*}definedName"):
+        name = element.get("name", "")
+        if name.startswith("_xlnm.") or element.get("hidden") in ("1", "true"):
+            continue
+        scope = element.get("localSheetId")
+        entry = {"name": name, "refers_to": element.text or ""}
+        if scope is not None and scope.isdigit() and int(scope) < len(sheets):
+            entry["sheet"] = sheets[int(scope)].name
+        found.append(entry)
+    return found[:MAX_NAMES]
