@@ -1,0 +1,153 @@
+"""One call, in its own process: limit itself, do the work, answer, and die."""
+
+import contextlib
+import ctypes
+import errno
+import os
+import pkgutil
+import resource
+import signal
+import socket
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import msgspec
+
+from kbd.core.workers.wire import (
+    LENGTH_BYTES,
+    Answer,
+    Crashed,
+    Exceeded,
+    Raised,
+    Request,
+    Returned,
+    encode,
+)
+from kbd.errors import DiskFull, KbdError
+from kbd.tools import CallLimits
+
+__all__ = ["ENTRY", "die_with_parent", "run"]
+
+ENTRY = "kbd.core.workers.entry"
+"""The module of kbd whose functions may be called in any plugin's worker."""
+
+NOFILE = 64
+"""Open files of one call (reliability, section 4)."""
+
+LAST_WORDS_BYTES = 64 * 1024 * 1024
+"""Address space kept back, so that a call out of memory can still say so."""
+
+TRACE_CHARACTERS = 8000
+MESSAGE_CHARACTERS = 500
+PR_SET_PDEATHSIG = 1
+
+
+def run(channel: socket.socket, package: str, limits: CallLimits, zygote: int) -> NoReturn:
+    """Do one call and exit; called in the child right after the fork.
+
+    Args:
+        channel: This call's own channel.
+        package: The package that the function must be from.
+        limits: What the process may use.
+        zygote: The parent's process id.
+    """
+    try:
+        _confine(limits, zygote)
+        channel.settimeout(None)
+        answer = _work(channel, package, limits)
+        channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
+    except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
+        traceback.print_exc()
+    finally:
+        # Whatever happened above, this process must never go back to the zygote's loop.
+        os._exit(0)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent dies; where it cannot, do nothing."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _confine(limits: CallLimits, zygote: int) -> None:
+    os.setsid()
+    die_with_parent(zygote)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, NOFILE)
+    _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
+    # At the soft limit comes SIGXCPU, by which the daemon knows why; the hard one is for those
+    # who catch it.
+    _limit(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1)
+    _limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + LAST_WORDS_BYTES)
+
+
+def _limit(which: int, soft: int, hard: int | None = None) -> None:
+    _, allowed = resource.getrlimit(which)
+    ceiling = soft if hard is None else hard
+    if allowed != resource.RLIM_INFINITY:
+        ceiling = min(ceiling, allowed)
+    resource.setrlimit(which, (min(soft, ceiling), ceiling))
+
+
+def _work(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
+    """Return the encoded answer, whatever the function does short of killing the process."""
+    answer: Answer
+    try:
+        request = msgspec.msgpack.decode(_received(channel), type=Request)
+        function = _resolved(request.function, package)
+        body = encode(Returned(function(**request.arguments)))
+        if len(body) <= limits.result_bytes:
+            return body
+        answer = Exceeded("result")
+    except KbdError as error:
+        answer = Raised(error.code, error.message, error.retryable, error.actions, error.detail)
+    except MemoryError:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        answer = Exceeded("memory")
+    except BaseException as fault:  # noqa: BLE001 - also SystemExit and KeyboardInterrupt
+        answer = _crash(fault)
+    try:
+        return encode(answer)
+    except (TypeError, OverflowError, RecursionError) as fault:
+        # What does not go through is the detail of a KbdError, or odd letters in a message.
+        return encode(_crash(fault))
+
+
+def _received(channel: socket.socket) -> bytes:
+    with channel.makefile("rb") as stream:
+        size = int.from_bytes(stream.read(LENGTH_BYTES))
+        return stream.read(size)
+
+
+def _resolved(name: str, package: str) -> Callable[..., Any]:
+    named = name.partition(":")[0]
+    function = pkgutil.resolve_name(name) if _allowed(named, package) else None
+    # A module can hold what it imported, so where the function was made counts, too.
+    home = getattr(function, "__module__", None) or ""
+    if not callable(function) or not _allowed(home, package):
+        msg = f"{name} is not a function of {package}"
+        raise PermissionError(msg)
+    return function  # type: ignore[no-any-return]  # resolve_name promises nothing
+
+
+def _allowed(module: str, package: str) -> bool:
+    return module == ENTRY or f"{module}.".startswith(f"{package}.")
+
+
+def _crash(fault: BaseException) -> Answer:
+    if isinstance(fault, OSError) and fault.errno == errno.EFBIG:
+        return Exceeded("file")
+    if isinstance(fault, OSError) and fault.errno == errno.ENOSPC:
+        return Raised(DiskFull.code, "No space is left on the device.", True, (), {})  # noqa: FBT003
+    try:
+        message = str(fault)[:MESSAGE_CHARACTERS].encode("utf-8", "replace").decode()
+    except Exception:  # noqa: BLE001 - a fault that cannot be told is still a fault
+        message = ""
+    trace = "".join(traceback.format_exception(fault, limit=-30))[-TRACE_CHARACTERS:]
+    return Crashed(type(fault).__name__, message, trace.encode("utf-8", "replace").decode())

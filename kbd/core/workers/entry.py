@@ -1,0 +1,100 @@
+"""What a worker calls for a format: find the handler, call a capability, answer in plain values.
+
+Each function is called by keyword with `handler`, `package` and `settings` to find the handler
+with, and the capability's own arguments as plain values. The daemon has checked that the handler
+has the capability.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+import msgspec
+
+from kbd.core.plugins.hooks import formats_of
+from kbd.formats import Editable, Mappable, Placement, Readable, Region, Source, Tabular
+
+__all__ = ["apply", "info", "map_file", "read", "read_table", "write_table"]
+
+
+class Handle(msgspec.Struct, frozen=True):
+    """Which handler to call: its name, and the package and settings that bring it."""
+
+    name: str
+    package: str
+    settings: dict[str, Any]
+
+
+def info(handle: dict[str, Any], path: str, name: str) -> Any:
+    """Return `FormatHandler.info`."""
+    return _plain(_handler(handle).info(Source(Path(path), name)))
+
+
+def map_file(handle: dict[str, Any], path: str, name: str) -> Any:
+    """Return `Mappable.map`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Mappable)
+    return _plain(handler.map(Source(Path(path), name)))
+
+
+def read(handle: dict[str, Any], path: str, name: str, region: dict[str, Any]) -> Any:
+    """Return `Readable.read`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Readable)
+    return _plain(handler.read(Source(Path(path), name), msgspec.convert(region, Region)))
+
+
+def apply(
+    handle: dict[str, Any],
+    path: str | None,
+    name: str,
+    operations: Sequence[Mapping[str, Any]],
+    target: str,
+) -> Any:
+    """Return `Editable.apply`; `path` is None for a new file."""
+    handler = _handler(handle)
+    assert isinstance(handler, Editable)
+    record = Union[handler.operations]  # type: ignore[name-defined] # noqa: UP007
+    records = msgspec.convert(tuple(operations), tuple[record, ...])
+    return _plain(handler.apply(_source(path, name), records, Path(target)))
+
+
+def read_table(handle: dict[str, Any], path: str, name: str, sheet: str | None, target: str) -> Any:
+    """Return `Tabular.read_table`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Tabular)
+    return _plain(handler.read_table(Source(Path(path), name), sheet, Path(target)))
+
+
+def write_table(
+    handle: dict[str, Any],
+    path: str | None,
+    name: str,
+    rows: str,
+    placement: dict[str, Any],
+    target: str,
+) -> Any:
+    """Return `Tabular.write_table`; `path` is None for a new file."""
+    handler = _handler(handle)
+    assert isinstance(handler, Tabular)
+    where = msgspec.convert(placement, Placement)
+    return _plain(handler.write_table(_source(path, name), Path(rows), where, Path(target)))
+
+
+def _handler(handle: dict[str, Any]) -> Any:
+    wanted = msgspec.convert(handle, Handle)
+    module = importlib.import_module(wanted.package)
+    for handler in formats_of(module, wanted.settings):
+        if handler.name == wanted.name:
+            return handler
+    msg = f"{wanted.package} brings no format {wanted.name} in its worker"
+    raise LookupError(msg)
+
+
+def _source(path: str | None, name: str) -> Source | None:
+    return None if path is None else Source(Path(path), name)
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value)

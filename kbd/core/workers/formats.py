@@ -1,0 +1,268 @@
+"""The formats as tools and the daemon call them: each capability in its plugin's worker."""
+
+import contextlib
+import difflib
+import hashlib
+import os
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from anyio import to_thread
+
+from kbd.core.catalog import Catalog
+from kbd.core.plugins.host import Owned
+from kbd.core.workers import child
+from kbd.core.workers.pool import Workers
+from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
+from kbd.formats import (
+    Applied,
+    Editable,
+    FormatHandler,
+    Mappable,
+    Placement,
+    Readable,
+    Reading,
+    Region,
+    Table,
+    Tabular,
+    Written,
+)
+from kbd.tools import FileRef, Formats
+
+__all__ = ["FormatCalls", "operations_of"]
+
+MAPS_IN_MEMORY = 256
+"""Maps that are kept decoded; a workbench has 200 files by default."""
+
+T = TypeVar("T")
+
+
+class FormatCalls(Formats):
+    """The formats of one workbench, called in workers.
+
+    Args:
+        catalog: The formats there are.
+        workers: Where they run.
+        cache: The workbench's folder of derived files; None keeps maps in memory only.
+    """
+
+    def __init__(self, catalog: Catalog, workers: Workers, cache: Path | None = None) -> None:
+        self._catalog = catalog
+        self._workers = workers
+        self._cache = cache
+        self._maps: OrderedDict[str, bytes] = OrderedDict()
+
+    def handlers(self) -> Sequence[FormatHandler]:
+        """Return all handlers, sorted by name."""
+        return self._catalog.handlers()
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        """Return the handler for a file's name by its suffix, or None for an opaque file."""
+        return self._catalog.for_name(name)
+
+    async def info(self, file: FileRef) -> dict[str, Any]:
+        """Return `FormatHandler.info`; empty for a file that no format handles."""
+        if self.for_name(file.name) is None:
+            return {}
+        owned = self._format_of(file)
+        return await self._read(owned, "info", dict[str, Any], _of(file))
+
+    async def map(self, file: FileRef) -> dict[str, Any]:
+        """Return `Mappable.map`, cached by content, name and the plugin's version."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Mappable):
+            raise _cannot(owned.item, "tell its structure", file.name)
+        key = _map_key(owned, file)
+        known = self._maps.get(key) or await self._stored_map(key)
+        if known is None:
+            value = await self._read(owned, "map_file", dict[str, Any], _of(file))
+            known = msgspec.msgpack.encode(value)
+            await self._store_map(key, known)
+        self._maps[key] = known
+        self._maps.move_to_end(key)
+        if len(self._maps) > MAPS_IN_MEMORY:
+            self._maps.popitem(last=False)
+        # Decoded for each caller, who may add to it.
+        return msgspec.msgpack.decode(known, type=dict[str, Any])
+
+    async def read(self, file: FileRef, region: Region) -> Reading:
+        """Return `Readable.read`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Readable):
+            raise _cannot(owned.item, "be read as text", file.name)
+        handler: Readable = owned.item
+        strange = [name for name in region.named() if name not in handler.coordinates]
+        if strange:
+            offered = ", ".join(handler.coordinates) or "none"
+            msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
+            raise ValidationFailed(msg)
+        arguments = _of(file) | {"region": msgspec.to_builtins(region)}
+        return await self._read(owned, "read", Reading, arguments)
+
+    async def apply(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        operations: Sequence[Mapping[str, Any]],
+        target: Path,
+    ) -> Applied:
+        """Validate operations against the handler's records and apply them.
+
+        Raises:
+            ValidationFailed: An operation is unknown or ill-formed; the message has its place and,
+                for an unknown one, those that there are.
+        """
+        records = operations_of(handler, operations)
+        plain = [msgspec.to_builtins(record) for record in records]
+        arguments = _of(source) | {"operations": plain, "target": str(target)}
+        return await self._write(handler, "apply", Applied, arguments)
+
+    async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
+        """Return `Tabular.read_table`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Tabular):
+            raise _cannot(owned.item, "be read as a table", file.name)
+        arguments = _of(file) | {"sheet": sheet, "target": str(target)}
+        return await self._read(owned, "read_table", Table, arguments)
+
+    async def write_table(
+        self,
+        handler: FormatHandler,
+        source: FileRef | None,
+        rows: Path,
+        placement: Placement,
+        target: Path,
+    ) -> Written:
+        """Return `Tabular.write_table`."""
+        if not isinstance(handler, Tabular):
+            raise _cannot(handler, "be written as a table", source.name if source else "A new file")
+        where = msgspec.to_builtins(placement)
+        arguments = _of(source) | {"rows": str(rows), "placement": where, "target": str(target)}
+        return await self._write(handler, "write_table", Written, arguments)
+
+    def _format_of(self, file: FileRef) -> Owned[FormatHandler]:
+        handler = self.for_name(file.name)
+        if handler is None:
+            msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}."
+            raise ValidationFailed(msg)
+        return self._catalog.format(handler.name)
+
+    async def _read(
+        self, owned: Owned[FormatHandler], function: str, kind: type[T], arguments: dict[str, Any]
+    ) -> T:
+        return await self._call(owned, function, kind, arguments, FileReadFailed)
+
+    async def _write(
+        self, handler: FormatHandler, function: str, kind: type[T], arguments: dict[str, Any]
+    ) -> T:
+        owned = self._catalog.format(handler.name)
+        return await self._call(owned, function, kind, arguments, FileWriteFailed)
+
+    async def _call(
+        self,
+        owned: Owned[FormatHandler],
+        function: str,
+        kind: type[T],
+        arguments: dict[str, Any],
+        failure: type[KbdError],
+    ) -> T:
+        plugin, name = owned.plugin, owned.item.name
+        handle = {"name": name, "package": plugin.package, "settings": dict(plugin.settings)}
+        value = await self._workers.call(
+            plugin.name,
+            f"{child.ENTRY}:{function}",
+            {"handle": handle, **arguments},
+            what=f"{name}: {function.removesuffix('_file')} {arguments['name']}".rstrip(),
+            failure=failure,
+        )
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as fault:
+            msg = f"Format {name} answered {function} with something ill-formed: {fault}."
+            raise failure(msg) from None
+
+    async def _stored_map(self, key: str) -> bytes | None:
+        if self._cache is None:
+            return None
+        return await to_thread.run_sync(_load, self._cache / key)
+
+    async def _store_map(self, key: str, value: bytes) -> None:
+        if self._cache is not None:
+            # A cache that cannot be written, on a full disk say, costs time and nothing else.
+            with contextlib.suppress(OSError):
+                await to_thread.run_sync(_save, self._cache / key, value)
+
+
+def operations_of(
+    handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
+) -> tuple[msgspec.Struct, ...]:
+    """Return operations as the handler's records.
+
+    Raises:
+        ValidationFailed: The format takes none, or one is unknown or ill-formed.
+    """
+    if not isinstance(handler, Editable):
+        raise _cannot(handler, "be edited by operations", "A file")
+    records = {str(record.__struct_config__.tag): record for record in handler.operations}
+    return tuple(
+        _operation(records, f"operations[{place}]", operation)
+        for place, operation in enumerate(operations)
+    )
+
+
+def _operation(
+    records: Mapping[str, type[msgspec.Struct]], place: str, operation: Mapping[str, Any]
+) -> msgspec.Struct:
+    name = operation.get("op") if isinstance(operation, Mapping) else None
+    offered = ", ".join(records)
+    if not isinstance(name, str):
+        msg = f"{place}: an operation is an object with `op`, one of: {offered}."
+        raise ValidationFailed(msg)
+    if name not in records:
+        near = difflib.get_close_matches(name, records, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
+        raise ValidationFailed(msg)
+    try:
+        return msgspec.convert(dict(operation), records[name])
+    except msgspec.ValidationError as fault:
+        text, _, path = str(fault).partition(" - at `$")
+        msg = f"{place}{path.rstrip('`')} ({name}): {text[:1].lower()}{text[1:]}."
+        raise ValidationFailed(msg) from None
+
+
+def _cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
+    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
+
+
+def _of(file: FileRef | None) -> dict[str, Any]:
+    return {"path": str(file.path) if file else None, "name": file.name if file else ""}
+
+
+def _map_key(owned: Owned[FormatHandler], file: FileRef) -> str:
+    """Name a map by all that it depends on. The name is part of it: a suffix can decide."""
+    parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
+    return f"map-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
+
+
+def _load(path: Path) -> bytes | None:
+    try:
+        data = path.read_bytes()
+        msgspec.msgpack.decode(data, type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return data
+
+
+def _save(path: Path, value: bytes) -> None:
+    """Write and rename, so that what exists is complete."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{id(value)}")
+    try:
+        fresh.write_bytes(value)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,219 @@
+"""The workers of all plugins: `Workers.call` runs one function of one plugin in a process."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import anyio
+import msgspec
+import structlog
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from kbd.core.plugins.host import Plugin, Plugins
+from kbd.core.settings import Settings
+from kbd.core.workers.child import ENTRY
+from kbd.core.workers.outcomes import outcome
+from kbd.core.workers.process import Finished, WorkerGone, WorkerProcess
+from kbd.core.workers.wire import Request, encode
+from kbd.errors import FileReadFailed, KbdError, NotFound, ToolWorkerUnavailable, ValidationFailed
+from kbd.tools import CallLimits
+
+__all__ = ["SandboxLevel", "Workers", "WorkersStatus", "name_of"]
+
+DECODED_IN_THREAD_BYTES = 1024 * 1024
+"""A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 10 ms."""
+
+
+class SandboxLevel(msgspec.Struct, frozen=True):
+    """How workers are confined, and why not further."""
+
+    level: Literal["process"]
+    reason: str
+
+
+class WorkersStatus(msgspec.Struct, frozen=True):
+    """Whether files can be worked on.
+
+    Args:
+        available: Whether a call would be tried.
+        workers: How many zygotes are alive.
+        sandbox: How they are confined.
+        error: Why the last start of a zygote failed, if it did.
+    """
+
+    available: bool
+    workers: int
+    sandbox: SandboxLevel
+    error: str | None = None
+
+
+class Workers:
+    """The workers of one daemon: `async with Workers(plugins, settings) as workers`.
+
+    A zygote is started at the first call of its plugin, and again at the next call if it died.
+
+    Args:
+        plugins: Who may be called, and what each one's worker imports.
+        settings: How many calls at once, and the limits of a call that names none.
+        extra_paths: Folders to import plugins from that are not installed; for tests.
+    """
+
+    def __init__(
+        self, plugins: Plugins, settings: Settings, *, extra_paths: Sequence[Path] = ()
+    ) -> None:
+        self._plugins = plugins
+        self._limits = settings.workers.call_limits()
+        self._start_s = settings.workers.start_s
+        concurrency = settings.workers.concurrency or 2 * (os.cpu_count() or 1)
+        self._slots = anyio.CapacityLimiter(concurrency)
+        self._extra_paths = tuple(extra_paths)
+        self._alive: dict[str, WorkerProcess] = {}
+        self._starting: dict[str, anyio.Lock] = {}
+        self._tasks: TaskGroup | None = None
+        self._error: str | None = None
+        self._log = structlog.get_logger(__name__)
+
+    async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        assert self._tasks is not None
+        tasks, self._tasks = self._tasks, None
+        tasks.cancel_scope.cancel()
+        try:
+            return await tasks.__aexit__(kind, fault, trace)
+        finally:
+            for process in self._alive.values():
+                await process.stop()
+            self._alive.clear()
+
+    async def call(
+        self,
+        plugin: str,
+        function: str,
+        arguments: Mapping[str, Any],
+        limits: CallLimits | None = None,
+        *,
+        what: str | None = None,
+        failure: type[KbdError] = FileReadFailed,
+    ) -> Any:
+        """Run a function in a process of its plugin and return its value as plain values.
+
+        Cancelling this kills the process with all that it started.
+
+        Args:
+            plugin: The plugin's entry-point name.
+            function: `module:qualname` in the plugin's package, or one of `kbd.core.workers.entry`.
+            arguments: What it is called with, by keyword: plain values, records and paths.
+            limits: What it may use; those of the settings if None.
+            what: The call's name in messages; the function's name if None.
+            failure: The error for exceptions that are not KbdErrors.
+
+        Raises:
+            NotFound: There is no such plugin.
+            ToolTimeout: It passed a limit.
+            ToolWorkerUnavailable: Its process died or could not be started.
+            ValidationFailed: The arguments cannot be sent, or the result is too large.
+            KbdError: What the function raised; `failure` for what is not a KbdError.
+        """
+        limits = limits or self._limits
+        what = what or f"{plugin}: {function.rpartition(':')[2]}"
+        try:
+            request = encode(Request(function, dict(arguments)))
+        except (TypeError, OverflowError, RecursionError) as fault:
+            msg = f"The arguments of {what} cannot be sent to a worker: {fault}."
+            raise ValidationFailed(msg) from None
+        async with self._slots:
+            finished = await self._finished(self._plugin(plugin), request, limits)
+        if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
+            return outcome(finished, limits, what=what, failure=failure)
+        return await to_thread.run_sync(
+            lambda: outcome(finished, limits, what=what, failure=failure)
+        )
+
+    def status(self) -> WorkersStatus:
+        """Return how the workers are."""
+        reason = "operating-system layers (Landlock, seccomp) are not built yet"
+        return WorkersStatus(
+            available=self._tasks is not None,
+            workers=sum(process.alive for process in self._alive.values()),
+            sandbox=SandboxLevel(level="process", reason=reason),
+            error=self._error,
+        )
+
+    def _plugin(self, name: str) -> Plugin:
+        try:
+            return self._plugins.get(name)
+        except KeyError:
+            msg = f"There is no plugin {name}."
+            raise NotFound(msg) from None
+
+    async def _finished(self, plugin: Plugin, request: bytes, limits: CallLimits) -> Finished:
+        # Twice, for a zygote may die unnoticed between two calls.
+        for _ in range(2):
+            process = await self._process(plugin)
+            try:
+                return await process.call(request, limits)
+            except WorkerGone:
+                process.alive = False
+        msg = f"The worker of plugin {plugin.name} dies as soon as it is started."
+        raise ToolWorkerUnavailable(msg)
+
+    async def _process(self, plugin: Plugin) -> WorkerProcess:
+        """Return the plugin's zygote, started if need be."""
+        async with self._starting.setdefault(plugin.name, anyio.Lock()):
+            process = self._alive.get(plugin.name)
+            if process is not None and process.alive:
+                return process
+            if process is not None:
+                del self._alive[plugin.name]
+                self._log.warning("worker.died", plugin=plugin.name, printed=process.noise())
+                await process.stop()
+            return await self._started(plugin)
+
+    async def _started(self, plugin: Plugin) -> WorkerProcess:
+        preload = list(self._plugins.preload(plugin.name))
+        if any(each.plugin.name == plugin.name for each in self._plugins.formats):
+            preload.append(ENTRY)
+        try:
+            process = await WorkerProcess.start(
+                plugin.package, preload, self._extra_paths, self._start_s
+            )
+        except KbdError as fault:
+            self._error = fault.message
+            trace = fault.detail.pop("trace", "")
+            self._log.error("worker.start_failed", plugin=plugin.name, trace=trace)
+            raise
+        if self._tasks is None:
+            await process.stop()
+            msg = "The workers are stopped."
+            raise ToolWorkerUnavailable(msg)
+        self._error = None
+        if process.threads > 1:
+            self._log.warning("worker.threads", plugin=plugin.name, threads=process.threads)
+        self._alive[plugin.name] = process
+        self._tasks.start_soon(process.serve)
+        return process
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name by which `Workers.call` finds a function.
+
+    Raises:
+        ValidationFailed: It is not at the top of its module, so that no other process finds it.
+    """
+    name = getattr(function, "__qualname__", "<none>")
+    if "<" in name:
+        msg = "Only a function at the top of its module can be called in a worker."
+        raise ValidationFailed(msg)
+    return f"{function.__module__}:{name}"

@@ -1,0 +1,324 @@
+"""One zygote, seen from the daemon: start it, hand it calls, hear how they ended."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio import to_thread
+
+from kbd.core.workers.wire import (
+    LENGTH_BYTES,
+    PACKET_BYTES,
+    Begun,
+    Call,
+    Ended,
+    Kill,
+    Ready,
+    Report,
+    Start,
+    StartFailed,
+    encode,
+)
+from kbd.errors import ToolWorkerUnavailable
+from kbd.tools import CallLimits
+
+__all__ = ["Finished", "WorkerGone", "WorkerProcess"]
+
+KEPT_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "PATH", "TMPDIR", "TZ")
+"""All that a worker sees of the environment: no key, no home, no proxy."""
+
+NOISE_BYTES = 4096
+"""How much of the end of what was printed is kept for the daemon's own log."""
+
+OVERHEAD_BYTES = 65536
+"""How much longer an answer may be than the value in it: an error with its trace."""
+
+KILL_S = 5.0
+"""Seconds in which a killed call must be reported as ended, else its zygote is killed, too."""
+
+
+class WorkerGone(Exception):  # noqa: N818 - a state, told by one module to its neighbour
+    """The zygote died before it took the call; the call may go to a new one."""
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """What is known of a call that is over.
+
+    Args:
+        answer: The answer's bytes, or None if none came, or not all of it.
+        status: The status of `waitpid`; None if the zygote died with the call.
+        timed_out: Whether the wall limit passed.
+    """
+
+    answer: bytes | None
+    status: int | None
+    timed_out: bool = False
+
+
+class _Pending:
+    """A call that the zygote has."""
+
+    def __init__(self) -> None:
+        self.begun = False
+        self.ended = anyio.Event()
+        self.status: int | None = None
+
+
+class WorkerProcess:
+    """One zygote. `start` makes it; `serve` must then run for as long as it is used."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], control: socket.socket, noise: int
+    ) -> None:
+        self._process = process
+        self._control = control
+        self._noise = noise
+        self._tail = b""
+        self._sending = anyio.Lock()
+        self._reports = msgspec.msgpack.Decoder(Report)
+        self._pending: dict[int, _Pending] = {}
+        self._last_id = 0
+        self.threads = 1
+        self.alive = True
+
+    @classmethod
+    async def start(
+        cls, package: str, preload: Sequence[str], paths: Sequence[Path], start_s: float
+    ) -> "WorkerProcess":
+        """Spawn a zygote and wait until it has imported its modules.
+
+        Raises:
+            ToolWorkerUnavailable: An import failed, or took too long, or the process died. The
+                import's trace is in `detail["trace"]`, for the daemon's own log.
+        """
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        control.settimeout(0)
+        noise, their_noise = os.pipe()
+        os.set_blocking(noise, False)
+        try:
+            # In a thread, because it waits for the exec; hence no PDEATHSIG for it, which would
+            # fire when that thread ends. A zygote leaves when its control channel ends.
+            process = await to_thread.run_sync(_spawn, package, theirs.fileno(), their_noise)
+        except BaseException:
+            control.close()
+            os.close(noise)
+            raise
+        finally:
+            theirs.close()
+            os.close(their_noise)
+        worker = cls(process, control, noise)
+        try:
+            with anyio.fail_after(start_s):
+                await worker._begin(package, preload, paths)
+        except TimeoutError:
+            await worker.stop()
+            msg = f"The worker of {package} was not ready in {start_s:g} s."
+            raise ToolWorkerUnavailable(msg) from None
+        except BaseException:
+            await worker.stop()
+            raise
+        return worker
+
+    async def _begin(self, package: str, preload: Sequence[str], paths: Sequence[Path]) -> None:
+        await self._send(encode(Start(tuple(str(path) for path in paths), tuple(preload))))
+        match await self._report():
+            case Ready(threads=threads):
+                self.threads = threads
+            case StartFailed(kind=kind, trace=trace):
+                msg = f"The worker of {package} could not start: {kind} while it was imported."
+                raise ToolWorkerUnavailable(msg, detail={"trace": trace})
+            case Begun() | Ended() | None:
+                msg = f"The worker of {package} died while it was imported."
+                raise ToolWorkerUnavailable(msg, detail={"trace": self.noise()})
+
+    async def serve(self) -> None:
+        """Hear the zygote's reports and drain what is printed, until it dies."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._drain)
+                while (report := await self._report()) is not None:
+                    self._note(report)
+                tasks.cancel_scope.cancel()
+        finally:
+            self.alive = False
+            for pending in self._pending.values():
+                pending.ended.set()
+
+    def _note(self, report: Report) -> None:
+        match report:
+            case Begun(id=call_id) if call_id in self._pending:
+                self._pending[call_id].begun = True
+            case Ended(id=call_id, status=status) if call_id in self._pending:
+                self._pending[call_id].status = status
+                self._pending[call_id].ended.set()
+            case Begun() | Ended() | Ready() | StartFailed():
+                pass
+
+    async def call(self, request: bytes, limits: CallLimits) -> Finished:
+        """Have one call made and wait until its process is reaped.
+
+        Cancelling this kills the call's group, and returns when it is dead.
+
+        Raises:
+            WorkerGone: The zygote died before it took the call.
+        """
+        if not self.alive:
+            raise WorkerGone
+        self._last_id += 1
+        call_id, pending = self._last_id, _Pending()
+        self._pending[call_id] = pending
+        ours, theirs = socket.socketpair()
+        ours.settimeout(0)
+        answer: bytes | None = None
+        sent = False
+        try:
+            with anyio.move_on_after(limits.wall_s) as wall:
+                await self._send(encode(Call(call_id, limits)), theirs.fileno())
+                sent = True
+                theirs.close()
+                answer = await _exchange(ours, request, limits.result_bytes + OVERHEAD_BYTES)
+                await pending.ended.wait()
+            if pending.status is None and not (pending.begun or wall.cancelled_caught):
+                raise WorkerGone
+            return Finished(answer, pending.status, timed_out=wall.cancelled_caught)
+        finally:
+            try:
+                if sent and not pending.ended.is_set():
+                    await self._kill(call_id, pending)
+            finally:
+                del self._pending[call_id]
+                ours.close()
+                theirs.close()
+
+    async def stop(self) -> None:
+        """End the zygote and with it all its calls, and reap it."""
+        self.alive = False
+        with anyio.CancelScope(shield=True):
+            self._control.close()
+            with anyio.move_on_after(KILL_S):
+                # Its end of the channel is closed, so it leaves by itself, unless it hangs.
+                await to_thread.run_sync(self._reap_for, KILL_S / 2)
+            os.close(self._noise)
+
+    def noise(self) -> str:
+        """Return the end of what it and its calls have printed."""
+        with contextlib.suppress(OSError):
+            while data := os.read(self._noise, PACKET_BYTES):
+                self._tail = (self._tail + data)[-NOISE_BYTES:]
+        return self._tail.decode("utf-8", "replace")
+
+    def _reap_for(self, seconds: float) -> None:
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    async def _kill(self, call_id: int, pending: _Pending) -> None:
+        with anyio.CancelScope(shield=True):
+            try:
+                self._control.send(encode(Kill(call_id)))
+            except OSError:
+                self._process.kill()
+            with anyio.move_on_after(KILL_S):
+                await pending.ended.wait()
+                return
+            # It does not obey: its own death takes its calls along (PDEATHSIG).
+            self._process.kill()
+
+    async def _report(self) -> Report | None:
+        """Return the zygote's next report, or None when it has died."""
+        while True:
+            try:
+                packet = self._control.recv(PACKET_BYTES)
+            except BlockingIOError:
+                await anyio.wait_readable(self._control)
+                continue
+            except OSError:
+                return None
+            if not packet:
+                return None
+            try:
+                report: Report = self._reports.decode(packet)
+                return report
+            except msgspec.DecodeError:
+                # No packet of ours; whatever wrote it is not to be trusted with more.
+                return None
+
+    async def _send(self, packet: bytes, fd: int | None = None) -> None:
+        async with self._sending:
+            while True:
+                try:
+                    socket.send_fds(self._control, [packet], [] if fd is None else [fd])
+                    return
+                except BlockingIOError:
+                    await anyio.wait_writable(self._control)
+                except OSError as fault:
+                    raise WorkerGone from fault
+
+    async def _drain(self) -> None:
+        """Read what is printed, so that nobody who prints ever waits; keep the end of it."""
+        while True:
+            try:
+                data = os.read(self._noise, PACKET_BYTES)
+            except BlockingIOError:
+                await anyio.wait_readable(self._noise)
+                continue
+            if not data:
+                return
+            self._tail = (self._tail + data)[-NOISE_BYTES:]
+
+
+def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "kbd.core.workers.zygote", package, str(control)],
+        stdin=subprocess.DEVNULL,
+        stdout=noise,
+        stderr=noise,
+        pass_fds=(control,),
+        start_new_session=True,
+        cwd="/",
+        umask=0o077,
+        env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
+    )
+
+
+async def _exchange(channel: socket.socket, request: bytes, limit: int) -> bytes | None:
+    """Send a request and return the answer, or None if the other side ends before it is whole."""
+    message = memoryview(len(request).to_bytes(LENGTH_BYTES) + request)
+    try:
+        while message:
+            try:
+                message = message[channel.send(message) :]
+            except BlockingIOError:
+                await anyio.wait_writable(channel)
+        header = await _receive(channel, LENGTH_BYTES)
+        size = int.from_bytes(header)
+        return await _receive(channel, size) if header and size <= limit else None
+    except (BrokenPipeError, ConnectionResetError, EOFError):
+        return None
+
+
+async def _receive(channel: socket.socket, size: int) -> bytes:
+    """Return exactly so many bytes.
+
+    Raises:
+        EOFError: The other side ended before.
+    """
+    received = bytearray()
+    while len(received) < size:
+        try:
+            data = channel.recv(min(size - len(received), 1 << 20))
+        except BlockingIOError:
+            await anyio.wait_readable(channel)
+            continue
+        if not data:
+            raise EOFError
+        received += data
+    return bytes(received)

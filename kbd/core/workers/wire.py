@@ -1,0 +1,144 @@
+"""The records on the channels between daemon, zygotes and calls; the package says whose."""
+
+from typing import Any
+
+import msgspec
+
+from kbd.tools import CallLimits
+
+__all__ = [
+    "LENGTH_BYTES",
+    "PACKET_BYTES",
+    "Answer",
+    "Begun",
+    "Call",
+    "Crashed",
+    "Ended",
+    "Exceeded",
+    "Kill",
+    "Order",
+    "Raised",
+    "Ready",
+    "Report",
+    "Request",
+    "Returned",
+    "Start",
+    "StartFailed",
+    "encode",
+]
+
+LENGTH_BYTES = 4
+PACKET_BYTES = 65536
+"""The largest packet on a control channel; they hold names, never data."""
+
+
+class _Packet(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """The root of all records here."""
+
+
+class Start(_Packet, frozen=True):
+    """Extend the path, import the modules, be ready."""
+
+    paths: tuple[str, ...]
+    preload: tuple[str, ...]
+
+
+class Call(_Packet, frozen=True):
+    """Fork for a call; the packet carries the child's end of its channel."""
+
+    id: int
+    limits: CallLimits
+
+
+class Kill(_Packet, frozen=True):
+    """Kill a call's process group; nothing happens if it has ended."""
+
+    id: int
+
+
+class Ready(_Packet, frozen=True):
+    """The modules are imported. More than one thread makes forking unsafe, and is reported."""
+
+    threads: int
+
+
+class StartFailed(_Packet, frozen=True):
+    """A module could not be imported."""
+
+    kind: str
+    message: str
+    trace: str
+
+
+class Begun(_Packet, frozen=True):
+    """A call is about to be forked: from here on it must not be given to another zygote."""
+
+    id: int
+
+
+class Ended(_Packet, frozen=True):
+    """A call's process was reaped; `status` is that of `waitpid`, or -1 if it was never born."""
+
+    id: int
+    status: int
+
+
+class Request(_Packet, frozen=True):
+    """What a call is to do: `module:qualname` in the plugin's package, and its arguments."""
+
+    function: str
+    arguments: dict[str, Any]
+
+
+class Returned(_Packet, frozen=True):
+    """The function's value, as plain values."""
+
+    value: Any
+
+
+class Raised(_Packet, frozen=True):
+    """The function raised a `KbdError`."""
+
+    code: str
+    message: str
+    retryable: bool
+    actions: tuple[str, ...]
+    detail: dict[str, Any]
+
+
+class Exceeded(_Packet, frozen=True):
+    """A limit was passed: "memory", "file" or "result"."""
+
+    limit: str
+
+
+class Crashed(_Packet, frozen=True):
+    """The function raised anything else. The trace is for the daemon's own log only."""
+
+    kind: str
+    message: str
+    trace: str
+
+
+Order = Start | Call | Kill
+Report = Ready | StartFailed | Begun | Ended
+Answer = Returned | Raised | Exceeded | Crashed
+
+
+def encode(record: Any) -> bytes:
+    """Return a record as msgpack; a path becomes its text.
+
+    Raises:
+        TypeError: A value in it has no form in msgpack.
+        OverflowError: An integer has more than 64 bits.
+        RecursionError: It is nested too deeply.
+    """
+    return msgspec.msgpack.encode(record, enc_hook=_text_of)
+
+
+def _text_of(value: Any) -> str:
+    # Paths are the one kind beside plain values and records that both sides use.
+    if hasattr(value, "__fspath__"):
+        return str(value)
+    msg = f"{type(value).__name__} cannot be sent between processes"
+    raise TypeError(msg)

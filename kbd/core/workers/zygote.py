@@ -1,0 +1,214 @@
+"""The zygote of one plugin: `python -I -m kbd.core.workers.zygote PACKAGE FD`.
+
+It imports the plugin, then forks a child for each call, reaps it and reports how it ended. It has
+one thread and runs none of the plugin's code after the imports.
+"""
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+
+import msgspec
+
+from kbd.core.workers import child
+from kbd.core.workers.wire import (
+    PACKET_BYTES,
+    Begun,
+    Call,
+    Ended,
+    Kill,
+    Order,
+    Ready,
+    Report,
+    Start,
+    StartFailed,
+    encode,
+)
+
+__all__ = ["Zygote", "main"]
+
+PR_SET_CHILD_SUBREAPER = 36
+IMPORT_S = 300
+"""Seconds after which an import that hangs ends the process, should the daemon be dead by then."""
+
+
+class Zygote:
+    """The loop of one zygote.
+
+    Args:
+        control: The channel to the daemon.
+        package: The plugin's package.
+    """
+
+    def __init__(self, control: socket.socket, package: str) -> None:
+        self._control = control
+        self._package = package
+        self._orders = msgspec.msgpack.Decoder(Order)
+        self._pids: dict[int, int] = {}
+        """The process of each call that has not ended."""
+
+    def start(self) -> bool:
+        """Import what the first order says and report; return whether to go on."""
+        signal.alarm(IMPORT_S)
+        packet = self._control.recv(PACKET_BYTES)
+        if not packet:
+            return False
+        order = self._orders.decode(packet)
+        assert isinstance(order, Start)
+        sys.path.extend(order.paths)
+        try:
+            for module in (self._package, *order.preload):
+                importlib.import_module(module)
+        except BaseException as fault:  # noqa: BLE001 - a plugin may also exit while it is imported
+            trace = traceback.format_exc()[-child.TRACE_CHARACTERS :]
+            message = str(fault)[: child.MESSAGE_CHARACTERS]
+            self._report(StartFailed(type(fault).__name__, message, trace))
+            return False
+        signal.alarm(0)
+        # What is imported stays shared with every child: the collector does not touch it.
+        gc.collect()
+        gc.freeze()
+        with contextlib.suppress(AttributeError, OSError):
+            # Processes that leave a call's group become our children, and are found.
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self._report(Ready(threads=len(os.listdir("/proc/self/task"))))
+        return True
+
+    def serve(self) -> None:
+        """Fork, reap and kill until the control channel ends; then kill what is left."""
+        woken, waker = socket.socketpair()
+        woken.settimeout(0)
+        waker.settimeout(0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(woken, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if woken.fileno() in ready:
+                woken.recv(PACKET_BYTES)
+                self._reap()
+            if self._control.fileno() in ready and not self._obey():
+                break
+        for pid in self._pids.values():
+            _kill_group(pid)
+
+    def _obey(self) -> bool:
+        """Take one order; return False when the daemon is gone."""
+        packet, fds, _, _ = socket.recv_fds(self._control, PACKET_BYTES, 1)
+        if not packet:
+            return False
+        match self._orders.decode(packet):
+            case Call() as call:
+                self._fork(call, socket.socket(fileno=fds[0]))
+            case Kill(id=call_id) if call_id in self._pids:
+                _kill_group(self._pids[call_id])
+            case Kill() | Start():
+                pass
+        return True
+
+    def _fork(self, call: Call, channel: socket.socket) -> None:
+        self._report(Begun(call.id))
+        zygote = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:
+            self._report(Ended(call.id, -1))
+            return
+        finally:
+            if os.getpid() == zygote:
+                channel.close()
+        if pid == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                self._control.close()
+            finally:
+                child.run(channel, self._package, call.limits, zygote)
+        self._pids[call.id] = pid
+
+    def _reap(self) -> None:
+        calls = {pid: call_id for call_id, pid in self._pids.items()}
+        ended = []
+        while True:
+            try:
+                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                break
+            if found is None:
+                break
+            pid = found.si_pid
+            if pid in calls:
+                # Still a zombie, so that its number is nobody else's: the rest of its group goes.
+                _kill_group(pid)
+            _, status = os.waitpid(pid, 0)
+            if pid in calls:
+                self._pids.pop(calls[pid])
+                ended.append(Ended(calls[pid], status))
+        if not self._pids:
+            _clear_strays()
+        for report in ended:
+            self._report(report)
+
+    def _report(self, report: Report) -> None:
+        try:
+            self._control.send(encode(report))
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the daemon is gone; the end of the channel says so next
+
+
+def _kill_group(pid: int) -> None:
+    """Kill a child that is not reaped yet, and its group if it has made one by now."""
+    for kill in (os.kill, os.killpg):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+
+
+def _clear_strays() -> None:
+    """Kill and reap whatever calls have left behind; called when no call is alive."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+        except ChildProcessError:
+            return
+        strays = _children()
+        if not strays:
+            return  # /proc is hidden; the group is dead, and more cannot be seen
+        for pid in strays:
+            _kill_group(pid)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def _children() -> list[int]:
+    """Return this process's children. Few kernels list them, so all of /proc is looked through."""
+    own = str(os.getpid())
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8") as stat:
+                # The name in parentheses may hold anything; behind it are state and parent.
+                if stat.read().rpartition(")")[2].split()[1] == own:
+                    found.append(int(name))
+    return found
+
+
+def main() -> None:
+    """Run as a program."""
+    package, fd = sys.argv[1:]
+    zygote = Zygote(socket.socket(fileno=int(fd)), package)
+    if zygote.start():
+        zygote.serve()
+
+
+if __name__ == "__main__":
+    main()

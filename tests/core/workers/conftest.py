@@ -1,0 +1,29 @@
+"""A plugin that misbehaves, and workers that run it."""
+
+import sys
+from collections.abc import AsyncIterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from kbd.core.plugins.host import Plugins
+from kbd.core.settings import Settings
+from kbd.core.workers.pool import Workers
+
+PACKAGES = Path(__file__).with_name("packages")
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> Plugins:
+    """The plugin kbd_faults, loaded as an installed one would be."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
+    settings = Settings(plugins={"faults": {"motto": "slow and steady"}})
+    return Plugins.discover(settings, found=[EntryPoint("faults", "kbd_faults", "kbd")])
+
+
+@pytest.fixture
+async def workers(faulty: Plugins, anyio_backend: str) -> AsyncIterator[Workers]:
+    """Workers that can import it."""
+    async with Workers(faulty, Settings(), extra_paths=[PACKAGES]) as running:
+        yield running

@@ -1,0 +1,108 @@
+"""A plugin that misbehaves in every way that a call can; not installed, only for tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from kbd import hookimpl
+from kbd.errors import ValidationFailed
+from kbd.formats import (
+    Applied,
+    Editable,
+    FormatHandler,
+    Mappable,
+    Passage,
+    Placement,
+    Readable,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Written,
+)
+
+
+class Put(msgspec.Struct, frozen=True, tag="put", tag_field="op", forbid_unknown_fields=True):
+    """Write some text."""
+
+    text: str
+    times: int = 1
+
+
+class Wipe(msgspec.Struct, frozen=True, tag="wipe", tag_field="op", forbid_unknown_fields=True):
+    """Write nothing."""
+
+
+class Notes(FormatHandler, Mappable, Readable, Editable, Tabular):
+    """A format that can do everything, in the plainest way."""
+
+    name = "notes"
+    wire_name = "Notes"
+    kind = "note"
+    suffixes: ClassVar = {".note": "text/x-note"}
+    preload = ("kbd_faults.work",)
+    coordinates = ("line_start", "line_count")
+    operations = (Put, Wipe)
+
+    def __init__(self, motto: str) -> None:
+        self.motto = motto
+
+    def info(self, source: Source) -> dict[str, Any]:
+        """Return its length and the plugin's setting."""
+        return {"length": len(source.path.read_text()), "motto": self.motto}
+
+    def map(self, source: Source) -> dict[str, Any]:
+        """Return its lines; leave a mark that the work was done."""
+        text = source.path.read_text()
+        with source.path.with_suffix(".mapped").open("a") as marks:
+            marks.write("x")
+        return {"lines": text.split("\n")}
+
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return one line, or fail as a parser would, naming the file's path."""
+        text = source.path.read_text()
+        if text.startswith("broken"):
+            msg = f"bad magic in {source.path}"
+            raise RuntimeError(msg)
+        return Reading(text.split("\n")[(region.line_start or 1) - 1])
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield nothing."""
+        yield from ()
+
+    def apply(
+        self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
+    ) -> Applied:
+        """Write what the operations say."""
+        text = source.path.read_text() if source else ""
+        for operation in operations:
+            match operation:
+                case Put(text="forbidden"):
+                    msg = "that is forbidden"
+                    raise ValidationFailed(msg, detail={"word": "forbidden"})
+                case Put(text=more, times=times):
+                    text += more * times
+                case _:
+                    text = ""
+        target.write_text(text)
+        return Applied(len(operations), tuple(type(each).__name__ for each in operations))
+
+    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+        """Answer something that is no table."""
+        return {"columns": 5}  # type: ignore[return-value]
+
+    def write_table(
+        self, source: Source | None, rows: Path, placement: Placement, target: Path
+    ) -> Written:
+        """Write the rows' size."""
+        target.write_text(str(rows.stat().st_size))
+        return Written(f"{placement.sheet}!A1", 1, 1)
+
+
+@hookimpl
+def kbd_register_formats(settings: dict[str, Any]) -> list[FormatHandler]:
+    """Declare the format."""
+    return [Notes(settings.get("motto", "none"))]

@@ -1,0 +1,136 @@
+"""Formats called in workers: validated operations, typed answers, cached maps."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbd.core.catalog import Catalog
+from kbd.core.plugins.host import Plugins
+from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.pool import Workers
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Placement, Region
+from kbd.tools import FileRef
+from kbd.types import BlobHash, FileName
+
+pytestmark = pytest.mark.anyio
+
+
+def blob(folder: Path, text: str, name: str = "a.note") -> FileRef:
+    """Put a text where a blob would lie."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    path = folder / digest
+    path.write_text(text)
+    return FileRef(FileName(name), BlobHash(digest), len(text), path)
+
+
+@pytest.fixture
+def formats(faulty: Plugins, workers: Workers, tmp_path: Path) -> FormatCalls:
+    """The one format of the plugin for tests."""
+    return FormatCalls(Catalog(faulty), workers, tmp_path / "cache")
+
+
+async def test_a_handler_is_called_with_its_settings(formats: FormatCalls, tmp_path: Path) -> None:
+    """The worker's handler is made by the plugin's hook from the plugin's own table."""
+    assert await formats.info(blob(tmp_path, "abc")) == {"length": 3, "motto": "slow and steady"}
+
+
+async def test_a_region_is_read(formats: FormatCalls, tmp_path: Path) -> None:
+    """Coordinates go there as given, and those of other formats are refused."""
+    file = blob(tmp_path, "one\ntwo")
+    assert (await formats.read(file, Region(line_start=2))).text == "two"
+    with pytest.raises(ValidationFailed, match=r"sheet cannot be used .* line_start"):
+        await formats.read(file, Region(sheet="S"))
+
+
+async def test_a_parsers_fault_names_the_file_and_no_path(
+    formats: FormatCalls, tmp_path: Path
+) -> None:
+    """What a library raises is FILE_READ_FAILED, without folders and trace."""
+    with pytest.raises(FileReadFailed, match="note failed with RuntimeError: bad magic") as raised:
+        await formats.read(blob(tmp_path, "broken"), Region())
+
+    assert str(tmp_path) not in raised.value.message
+
+
+async def test_a_map_is_made_once(
+    formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
+) -> None:
+    """It is kept in memory and on disk; a caller who changes it changes nobody else's."""
+    file = blob(tmp_path, "one\ntwo")
+    first = await formats.map(file)
+    first["lines"].append("mine")
+    again = FormatCalls(Catalog(faulty), workers, tmp_path / "cache")
+
+    assert await formats.map(file) == {"lines": ["one", "two"]}
+    assert await again.map(file) == {"lines": ["one", "two"]}
+    assert file.path.with_suffix(".mapped").read_text() == "x"
+
+
+async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path) -> None:
+    """A cache is never believed more than the file."""
+    file = blob(tmp_path, "one")
+    await formats.map(file)
+    for kept in (tmp_path / "cache").iterdir():
+        kept.write_bytes(b"\xc1")
+    formats._maps.clear()
+
+    assert await formats.map(file) == {"lines": ["one"]}
+
+
+async def test_operations_are_applied(formats: FormatCalls, tmp_path: Path) -> None:
+    """They reach the handler as its own records, and its answer comes back typed."""
+    operations: list[Any] = [{"op": "put", "text": "ha", "times": 2}, {"op": "put", "text": "!"}]
+    target = tmp_path / "target"
+    done = await formats.apply(formats.handlers()[0], blob(tmp_path, "> "), operations, target)
+
+    assert target.read_text() == "> haha!"
+    assert (done.applied, done.changed) == (2, ("Put", "Put"))
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        ({"op": "putt"}, r"operations\[1\].op: there is no operation putt; .*put, wipe.* mean put"),
+        ({"op": "put"}, r"operations\[1\] \(put\): .*missing required field `text`"),
+        ({"op": "put", "text": 5}, r"operations\[1\].text \(put\): expected `str`, got `int`"),
+        ({"op": "put", "text": "", "size": 5}, "unknown field `size`"),
+        ({"text": "x"}, r"operations\[1\]: an operation is an object with `op`"),
+        ("put", r"operations\[1\]: an operation is an object with `op`"),
+        ({"op": "put", "text": "forbidden"}, "that is forbidden"),
+    ],
+)
+async def test_a_bad_operation_is_refused(
+    formats: FormatCalls, tmp_path: Path, operation: Any, told: str
+) -> None:
+    """The message has its place; nothing is written."""
+    operations: list[Any] = [{"op": "wipe"}, operation]
+    target = tmp_path / "target"
+    with pytest.raises(ValidationFailed, match=told):
+        await formats.apply(formats.handlers()[0], None, operations, target)
+
+    assert not target.exists()
+
+
+async def test_tables(formats: FormatCalls, tmp_path: Path) -> None:
+    """Rows are written; an answer that is no table is the plugin's fault, in words."""
+    rows = tmp_path / "rows"
+    rows.write_bytes(b"12345")
+    target = tmp_path / "target"
+    written = await formats.write_table(formats.handlers()[0], None, rows, Placement(), target)
+
+    assert (written.written_range, target.read_text()) == ("Sheet1!A1", "5")
+    with pytest.raises(FileReadFailed, match="ill-formed"):
+        await formats.read_table(blob(tmp_path, "x"), None, target)
+
+
+async def test_an_unknown_type_of_file_cannot_be_looked_into(
+    formats: FormatCalls, tmp_path: Path
+) -> None:
+    """It is refused with the reason; its information is what kbd knows by itself."""
+    file = blob(tmp_path, "x", "a.strange")
+    assert await formats.info(file) == {}
+    with pytest.raises(ValidationFailed, match="no installed format"):
+        await formats.map(file)

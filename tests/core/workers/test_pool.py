@@ -1,0 +1,130 @@
+"""Workers: what a call sees, how many run, how they start and end."""
+
+import os
+import signal
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kbd.core.plugins.host import Plugins
+from kbd.core.settings import Settings, WorkerLimits
+from kbd.core.workers.pool import Workers, name_of
+from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
+
+PACKAGES = Path(__file__).with_name("packages")
+
+
+@pytest.mark.anyio
+async def test_a_call_sees_little(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key of the environment, no folder of the daemon's, no socket but its own."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    seen = await workers.call("faults", "kbd_faults.work:environment", {})
+
+    assert set(seen["environ"]) <= {"LANG", "LC_ALL", "LC_CTYPE", "PATH", "TMPDIR", "TZ"}
+    assert (seen["cwd"], seen["core"], seen["session"], seen["umask"]) == ("/", 0, True, 0o077)
+    # Three streams, the call's channel, the folder that is being listed, the pair that wakes.
+    assert len(seen["fds"]) <= 8
+
+
+@pytest.mark.anyio
+async def test_nothing_is_left_for_the_next_call(workers: Workers) -> None:
+    """Calls share a parent, and nothing else: each is a new process."""
+    before = await workers.call("faults", "kbd_faults.work:zygote", {})
+    after = await workers.call("faults", "kbd_faults.work:zygote", {})
+
+    assert before == after
+    assert workers.status().workers == 1
+
+
+@pytest.mark.anyio
+async def test_a_dead_zygote_is_replaced(workers: Workers) -> None:
+    """One that was killed while idle costs the next call a start, not a failure."""
+    before = await workers.call("faults", "kbd_faults.work:zygote", {})
+    os.kill(before, signal.SIGKILL)
+
+    assert await workers.call("faults", "kbd_faults.work:zygote", {}) != before
+
+
+@pytest.mark.anyio
+async def test_calls_run_side_by_side_up_to_the_limit(faulty: Plugins) -> None:
+    """A third call waits while two run."""
+    settings = Settings(workers=WorkerLimits(concurrency=2))
+    async with Workers(faulty, settings, extra_paths=[PACKAGES]) as workers:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2):
+                tasks.start_soon(workers.call, "faults", "kbd_faults.work:kill", {"number": 0})
+            with anyio.move_on_after(0.5) as waited:
+                await anyio.wait_all_tasks_blocked()
+                await workers.call("faults", "kbd_faults.work:echo", {"value": 1})
+            tasks.cancel_scope.cancel()
+
+        assert waited.cancelled_caught
+        assert await workers.call("faults", "kbd_faults.work:echo", {"value": 1}) == 1
+
+
+@pytest.mark.anyio
+async def test_leaving_the_context_ends_the_processes(faulty: Plugins) -> None:
+    """No zygote outlives its pool."""
+    async with Workers(faulty, Settings(), extra_paths=[PACKAGES]) as workers:
+        zygote = await workers.call("faults", "kbd_faults.work:zygote", {})
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(zygote, 0)
+    assert not workers.status().available
+
+
+@pytest.mark.anyio
+async def test_a_large_answer_arrives_whole(workers: Workers) -> None:
+    """Some megabytes there and back are the same."""
+    value = [b"\x00\xff" * 1_000_000, "ü" * 1_000_000]
+
+    assert await workers.call("faults", "kbd_faults.work:echo", {"value": value}) == value
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_sent_is_refused(workers: Workers) -> None:
+    """Arguments are plain values, records and paths."""
+    with pytest.raises(ValidationFailed, match="cannot be sent"):
+        await workers.call("faults", "kbd_faults.work:echo", {"value": object()})
+    path = {"value": Path("/a")}
+    assert await workers.call("faults", "kbd_faults.work:echo", path) == "/a"
+
+
+@pytest.mark.anyio
+async def test_only_the_plugins_own_functions_run(workers: Workers) -> None:
+    """A name outside its package is refused before anything is imported."""
+    for name in ("os:getpid", "kbd_faults_other:f", "kbd.core.workers.child:run"):
+        with pytest.raises(Exception, match="not a function of kbd_faults"):
+            await workers.call("faults", name, {})
+    with pytest.raises(NotFound):
+        await workers.call("stranger", "os:getpid", {})
+
+
+@pytest.mark.anyio
+async def test_an_import_that_fails_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plugin whose heavy library is missing in the worker is unavailable, with the reason."""
+    package = tmp_path / "kbd_halved"
+    package.mkdir()
+    declared = (PACKAGES / "kbd_faults" / "__init__.py").read_text()
+    (package / "__init__.py").write_text(declared.replace("kbd_faults.work", "kbd_halved.gone"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plugins = Plugins.discover(Settings(), found=[EntryPoint("halved", "kbd_halved", "kbd")])
+
+    async with Workers(plugins, Settings(), extra_paths=[tmp_path]) as workers:
+        with pytest.raises(ToolWorkerUnavailable, match="ModuleNotFoundError") as raised:
+            await workers.call("halved", "kbd_halved:f", {})
+
+        assert str(tmp_path) not in raised.value.message
+        assert raised.value.detail == {}
+        assert "kbd_halved" in (workers.status().error or "")
+
+
+def test_a_functions_name() -> None:
+    """It can be resolved in another process; a local one cannot, and is refused."""
+    assert name_of(os.path.join) == "posixpath:join"
+    with pytest.raises(ValidationFailed, match="top of its module"):
+        name_of(lambda: None)
