@@ -4,19 +4,18 @@ One journal has one writer, its Keeper. Whoever follows gets every event once an
 from the log, then as they are recorded. The log is the buffer: a slow follower costs nothing.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import anyio
 from anyio.to_thread import run_sync
 
+from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
 from kbd.types import Seq
 
-__all__ = ["FOLLOW_BATCH", "Journal"]
-
-FOLLOW_BATCH = 256
-"""How many events a follower gets at most at a time."""
+__all__ = ["Journal"]
 
 
 class Journal:
@@ -30,6 +29,7 @@ class Journal:
         self._log = log
         self._writing = anyio.CapacityLimiter(1)
         self._grown = anyio.Event()
+        self._closed = False
 
     @property
     def log(self) -> EventLog:
@@ -58,23 +58,35 @@ class Journal:
         """Return at most `limit` events after a number, in order."""
         return await run_sync(self._log.read, after, limit)
 
-    async def replay(self, apply: Callable[[Seq, Recorded], None], after: Seq) -> None:
+    async def replay(self, apply: Callable[[int, Recorded], None], after: Seq) -> None:
         """Call `apply` with every event after a number, in a thread."""
         await run_sync(self._log.replay, apply, after)
 
-    async def follow(self, after: Seq) -> AsyncIterator[list[tuple[Seq, Recorded]]]:
-        """Yield batches of events after a number, for ever; each batch is not empty."""
-        while True:
-            grown = self._grown
-            if self._log.seq <= after:
-                await grown.wait()
-                continue
-            batch = await self.read(after, FOLLOW_BATCH)
-            if batch:
-                after = batch[-1][0]
-                yield batch
+    async def read_plain(self, after: Seq, limit: int) -> list[tuple[Seq, list[Any]]]:
+        """Return at most `limit` events after a number as stored, unknown fields and all."""
+        return await run_sync(self._read_plain, after, limit)
+
+    def _read_plain(self, after: Seq, limit: int) -> list[tuple[Seq, list[Any]]]:
+        found: list[tuple[Seq, list[Any]]] = []
+        for first, body in self._log.frames(after):
+            for seq, item in enumerate(codec.plain(body), first):
+                if seq > after:
+                    found.append((Seq(seq), item))
+                    if len(found) == limit:
+                        return found
+        return found
+
+    async def grown(self, after: Seq) -> bool:
+        """Wait until there is an event after a number; False if the log was closed instead."""
+        while self._log.seq <= after:
+            if self._closed:
+                return False
+            await self._grown.wait()
+        return True
 
     async def aclose(self) -> None:
-        """Close the log in an orderly way."""
+        """Close the log in an orderly way; who follows it comes to an end."""
+        self._closed = True
+        self._grown.set()
         with anyio.CancelScope(shield=True):
             await run_sync(self._log.close, limiter=self._writing)

@@ -104,7 +104,8 @@ class Keeper(Generic[S, C]):
         """Fold the log, from a snapshot's two copies of the state if there is one."""
         self._state, self._next = snapshot or (self._blank(), self._blank())
 
-        def apply(seq: Seq, record: Recorded) -> None:
+        def apply(number: int, record: Recorded) -> None:
+            seq = Seq(number)
             self._fold(self._state, seq, record)
             self._fold(self._next, seq, record)
 
@@ -198,7 +199,7 @@ class Keeper(Generic[S, C]):
         """Bring the copy that ran ahead back to what is durable."""
         self._next = self._blank()
         await self.journal.replay(
-            lambda seq, record: self._fold(self._next, seq, record), after=Seq(0)
+            lambda seq, record: self._fold(self._next, Seq(seq), record), after=Seq(0)
         )
 
     def _stop(self, error: BaseException) -> None:

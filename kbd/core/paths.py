@@ -6,7 +6,7 @@
       kbd.lock                      held for the daemon's life
       daemon/log/
       workbenches/<16 hex digits>/
-        log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/
+        log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/ open
 
 Nothing else in the core joins a workbench's id to a path, so an id is checked in one place.
 """
@@ -83,6 +83,11 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
     def cache(self) -> Path:
         """Derived files: maps, tables; a cache."""
         return self.root / "cache"
+
+    @property
+    def open_mark(self) -> Path:
+        """Is there while the workbench is open: one that a crash left is recovered at start."""
+        return self.root / "open"
 
     @property
     def workshop(self) -> Path:

@@ -182,7 +182,7 @@ class Settings(msgspec.Struct, frozen=True):
         """Return what a plugin's hooks are given.
 
         That is its table with `base_url`, `model` and `has_key` from `<NAME>_BASE_URL`,
-        `<NAME>_MODEL` and `<NAME>_API_KEY` merged in, and never the key itself.
+        `<NAME>_MODEL` and `<NAME>_API_KEY` merged in where they are set, never the key itself.
 
         Args:
             name: The plugin's entry-point name.
@@ -194,7 +194,8 @@ class Settings(msgspec.Struct, frozen=True):
         for key in ("base_url", "model"):
             if given := found.get(f"{prefix}_{key}".upper()):
                 merged[key] = given
-        merged["has_key"] = bool(found.get(f"{prefix}_API_KEY")) or merged.get("has_key", False)
+        if found.get(f"{prefix}_API_KEY"):
+            merged["has_key"] = True
         return merged
 
 

@@ -9,7 +9,17 @@ State is the only mutable thing of the pure floors, and only `fold` and `daemon`
 from kbd.core.state.daemon import DaemonState, KnownWorkbench, fold_daemon
 from kbd.core.state.drafts import Checkpoint, Draft, DraftFile
 from kbd.core.state.fold import fold_workbench
-from kbd.core.state.runs import Chain, Item, ItemState, Plan, Run, RunError, RunStatus, Turn
+from kbd.core.state.runs import (
+    Chain,
+    Item,
+    ItemState,
+    Plan,
+    Run,
+    RunError,
+    RunStatus,
+    Turn,
+    item_label,
+)
 from kbd.core.state.workbench import (
     Consent,
     FileEntry,
@@ -41,4 +51,5 @@ __all__ = [
     "fold_daemon",
     "fold_workbench",
     "folded_name",
+    "item_label",
 ]

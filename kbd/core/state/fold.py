@@ -66,7 +66,7 @@ def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         size_bytes=data.size_bytes,
         added_at_us=record.ts_us,
         modified_at_us=data.modified_at_us or record.ts_us,
-        source_path=data.source_path,
+        origin=data.blob,
     )
 
 

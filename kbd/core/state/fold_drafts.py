@@ -79,7 +79,7 @@ def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
                 size_bytes=planned.size_bytes,
                 added_at_us=before.added_at_us if before else record.ts_us,
                 modified_at_us=record.ts_us,
-                source_path=before.source_path if before else "",
+                origin=before.origin if before else None,
             )
         if draft is not None:
             draft.files.pop(drafted_as.get(planned.name, planned.name), None)

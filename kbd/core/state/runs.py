@@ -9,10 +9,35 @@ from kbd.events.drafts import FileChanged
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, Phase
 
-__all__ = ["Chain", "Item", "ItemState", "Plan", "Run", "RunError", "RunStatus", "Turn"]
+__all__ = [
+    "Chain",
+    "Item",
+    "ItemState",
+    "Plan",
+    "Run",
+    "RunError",
+    "RunStatus",
+    "Turn",
+    "item_label",
+]
 
 FINGERPRINTS_KEPT = 10
 """Contract, section 5: loops are looked for in the last 10 calls."""
+
+
+LABEL_CHARACTERS = 80
+
+
+def item_label(text: str) -> str:
+    """Return what progress shows of an item: its text up to ` — `, at most 80 characters.
+
+    A leading `Entity:` or `Final:` is left out (contract, section 3).
+    """
+    label = text.split(" — ", 1)[0].strip()
+    for prefix in ("Entity:", "Final:"):
+        if label.startswith(prefix):
+            label = label[len(prefix) :].strip()
+    return label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
 
 
 class RunStatus(StrEnum):

@@ -19,13 +19,21 @@ def folded_name(name: str) -> str:
 
 
 class FileEntry(msgspec.Struct, frozen=True):
-    """A published file."""
+    """A published file.
+
+    Args:
+        blob: Its bytes.
+        size_bytes: Their size.
+        added_at_us: When it came into the workbench.
+        modified_at_us: When its bytes last changed.
+        origin: The bytes that a person added; None for what a run made. Consent is about these.
+    """
 
     blob: BlobHash
     size_bytes: int
     added_at_us: int
     modified_at_us: int
-    source_path: str = ""
+    origin: BlobHash | None = None
 
 
 class SeenFile(msgspec.Struct, frozen=True):

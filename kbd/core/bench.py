@@ -1,0 +1,53 @@
+"""One open workbench: its Keeper, its blobs, its files, its folders, in one hand."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from kbd.core.decisions import Command
+from kbd.core.draft import Blobs, FileStore
+from kbd.core.keeper import Keeper
+from kbd.core.paths import WorkbenchFolders
+from kbd.core.state import WorkbenchState
+from kbd.errors import LogCorrupt
+from kbd.types import BlobHash, FileName, WorkbenchId
+
+__all__ = ["Bench", "draft_view"]
+
+
+class Bench(msgspec.Struct, frozen=True):
+    """The parts of one open workbench.
+
+    Args:
+        folders: Where it lies.
+        keeper: The single writer of its log.
+        blobs: Its bytes.
+        files: published/ and draft/.
+    """
+
+    folders: WorkbenchFolders
+    keeper: Keeper[WorkbenchState, Command]
+    blobs: Blobs
+    files: FileStore
+
+    @property
+    def id(self) -> WorkbenchId:
+        """Its id."""
+        return self.folders.id
+
+    @property
+    def state(self) -> WorkbenchState:
+        """What is durable."""
+        return self.keeper.state
+
+    @property
+    def damage(self) -> LogCorrupt | None:
+        """Why it is read-only, if it is."""
+        return self.keeper.journal.log.damage
+
+
+def draft_view(state: WorkbenchState) -> Mapping[FileName, BlobHash | None]:
+    """Return what draft/ should show."""
+    if state.draft is None:
+        return {}
+    return {name: drafted.blob for name, drafted in state.draft.files.items()}

@@ -1,0 +1,225 @@
+"""The daemon: takes the home, assembles the parts from the bottom up, stops them from the top down.
+
+Exit codes: 0 after an orderly stop, 1 if it cannot start, 74 if the disk failed (what was
+acknowledged is safe; the next start looks at what is there), 75 if another daemon has the home.
+"""
+
+import fcntl
+import os
+import resource
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+from anyio.to_thread import run_sync
+
+from kbd import __version__
+from kbd.core import diagnostics
+from kbd.core.catalog import Catalog
+from kbd.core.clock import Clock, SystemClock
+from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon, decide_daemon
+from kbd.core.egress import Egress
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
+from kbd.core.methods import Shop, handlers
+from kbd.core.paths import Home
+from kbd.core.plugins.host import Plugins
+from kbd.core.secrets import Secrets
+from kbd.core.server import Hub, Server, ServerLimits
+from kbd.core.settings import Settings
+from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.workers.pool import Workers
+from kbd.errors import KbdError
+from kbd.events.disk import LogPoisoned
+from kbd.events.log import EventLog
+from kbd.events.vocabulary import Event
+from kbd.events.workbenches import DaemonStarted, DaemonStopped, PluginLeftOut, PluginLoaded
+
+__all__ = ["EXIT_DISK", "EXIT_LOCKED", "HomeLockedError", "main"]
+
+EXIT_FAILED = 1
+EXIT_DISK = 74
+EXIT_LOCKED = 75
+
+_log = structlog.get_logger(__name__)
+
+
+class HomeLockedError(Exception):
+    """Another daemon has the home; the message names its process if it said so."""
+
+
+def main(home: str, socket: str, backend: str, log_format: str) -> int:
+    """Run a daemon in the foreground until it is told to stop; return its exit code.
+
+    Args:
+        home: `$KBD_HOME`.
+        socket: Where it listens.
+        backend: "asyncio" or "trio".
+        log_format: "json" or "console".
+    """
+    environment = dict(os.environ)
+    try:
+        place = Home.find(environment, socket=socket, home=home)
+        place.create()
+        with _locked(place):
+            _raise_open_files()
+            settings = Settings.read(place, environment)
+            secrets = Secrets(place, environment)
+            diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
+            return _run(partial(_serve, place, settings, secrets, environment, backend), backend)
+    except HomeLockedError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - there is no log yet
+        return EXIT_LOCKED
+    except KbdError as error:
+        print(f"kbd cannot start: {error.message}", file=sys.stderr)  # noqa: T201 - nor here
+        return EXIT_FAILED
+
+
+def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
+    """Run the event loop; tasks that fail together come as a group."""
+    code = 0
+    try:
+        anyio.run(serve, backend=backend)
+    except* LogPoisoned as failed:
+        _log.critical("disk_failed", error=str(failed.exceptions[0]))
+        code = EXIT_DISK
+    except* KbdError as failed:
+        _log.critical("failed", error=str(failed.exceptions[0]))
+        code = EXIT_FAILED
+    return code
+
+
+async def _serve(
+    home: Home, settings: Settings, secrets: Secrets, environment: Mapping[str, str], backend: str
+) -> None:
+    """Assemble, recover, listen; stop in reverse order."""
+    clock, hub, stop = SystemClock(), Hub(), anyio.Event()
+    plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
+    catalog = Catalog(plugins)
+    of_plugin = partial(settings.of_plugin, environment=environment)
+    async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
+        parts = Parts(
+            home=home,
+            settings=settings,
+            clock=clock,
+            plugins=plugins,
+            catalog=catalog,
+            workers=workers,
+            egress=Egress(catalog, settings, secrets, of_plugin),
+            tell=hub.announce,
+            stop=stop.set,
+            backend=backend,
+            started_s=clock.monotonic_s(),
+        )
+        async with _daemon_log(home, clock, tasks) as daemon:
+            await _record_start(daemon, plugins, backend)
+            runs = Runs(parts, tasks)
+            benches = Benches(parts, daemon, tasks, runs.watch)
+            await benches.recover_marked()
+            server = Server(home.socket, handlers(Shop(parts, benches, runs)), hub, _of(settings))
+            tasks.start_soon(_stop_on_signal, stop)
+            async with anyio.create_task_group() as serving:
+                await serving.start(server.serve)
+                _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=backend)
+                await stop.wait()
+                _log.info("stopping")
+                await runs.aclose()
+                server.stop()
+            await benches.aclose()
+            await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
+            await parts.egress.aclose()
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _daemon_log(
+    home: Home, clock: Clock, tasks: TaskGroup
+) -> AsyncIterator[Keeper[DaemonState, DaemonCommand]]:
+    """Hold the daemon's own log open, with its Keeper at work.
+
+    Raises:
+        LogCorrupt: It is damaged: which workbenches there are cannot be said.
+    """
+    log = await run_sync(EventLog.open, home.daemon_log)
+    if log.damage is not None:
+        raise log.damage
+    keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
+        Journal(log), blank=DaemonState, fold=fold_daemon, decide=decide_daemon, clock=clock
+    )
+    await keeper.load()
+    tasks.start_soon(keeper.run)
+    try:
+        if log.repairs:
+            await keeper.submit(RecordDaemon(log.repairs))
+        yield keeper
+    finally:
+        await keeper.journal.aclose()
+
+
+async def _record_start(
+    daemon: Keeper[DaemonState, DaemonCommand], plugins: Plugins, backend: str
+) -> None:
+    """Record the start, and which plugins are not as they were at the last one."""
+    known = daemon.state.plugins
+    facts: list[Event] = [DaemonStarted(daemon.state.epoch + 1, os.getpid(), __version__, backend)]
+    for status in plugins.statuses:
+        if status.status == "loaded":
+            if known.get(status.name) != status.version:
+                facts.append(PluginLoaded(status.name, status.version, status.source))
+        elif known.get(status.name) != f"left out: {status.reason}":
+            facts.append(PluginLeftOut(status.name, status.reason or status.status))
+            _log.warning("plugin_left_out", plugin=status.name, reason=status.reason)
+    await daemon.submit(RecordDaemon(tuple(facts)))
+
+
+async def _stop_on_signal(stop: anyio.Event) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
+        async for _ in received:
+            stop.set()
+
+
+@contextmanager
+def _locked(home: Home) -> Iterator[None]:
+    """Hold the home's lock; whoever starts second is told who has it.
+
+    Raises:
+        HomeLockedError: Another daemon has it.
+    """
+    held = os.open(home.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(held, 32, 0).decode(errors="replace").strip()
+            msg = f"another daemon (process {owner or 'unknown'}) has this home already"
+            raise HomeLockedError(msg) from None
+        os.ftruncate(held, 0)
+        os.pwrite(held, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(held)
+
+
+def _raise_open_files() -> None:
+    """Allow as many open files as the system lets us: clients, logs and workers each take some."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _of(settings: Settings) -> ServerLimits:
+    limits = settings.limits
+    return ServerLimits(
+        message_bytes=limits.message_bytes,
+        nesting=limits.nesting,
+        batch=limits.batch,
+        connections=limits.connections,
+        outbound_bytes=limits.outbound_bytes,
+        outbound_messages=limits.outbound_messages,
+        stall_s=limits.send_s,
+    )

@@ -1,0 +1,122 @@
+"""Methods about the draft, its review and its publishing."""
+
+import msgspec
+
+from kbd.core.decisions import ConfirmDeletions, DiscardDraft
+from kbd.core.draft.names import file_name
+from kbd.core.methods.shop import Shop
+from kbd.core.queries import change_set, wire_time
+from kbd.core.queries.changes import deletion_confirmations
+from kbd.core.review import publish
+from kbd.core.server.dispatch import Handler, Session
+from kbd.core.state import Checkpoint
+from kbd.requests import drafts as wire
+from kbd.requests.base import Request
+from kbd.requests.notifications import DraftPublishProgress, PublishPhase
+
+__all__ = ["DraftMethods"]
+
+
+class DraftMethods:
+    """Shows a draft, publishes it, or throws it away."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.DraftGetState: self.state,
+            wire.DraftPublish: self.publish,
+            wire.DraftDiscard: self.discard,
+            wire.CheckpointsList: self.checkpoints,
+            wire.ReviewGetChangeSet: self.changes,
+            wire.ReviewSetDeletionConfirmations: self.confirm,
+            wire.ReviewGetDeletionConfirmations: self.confirmations,
+        }
+
+    async def state(self, request: wire.DraftGetState, session: Session) -> wire.DraftState:
+        """Say whether there is a draft, and where it came from."""
+        del session
+        state = (await self._shop.bench(request.workbench_id)).state
+        draft = state.draft
+        if draft is None:
+            return wire.DraftState(has_draft=False)
+        kind, ref = ("run", state.run_id(draft.run)) if draft.run else ("client", "")
+        return wire.DraftState(
+            has_draft=True,
+            draft_id=draft.draft_id,
+            created_at=wire_time(draft.created_at_us),
+            source=wire.DraftSource(kind=kind, ref=ref),
+        )
+
+    async def publish(self, request: wire.DraftPublish, session: Session) -> wire.DraftPublished:
+        """Publish the draft, or some of its files."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        paths = request.paths
+
+        def progress(phase: PublishPhase) -> None:
+            told = DraftPublishProgress(workbench_id=bench.id, phase=phase)
+            self._parts.tell(told)
+
+        names = None
+        if not isinstance(paths, msgspec.UnsetType):
+            names = tuple(file_name(path) for path in paths)
+        return await publish(
+            bench,
+            self._parts.clock,
+            names=names,
+            keep_both=request.on_conflict == "keep_both",
+            accept_external=request.accept_external,
+            progress=progress,
+        )
+
+    async def discard(self, request: wire.DraftDiscard, session: Session) -> wire.DraftDiscarded:
+        """Throw the draft away."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        await bench.keeper.submit(DiscardDraft())
+        return wire.DraftDiscarded(discarded=True)
+
+    async def checkpoints(
+        self, request: wire.CheckpointsList, session: Session
+    ) -> wire.CheckpointsFound:
+        """List the checkpoints, oldest first."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        rows = tuple(_row(checkpoint) for checkpoint in bench.state.checkpoints)
+        return wire.CheckpointsFound(checkpoints=rows)
+
+    async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
+        """Say what the draft changes."""
+        del session
+        return change_set(await self._shop.bench(request.workbench_id), self._parts.catalog)
+
+    async def confirm(
+        self, request: wire.ReviewSetDeletionConfirmations, session: Session
+    ) -> wire.DeletionConfirmations:
+        """Confirm deletions, so that a publish may carry them out."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        names = tuple(file_name(path) for path in request.paths)
+        await bench.keeper.submit(ConfirmDeletions(names))
+        return deletion_confirmations(bench.state)
+
+    async def confirmations(
+        self, request: wire.ReviewGetDeletionConfirmations, session: Session
+    ) -> wire.DeletionConfirmations:
+        """Say which deletions are confirmed."""
+        del session
+        return deletion_confirmations((await self._shop.bench(request.workbench_id)).state)
+
+
+def _row(checkpoint: Checkpoint) -> wire.CheckpointRow:
+    total = sum(file.size_bytes for file in checkpoint.files)
+    return wire.CheckpointRow(
+        checkpoint_id=checkpoint.checkpoint_id,
+        created_at=wire_time(checkpoint.created_at_us),
+        reason=checkpoint.reason,
+        description=checkpoint.description,
+        stats=wire.CheckpointStats(files=len(checkpoint.files), total_bytes=total),
+    )

@@ -1,0 +1,153 @@
+"""Methods about the files of a workbench."""
+
+from pathlib import Path
+
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.bench import Bench
+from kbd.core.decisions import AddFiles, RemoveFiles
+from kbd.core.draft.names import file_name
+from kbd.core.methods.shop import Shop
+from kbd.core.queries.listings import file_rows
+from kbd.core.review import extract_files
+from kbd.core.server.dispatch import Handler, Session
+from kbd.core.state import folded_name
+from kbd.errors import DiskFull, KbdError
+from kbd.events.workbenches import FileAdded
+from kbd.requests import workbenches as wire
+from kbd.requests.base import Request
+
+__all__ = ["FileMethods"]
+
+
+class FileMethods:
+    """Adds, lists, removes and extracts files."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.WorkbenchFilesList: self.list,
+            wire.WorkbenchFilesAdd: self.add,
+            wire.WorkbenchFilesRemove: self.remove,
+            wire.WorkbenchFilesExtract: self.extract,
+        }
+
+    async def list(self, request: wire.WorkbenchFilesList, session: Session) -> wire.FilesFound:
+        """List the files as runs see them."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        return wire.FilesFound(files=file_rows(bench, self._parts.catalog))
+
+    async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
+        """Copy files in; what cannot be added is said, the rest is done."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        results: list[wire.AddResult] = []
+        copied: list[FileAdded] = []
+        taken = {folded_name(seen.name) for seen in bench.state.all_seen()}
+        for source_path in request.source_paths:
+            result, added = await self._copy(bench, source_path, taken)
+            results.append(result)
+            if added is not None:
+                copied.append(added)
+        limit = self._parts.settings.limits.files
+        outcome = await bench.keeper.submit(AddFiles(tuple(copied), limit))
+        for event in outcome.events:
+            if isinstance(event, FileAdded):
+                await run_sync(bench.files.place, event.name, event.blob)
+        return wire.FilesAdded(add_results=tuple(results))
+
+    async def remove(
+        self, request: wire.WorkbenchFilesRemove, session: Session
+    ) -> wire.FilesRemoved:
+        """Remove files; with a draft open, as deletions in the draft."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        names = tuple(file_name(path) for path in request.workbench_paths)
+        in_draft = bench.state.draft is not None
+        await bench.keeper.submit(RemoveFiles(names))
+        if not in_draft:
+            for name in names:
+                await run_sync(bench.files.remove, name)
+        return wire.FilesRemoved(removed=names, in_draft=in_draft)
+
+    async def extract(
+        self, request: wire.WorkbenchFilesExtract, session: Session
+    ) -> wire.FilesExtracted:
+        """Copy published files to a folder of the user's."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        paths = request.workbench_paths
+        results = await extract_files(
+            bench,
+            self._parts.clock,
+            request.destination_dir,
+            None if isinstance(paths, msgspec.UnsetType) else paths,
+        )
+        return wire.FilesExtracted(extract_results=results)
+
+    async def _copy(
+        self, bench: Bench, source_path: str, taken: set[str]
+    ) -> tuple[wire.AddResult, FileAdded | None]:
+        """Copy one file's bytes in, durably; the caller records it."""
+        source = Path(source_path)
+
+        def skipped(reason: str) -> tuple[wire.AddResult, None]:
+            result = wire.AddResult(
+                source_path=source_path, file_name=source.name, status="skipped", reason=reason
+            )
+            return result, None
+
+        if not source.is_absolute():
+            return skipped("the path is not absolute")
+        try:
+            name = file_name(source.name)
+        except KbdError as error:
+            return skipped(error.message)
+        if folded_name(name) in taken:
+            return skipped("a file of this name is there already")
+        reason = await run_sync(_why_not, source, self._parts.settings.limits.file_bytes)
+        if reason is not None:
+            return skipped(reason)
+        try:
+            blob, size_bytes = await bench.blobs.put_file(source)
+            modified_at_us = await run_sync(_modified_at_us, source)
+        except DiskFull:
+            raise
+        except KbdError as error:
+            return skipped(error.message)
+        taken.add(folded_name(name))
+        added = FileAdded(name, blob, size_bytes, source_path, modified_at_us)
+        result = wire.AddResult(source_path=source_path, file_name=name, status="added")
+        return result, added
+
+
+def _why_not(source: Path, limit: int) -> str | None:
+    """Return why a file cannot be added, as far as a look at it tells."""
+    reason: str | None = None
+    try:
+        found = source.lstat()
+    except FileNotFoundError:
+        return "there is no such file"
+    except OSError as error:
+        return f"it cannot be looked at: {error.strerror}"
+    if source.is_symlink():
+        reason = "symlink"
+    elif source.is_dir():
+        reason = "directory"
+    elif not source.is_file():
+        reason = "not a regular file"
+    elif found.st_size > limit:
+        reason = f"larger than {limit} bytes"
+    return reason
+
+
+def _modified_at_us(source: Path) -> int:
+    try:
+        return source.stat().st_mtime_ns // 1000
+    except OSError:
+        return 0

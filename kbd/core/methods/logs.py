@@ -1,0 +1,179 @@
+"""Methods about logs: reading, following, checking them, and the blobs that they name."""
+
+import base64
+from collections.abc import AsyncGenerator, Mapping
+from functools import partial
+
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.journal import Journal
+from kbd.core.methods.shop import Shop
+from kbd.core.queries.events import FOLLOW_BATCH, EventWire
+from kbd.core.server import Batch, Handler, Session, Stream, Synced, subscription_handlers
+from kbd.errors import NotFound, ValidationFailed
+from kbd.events.blobs import BlobStore
+from kbd.events.repair import Verification, verify
+from kbd.requests import daemon as wire_daemon
+from kbd.requests import events as wire
+from kbd.requests.base import Request
+from kbd.types import Seq
+
+__all__ = ["LogMethods"]
+
+
+class LogMethods:
+    """Reads, follows and checks logs."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.EventsRead: self.read,
+            wire.BlobRead: self.blob,
+            wire_daemon.LogHead: self.head,
+            wire_daemon.LogVerify: self.verify,
+            **subscription_handlers(self.follow),
+        }
+
+    async def read(self, request: wire.EventsRead, session: Session) -> wire.EventsFound:
+        """Return events after a number."""
+        del session
+        events = await self._shop.benches.wire(request.workbench_id)
+        found = await events.read(request.after, request.limit)
+        rows = tuple(msgspec.Raw(row) for row in found)
+        return wire.EventsFound(events=rows, last_seq=events.seq)
+
+    async def blob(self, request: wire.BlobRead, session: Session) -> wire.BlobPart:
+        """Return a part of a blob."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        path = bench.blobs.path(request.hash)
+        try:
+            size_bytes = (await run_sync(path.stat)).st_size
+        except FileNotFoundError:
+            msg = "there is no such blob in this workbench"
+            raise NotFound(msg) from None
+        part = await run_sync(
+            partial(bench.blobs.store.read, request.hash, request.offset, request.limit)
+        )
+        return wire.BlobPart(
+            base64=base64.b64encode(part).decode(),
+            size_bytes=size_bytes,
+            has_more=request.offset + len(part) < size_bytes,
+        )
+
+    async def head(
+        self, request: wire_daemon.LogHead, session: Session
+    ) -> wire_daemon.LogHeadFound:
+        """Return the last event's number and the chain value there."""
+        del session
+        log = (await self._journal(request.workbench_id)).log
+        return wire_daemon.LogHeadFound(seq=log.seq, hash=log.head.hex())
+
+    async def verify(
+        self, request: wire_daemon.LogVerify, session: Session
+    ) -> wire_daemon.LogVerified:
+        """Read a whole log and all blobs that it names, and say what is wrong."""
+        del session
+        if request.workbench_id == "daemon":
+            found = await run_sync(verify, self._parts.home.daemon_log)
+            folder = self._parts.home.daemon_log
+        else:
+            folders = self._parts.home.existing(request.workbench_id)
+            folder = folders.log
+            found = await run_sync(verify, folders.log, BlobStore(folders.blobs))
+        segments = await run_sync(lambda: len(tuple(folder.glob("*.kbl"))))
+        return _verified(found, segments)
+
+    async def follow(self, subscription: str, cursors: Mapping[str, Seq]) -> Stream:
+        """Open a stream of one log, or of all.
+
+        Raises:
+            NotFound: There is no such log.
+            ValidationFailed: A cursor is past the end of its log.
+        """
+        if subscription != wire.EVERY_LOG:
+            events = await self._shop.benches.wire(subscription)
+            after = _checked(events, cursors.get(subscription, Seq(0)))
+            return _one(subscription, events, after)
+        return self._all(dict(cursors))
+
+    async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[Batch | Synced, None]:
+        """Follow every log, those that are created later, too."""
+        benches = self._shop.benches
+        marks = {log_id: (await benches.wire(log_id)).seq for log_id in benches.log_ids()}
+        for log_id, mark in marks.items():
+            events = await benches.wire(log_id)
+            async for batch in _history(log_id, events, cursors.get(log_id, Seq(0)), mark):
+                yield batch
+            cursors[log_id] = max(mark, cursors.get(log_id, Seq(0)))
+        yield Synced(marks)
+        while True:
+            # Taken before the look, so that what is recorded during it is not slept over.
+            moved = benches.moved
+            quiet = True
+            for log_id in benches.log_ids():
+                events = await benches.wire(log_id)
+                async for batch in _history(
+                    log_id, events, cursors.get(log_id, Seq(0)), events.seq
+                ):
+                    quiet = False
+                    cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
+                    yield batch
+            if quiet:
+                await moved.wait()
+
+    async def _journal(self, log_id: str) -> Journal:
+        if log_id == "daemon":
+            return self._shop.benches.daemon.journal
+        return (await self._shop.bench(log_id)).keeper.journal
+
+
+def _checked(events: EventWire, after: Seq) -> Seq:
+    if after > events.seq:
+        msg = f"the log ends at {events.seq}; there is nothing after {after}"
+        raise ValidationFailed(msg, detail={"last_seq": events.seq})
+    return after
+
+
+async def _history(
+    log_id: str, events: EventWire, after: Seq, mark: Seq
+) -> AsyncGenerator[Batch, None]:
+    """Read a log from a cursor up to a mark."""
+    while after < mark:
+        rows = await events.read(after, min(FOLLOW_BATCH, mark - after))
+        yield Batch(log_id, after + 1, rows)
+        after = Seq(after + len(rows))
+
+
+async def _one(log_id: str, events: EventWire, after: Seq) -> AsyncGenerator[Batch | Synced, None]:
+    """Follow one log: history, one mark, then live."""
+    mark = events.seq
+    async for batch in _history(log_id, events, after, mark):
+        yield batch
+    yield Synced({log_id: mark})
+    async for last, rows in events.follow(mark):
+        yield Batch(log_id, last - len(rows) + 1, rows)
+
+
+def _verified(found: Verification, segments: int) -> wire_daemon.LogVerified:
+    faults: tuple[wire_daemon.LogFault, ...] = ()
+    if found.fault is not None:
+        fault = found.fault
+        faults = (
+            wire_daemon.LogFault(
+                kind=fault.kind, file=fault.file, offset=fault.offset, message=fault.reason
+            ),
+        )
+    return wire_daemon.LogVerified(
+        ok=found.whole,
+        seq=found.seq,
+        frames=found.frames,
+        segments=segments,
+        blobs=found.blobs_checked,
+        head=found.head,
+        faults=faults,
+    )

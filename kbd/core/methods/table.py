@@ -1,0 +1,30 @@
+"""The table of all methods."""
+
+from kbd.core.methods.daemon import DaemonMethods
+from kbd.core.methods.drafts import DraftMethods
+from kbd.core.methods.egress import EgressMethods
+from kbd.core.methods.files import FileMethods
+from kbd.core.methods.logs import LogMethods
+from kbd.core.methods.shop import Shop
+from kbd.core.methods.workbenches import WorkbenchMethods
+from kbd.core.methods.workshop import WorkshopMethods
+from kbd.core.server.dispatch import Handler
+from kbd.requests.base import Request
+
+__all__ = ["handlers"]
+
+
+def handlers(shop: Shop) -> dict[type[Request], Handler]:
+    """Return what answers each request."""
+    table: dict[type[Request], Handler] = {}
+    for subject in (
+        DaemonMethods(shop),
+        WorkbenchMethods(shop),
+        FileMethods(shop),
+        WorkshopMethods(shop),
+        DraftMethods(shop),
+        EgressMethods(shop),
+        LogMethods(shop),
+    ):
+        table.update(subject.table())
+    return table

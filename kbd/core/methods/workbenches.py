@@ -1,0 +1,97 @@
+"""Methods about workbenches."""
+
+from anyio.to_thread import run_sync
+
+from kbd.core.bench import Bench
+from kbd.core.decisions import ChooseModel
+from kbd.core.methods.shop import Shop
+from kbd.core.queries.listings import disk_bytes, info, scope, workbench_row
+from kbd.core.server.dispatch import Handler, Session
+from kbd.errors import ProviderNotConfigured
+from kbd.requests import workbenches as wire
+from kbd.requests.base import Request
+from kbd.requests.providers import DefaultModel
+
+__all__ = ["WorkbenchMethods"]
+
+
+class WorkbenchMethods:
+    """Creates, lists and deletes workbenches."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.WorkbenchCreate: self.create,
+            wire.WorkbenchOpen: self.open,
+            wire.WorkbenchList: self.list,
+            wire.WorkbenchDelete: self.delete,
+            wire.WorkbenchGetScope: self.get_scope,
+            wire.WorkbenchGetDefaultModel: self.get_default_model,
+            wire.WorkbenchSetDefaultModel: self.set_default_model,
+        }
+
+    async def create(
+        self, request: wire.WorkbenchCreate, session: Session
+    ) -> wire.WorkbenchCreated:
+        """Create an empty workbench."""
+        workbench_id = await self._shop.benches.create(request.name)
+        session.name(workbench_id)
+        return wire.WorkbenchCreated(workbench_id=workbench_id)
+
+    async def open(self, request: wire.WorkbenchOpen, session: Session) -> wire.WorkbenchOpened:
+        """Describe a workbench, recovered if need be."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        size_bytes = await run_sync(disk_bytes, bench.folders.root)
+        return wire.WorkbenchOpened(workbench=info(bench, size_bytes, self._model(bench)))
+
+    async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
+        """List all workbenches, oldest first."""
+        del request, session
+        rows: list[wire.WorkbenchRow] = []
+        for workbench_id in self._shop.benches.ids():
+            bench = await self._shop.bench(workbench_id)
+            size_bytes = await run_sync(disk_bytes, bench.folders.root)
+            rows.append(workbench_row(bench, size_bytes))
+        return wire.WorkbenchesFound(workbenches=tuple(rows))
+
+    async def delete(
+        self, request: wire.WorkbenchDelete, session: Session
+    ) -> wire.WorkbenchDeleted:
+        """Delete a workbench with its log."""
+        del session
+        await self._shop.benches.delete(request.workbench_id)
+        return wire.WorkbenchDeleted()
+
+    async def get_scope(self, request: wire.WorkbenchGetScope, session: Session) -> wire.Scope:
+        """Say what a run may touch."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        return scope(bench, self._parts.catalog, self._parts.settings.limits)
+
+    async def get_default_model(
+        self, request: wire.WorkbenchGetDefaultModel, session: Session
+    ) -> DefaultModel:
+        """Say which model a workbench's runs use."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        return DefaultModel(model_id=self._shop.model_of(bench.state))
+
+    async def set_default_model(
+        self, request: wire.WorkbenchSetDefaultModel, session: Session
+    ) -> DefaultModel:
+        """Choose the model that a workbench's runs use."""
+        del session
+        self._parts.egress.provider(request.model_id)
+        bench = await self._shop.bench(request.workbench_id)
+        await bench.keeper.submit(ChooseModel(request.model_id))
+        return DefaultModel(model_id=request.model_id)
+
+    def _model(self, bench: Bench) -> str:
+        try:
+            return self._shop.model_of(bench.state)
+        except ProviderNotConfigured:
+            return ""

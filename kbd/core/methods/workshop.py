@@ -1,0 +1,146 @@
+"""Methods about the conversation and its runs."""
+
+import msgspec
+
+from kbd.core.bench import Bench
+from kbd.core.decisions import ChooseModel, RequestCancel, SendMessage, StartRun
+from kbd.core.methods.shop import Shop
+from kbd.core.queries.runs import conversation, run_answer, run_info, workshop_state
+from kbd.core.server.dispatch import Handler, Session
+from kbd.core.state import Run
+from kbd.errors import KbdError, NotFound, error_with_code
+from kbd.requests import workshop as wire
+from kbd.requests.base import Request
+
+__all__ = ["WorkshopMethods"]
+
+
+class WorkshopMethods:
+    """Takes messages and runs the agent on them."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.WorkshopSendUserMessage: self.send,
+            wire.WorkshopRunAgent: self.run,
+            wire.WorkshopCancelRun: self.cancel,
+            wire.WorkshopGetState: self.state,
+            wire.WorkshopGetConversation: self.conversation,
+            wire.WorkshopSetActiveModel: self.set_model,
+            wire.RunGet: self.get,
+            wire.RunList: self.list,
+        }
+
+    async def send(
+        self, request: wire.WorkshopSendUserMessage, session: Session
+    ) -> wire.MessageSent:
+        """Record what a person asks for."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        message_id = f"u{self._parts.clock.new_id()}"
+        await bench.keeper.submit(SendMessage(message_id, request.text))
+        return wire.MessageSent(message_id=message_id)
+
+    async def run(self, request: wire.WorkshopRunAgent, session: Session) -> wire.RunAnswered:
+        """Run the agent; wait for its end unless that is not wanted.
+
+        Raises:
+            KbdError: It may not start; or, if waited for, it failed: the code is the run's.
+        """
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        state = bench.state
+        model_id = self._shop.model_of(state)
+        if not isinstance(request.model_id, msgspec.UnsetType):
+            model_id = request.model_id
+        message_id = request.message_id
+        self._parts.egress.check(state, model_id)
+        started = await bench.keeper.submit(
+            StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
+        )
+        if request.wait:
+            await self._shop.runs.wait(bench, started.run)
+            _raise_failure(bench, bench.state.run(started.run))
+        return run_answer(bench.state, bench.state.run(started.run))
+
+    async def cancel(
+        self, request: wire.WorkshopCancelRun, session: Session
+    ) -> wire.CancelRequested:
+        """Stop the active run, if there is one."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        outcome = await bench.keeper.submit(RequestCancel())
+        return wire.CancelRequested(cancel_requested=outcome.run != 0)
+
+    async def state(self, request: wire.WorkshopGetState, session: Session) -> wire.WorkshopState:
+        """Say how the workshop stands."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        default = self._shop.default_model()
+        return workshop_state(bench.state, self._shop.model_of(bench.state), default)
+
+    async def conversation(
+        self, request: wire.WorkshopGetConversation, session: Session
+    ) -> wire.Conversation:
+        """Return the conversation with its tool traffic."""
+        del session
+        return await conversation(await self._shop.bench(request.workbench_id))
+
+    async def set_model(
+        self, request: wire.WorkshopSetActiveModel, session: Session
+    ) -> wire.ActiveModel:
+        """Choose the model of the next run."""
+        del session
+        self._parts.egress.provider(request.model_id)
+        bench = await self._shop.bench(request.workbench_id)
+        await bench.keeper.submit(ChooseModel(request.model_id))
+        return wire.ActiveModel(active_model_id=request.model_id)
+
+    async def get(self, request: wire.RunGet, session: Session) -> wire.RunInfo:
+        """Describe a run."""
+        del session
+        workbench_id, _, number = request.run_id.partition("-")
+        bench = await self._shop.bench(workbench_id)
+        try:
+            run = bench.state.run(int(number))
+        except IndexError:
+            msg = f"there is no run {request.run_id}"
+            raise NotFound(msg) from None
+        return self._info(bench, run)
+
+    async def list(self, request: wire.RunList, session: Session) -> wire.RunsFound:
+        """List the runs of a workbench, or of all."""
+        del session
+        one = request.workbench_id
+        ids = self._shop.benches.ids() if isinstance(one, msgspec.UnsetType) else (one,)
+        benches = [await self._shop.bench(workbench_id) for workbench_id in ids]
+        rows = [self._info(bench, run) for bench in benches for run in bench.state.runs]
+        return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
+
+    def _info(self, bench: Bench, run: Run) -> wire.RunInfo:
+        try:
+            model = self._parts.egress.model(run.model_id)
+        except KbdError:
+            return run_info(bench.state, run, 0.0)  # Its provider is not installed any more.
+        cost = run.usage.input_tokens * model.input_price
+        cost += run.usage.output_tokens * model.output_price
+        return run_info(bench.state, run, round(cost / 1_000_000, 6))
+
+
+def _raise_failure(bench: Bench, run: Run) -> None:
+    """Raise what a run failed with, for a client that waited for it."""
+    if run.error is None:
+        return
+    run_id = bench.state.run_id(run.number)
+    error = error_with_code(run.error.code, run.error.message)
+    error.retryable = run.error.retryable
+    error.detail |= {
+        "workbench_id": bench.id,
+        "run_id": run_id,
+        "model_id": run.model_id,
+        "subphase": run.error.subphase,
+    }
+    raise error

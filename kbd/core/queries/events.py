@@ -1,0 +1,76 @@
+"""Events as clients see them: what is stored, unknown fields and all, encoded once for all."""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from kbd.core.journal import Journal
+from kbd.core.queries.times import wire_time
+from kbd.requests.events import EventRow
+from kbd.types import RunId, Seq
+
+__all__ = ["ENCODED_KEPT", "FOLLOW_BATCH", "EventWire"]
+
+FOLLOW_BATCH = 256
+"""How many events a follower gets at most at a time."""
+
+ENCODED_KEPT = 2048
+"""How many encoded events are kept for followers that are nearly up to date."""
+
+
+class EventWire:
+    """The events of one log, as JSON.
+
+    Args:
+        log_id: The workbench's id, or "daemon".
+        journal: The log.
+    """
+
+    def __init__(self, log_id: str, journal: Journal) -> None:
+        self._log_id, self._journal = log_id, journal
+        self._encode = msgspec.json.Encoder().encode
+        self._kept: OrderedDict[Seq, bytes] = OrderedDict()
+
+    @property
+    def seq(self) -> Seq:
+        """The last durable event."""
+        return self._journal.seq
+
+    async def read(self, after: Seq, limit: int) -> tuple[bytes, ...]:
+        """Return at most `limit` events after a number as JSON texts."""
+        wanted = range(after + 1, min(after + limit, self._journal.seq) + 1)
+        kept = [self._kept[Seq(seq)] for seq in wanted if seq in self._kept]
+        if len(kept) == len(wanted):
+            return tuple(kept)
+        stored = await self._journal.read_plain(after, limit)
+        return tuple(self._encoded(seq, item) for seq, item in stored)
+
+    async def follow(self, after: Seq) -> AsyncIterator[tuple[Seq, tuple[bytes, ...]]]:
+        """Yield batches after a number until the log closes, each with its last number."""
+        while await self._journal.grown(after):
+            batch = await self.read(after, FOLLOW_BATCH)
+            after = Seq(after + len(batch))
+            yield after, batch
+
+    def _encoded(self, seq: Seq, item: list[Any]) -> bytes:
+        kept = self._kept.get(seq)
+        if kept is None:
+            kept = self._kept[seq] = self._encode(self._row(seq, item))
+            if len(self._kept) > ENCODED_KEPT:
+                self._kept.popitem(last=False)
+        return kept
+
+    def _row(self, seq: Seq, item: list[Any]) -> EventRow:
+        name, version, data, ts_us, run, cause, *_ = item
+        return EventRow(
+            seq=seq,
+            id=f"{self._log_id}:{seq}",
+            type=name,
+            version=version,
+            ts=wire_time(ts_us),
+            run_id=RunId(f"{self._log_id}-{run}") if run else msgspec.UNSET,
+            causation_id=f"{self._log_id}:{cause}" if cause else msgspec.UNSET,
+            data=data,
+        )

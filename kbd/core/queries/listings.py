@@ -1,0 +1,80 @@
+"""Workbenches and their files, as clients see them."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from kbd.core.bench import Bench
+from kbd.core.catalog import Catalog
+from kbd.core.queries.times import wire_time
+from kbd.core.settings import Limits
+from kbd.requests import workbenches as wire
+
+__all__ = ["disk_bytes", "file_rows", "info", "scope", "workbench_row"]
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return what a folder takes on disk, in bytes. Blocks."""
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(root, name)).st_blocks * 512
+            except FileNotFoundError:
+                continue  # It went while we looked: a stage file, a snapshot.
+    return total
+
+
+def workbench_row(bench: Bench, size_bytes: int) -> wire.WorkbenchRow:
+    """Return one line of the list of workbenches."""
+    state = bench.state
+    return wire.WorkbenchRow(
+        id=state.workbench_id or bench.id,
+        name=state.name,
+        created_at=wire_time(state.created_at_us),
+        updated_at=wire_time(state.updated_at_us),
+        has_draft=state.draft is not None,
+        files=sum(1 for _ in state.all_seen()),
+        last_seq=state.seq,
+        disk_bytes=size_bytes,
+    )
+
+
+def info(bench: Bench, size_bytes: int, default_model_id: str) -> wire.WorkbenchInfo:
+    """Return one workbench in full."""
+    row = workbench_row(bench, size_bytes)
+    return wire.WorkbenchInfo(**msgspec.structs.asdict(row), default_model_id=default_model_id)
+
+
+def file_rows(bench: Bench, catalog: Catalog) -> tuple[wire.FileRow, ...]:
+    """Return the files as runs see them: in the draft where they are changed there."""
+    rows: list[wire.FileRow] = []
+    for seen in bench.state.all_seen():
+        kind = catalog.kind_of(seen.name)
+        entry = bench.state.files.get(seen.name)
+        rows.append(
+            wire.FileRow(
+                path=seen.name,
+                size=seen.size_bytes,
+                modified_at=wire_time(seen.modified_at_us),
+                added_at=wire_time(entry.added_at_us if entry else seen.modified_at_us),
+                file_kind=kind.kind,
+                mime_type=kind.mime_type,
+                is_opaque=kind.is_opaque,
+                reason=kind.reason or msgspec.UNSET,
+            )
+        )
+    return tuple(rows)
+
+
+def scope(bench: Bench, catalog: Catalog, limits: Limits) -> wire.Scope:
+    """Return what a run may touch."""
+    return wire.Scope(
+        limits=wire.ScopeLimits(max_files=limits.files, max_file_bytes=limits.file_bytes),
+        supported_types=wire.SupportedTypes(
+            editable_extensions=catalog.editable_suffixes(),
+            readable_kinds=catalog.readable_kinds(),
+        ),
+        sandbox_root=str(bench.folders.root),
+    )

@@ -1,0 +1,124 @@
+"""Which notification tells of which event: the clients' view of what was recorded."""
+
+import msgspec
+
+from kbd.core.state import WorkbenchState, item_label
+from kbd.events import drafts, runs, workbenches
+from kbd.events.base import Recorded
+from kbd.requests import notifications as wire
+from kbd.requests.base import Notification
+from kbd.requests.workshop import RunError
+from kbd.types import RunId, Seq, WorkbenchId
+
+__all__ = ["notification"]
+
+
+def notification(  # noqa: C901 - a case an event
+    state: WorkbenchState, seq: Seq, record: Recorded
+) -> Notification | None:
+    """Return the notification that tells of an event, or None if none does.
+
+    Args:
+        state: The workbench after the frame that the event is of.
+        seq: The event's number.
+        record: The event.
+    """
+    where = _Where(state.workbench_id, record.run, seq)
+    match record.data:
+        case workbenches.FileAdded(name=name):
+            return where.told(wire.WorkbenchFilesChanged, added=(name,))
+        case workbenches.FileRemoved(name=name):
+            return where.told(wire.WorkbenchFilesChanged, removed=(name,))
+        case workbenches.ModelChosen(model_id=model_id):
+            return where.told(wire.WorkshopModelChanged, model_id=model_id)
+        case workbenches.AssistantMessageAdded(message_id=message_id, text=text):
+            told = wire.WorkshopAssistantMessageComplete
+            return where.told(told, message_id=message_id, text=text)
+        case runs.RunStarted(message_id=message_id, model_id=model_id):
+            told_run = wire.WorkshopRunStarted
+            return where.told(told_run, message_id=message_id, model_id=model_id)
+        case runs.RunResumed(model_id=model_id):
+            message_id = state.run(record.run).message_id
+            told_run = wire.WorkshopRunStarted
+            return where.told(told_run, message_id=message_id, model_id=model_id, resumed=True)
+        case runs.RunFinished() | runs.RunCancelled() | runs.RunInterrupted() as ended:
+            return _ended(state, where, ended)
+        case runs.RunFailed(code=code, message=message, subphase=subphase, retryable=retryable):
+            error = RunError(
+                error_code=code, message=message, subphase=subphase, retryable=retryable
+            )
+            return where.told(wire.WorkshopRunFailed, error=error)
+        case runs.RunCancelRequested():
+            return where.told(wire.WorkshopRunCancelRequested)
+        case runs.PhaseStarted(phase=phase):
+            return where.told(wire.WorkshopPhaseStarted, phase=phase)
+        case runs.PhaseCompleted(phase=phase):
+            return where.told(wire.WorkshopPhaseCompleted, phase=phase)
+        case runs.ItemStarted(item=item):
+            return _progress(state, where, item)
+        case runs.ToolReturned() | runs.ToolRefused() as ended:
+            return _tool_ended(state, where, ended)
+        case (
+            drafts.DraftOpened()
+            | drafts.DraftDiscarded()
+            | drafts.FileChanged()
+            | drafts.PublishCompleted()
+        ):
+            draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
+            has_draft = state.draft is not None
+            return where.told(wire.DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
+        case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
+            return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
+        case _:
+            return None
+
+
+class _Where(msgspec.Struct, frozen=True):
+    workbench_id: WorkbenchId
+    run: int
+    seq: Seq
+
+    def told(self, kind: type[Notification], **fields: object) -> Notification:
+        run_id = RunId(f"{self.workbench_id}-{self.run}") if self.run else msgspec.UNSET
+        return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
+
+
+def _ended(
+    state: WorkbenchState,
+    where: _Where,
+    ended: runs.RunFinished | runs.RunCancelled | runs.RunInterrupted,
+) -> Notification:
+    status = {
+        runs.RunFinished: "finished",
+        runs.RunCancelled: "cancelled",
+        runs.RunInterrupted: "interrupted",
+    }[type(ended)]
+    has_draft = state.draft is not None
+    return where.told(wire.WorkshopRunFinished, status=status, has_draft=has_draft)
+
+
+def _progress(state: WorkbenchState, where: _Where, item: int) -> Notification | None:
+    plan = state.run(where.run).plan
+    if plan is None or not 1 <= item <= len(plan.items):
+        return None
+    return where.told(
+        wire.WorkshopImplementProgress,
+        current_item=item,
+        total_items=len(plan.items),
+        item_label=item_label(plan.items[item - 1].text),
+    )
+
+
+def _tool_ended(
+    state: WorkbenchState, where: _Where, ended: runs.ToolReturned | runs.ToolRefused
+) -> Notification | None:
+    if not where.run:
+        return None
+    name = ended.tool if isinstance(ended, runs.ToolRefused) else ""
+    for turn in state.run(where.run).chain.turns:
+        for call in turn.calls:
+            if call.id == ended.call_id:
+                name = call.name
+    success = isinstance(ended, runs.ToolReturned) and ended.ok
+    told = wire.WorkshopToolComplete
+    return where.told(told, tool_name=name, tool_call_id=ended.call_id, success=success)

@@ -1,0 +1,103 @@
+"""What one run works with, put together from the daemon's parts and its workbench."""
+
+import random
+from typing import Any, assert_never
+
+import anyio
+import msgspec
+
+from kbd.core.agent import Desk
+from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
+from kbd.core.bench import Bench
+from kbd.core.catalog import Catalog
+from kbd.core.draft import CallFiles, LogRecall
+from kbd.core.supervisor.parts import Parts
+from kbd.core.workers.formats import FormatCalls
+from kbd.providers import Emit, ModelReply, ModelRequest
+from kbd.requests import notifications as wire
+from kbd.requests.base import Notification
+from kbd.tools import FileRef
+from kbd.types import RunId
+
+__all__ = ["describe_file", "desk_for"]
+
+
+def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
+    """Return the desk of a run."""
+    folders = bench.folders
+
+    def open_files() -> CallFiles:
+        return CallFiles(
+            bench.state,
+            bench.blobs,
+            folders.stage,
+            folders.cache,
+            lambda file: describe_file(parts.catalog, file),
+        )
+
+    async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
+        return await parts.egress.complete(bench.state, model_id, request, emit)
+
+    return Desk(
+        keeper=bench.keeper,
+        run=run,
+        blobs=bench.blobs,
+        open_files=open_files,
+        formats=FormatCalls(parts.catalog, parts.workers, folders.cache),
+        recall=LogRecall(bench.state, bench.keeper.journal, bench.blobs),
+        workers=parts.workers,
+        catalog=parts.catalog,
+        complete=complete,
+        model=parts.egress.model,
+        announce=lambda notice: parts.tell(_told(bench, notice)),
+        limits=parts.settings.run,
+        clock=parts.clock,
+        sleep=anyio.sleep,
+        chance=random.random,
+        copies=folders.workshop,
+    )
+
+
+def describe_file(catalog: Catalog, file: FileRef) -> dict[str, Any]:
+    """Return what a listing shows of a file."""
+    kind = catalog.kind_of(file.name)
+    described: dict[str, Any] = {
+        "path": file.name,
+        "kind": kind.kind,
+        "size_bytes": file.size_bytes,
+        "mime_type": kind.mime_type,
+        "is_opaque": kind.is_opaque,
+    }
+    if kind.reason:
+        described["reason"] = kind.reason
+    return described
+
+
+def _told(bench: Bench, notice: Notice) -> Notification:
+    """Return the notification that tells of progress which is not recorded."""
+    run_id = RunId(f"{bench.id}-{notice.run}")
+    match notice:
+        case TextDelta(phase=phase, message_id=message_id, text=text):
+            return wire.WorkshopAssistantStreamDelta(
+                workbench_id=bench.id, run_id=run_id, message_id=message_id, token_delta=text,
+                phase=phase,
+            )  # fmt: skip
+        case ToolStarted(call_id=call_id, tool=tool, path=path):
+            return wire.WorkshopToolExecuting(
+                workbench_id=bench.id, run_id=run_id, tool_name=tool, tool_call_id=call_id,
+                path=path if path is not None else msgspec.UNSET,
+            )  # fmt: skip
+        case LoopWarned(tool=tool, turn=turn):
+            return wire.WorkshopAgentLoopWarning(
+                workbench_id=bench.id, run_id=run_id, tool_name=tool, turn=turn
+            )
+        case RateLimited():
+            return wire.WorkshopRateLimitWarning(
+                workbench_id=bench.id, run_id=run_id,
+                provider_id=notice.model_id.partition(":")[0], model_id=notice.model_id,
+                phase=notice.phase, retry_attempt=notice.retry_attempt,
+                retry_max=notice.retry_max, wait_ms=notice.wait_ms,
+                warning_message=notice.message,
+            )  # fmt: skip
+        case _:
+            assert_never(notice)

@@ -1,0 +1,57 @@
+"""What the daemon is assembled from, handed to whoever needs several of them."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from kbd.core.catalog import Catalog
+from kbd.core.clock import Clock
+from kbd.core.egress import Egress
+from kbd.core.paths import Home
+from kbd.core.plugins.host import Plugins
+from kbd.core.settings import Settings
+from kbd.core.workers.pool import Workers
+from kbd.requests.base import Notification
+
+__all__ = ["Parts", "Tell"]
+
+Tell = Callable[[Notification], None]
+"""Tells every client that named a workbench; returns at once."""
+
+
+class Stopping(Protocol):
+    """Asks the daemon to stop."""
+
+    def __call__(self) -> None:
+        """Ask, and return at once."""
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """The parts that live as long as the daemon.
+
+    Args:
+        home: Where everything lies.
+        settings: As read at start.
+        clock: Time and fresh ids.
+        plugins: What was found.
+        catalog: What they bring.
+        workers: Their processes.
+        egress: The one door out.
+        tell: Tells clients.
+        stop: Asks the daemon to stop.
+        backend: "asyncio" or "trio".
+        started_s: When the daemon started, on the monotonic clock.
+    """
+
+    home: Home
+    settings: Settings
+    clock: Clock
+    plugins: Plugins
+    catalog: Catalog
+    workers: Workers
+    egress: Egress
+    tell: Tell
+    stop: Stopping
+    backend: str
+    started_s: float

@@ -1,0 +1,98 @@
+"""A task for each run, started because the log says that the run began, and ended with it."""
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from kbd.core.agent import run_agent
+from kbd.core.bench import Bench
+from kbd.core.decisions import EndRun, InterruptRun
+from kbd.core.keeper import Observer
+from kbd.core.state import RunStatus
+from kbd.core.supervisor.desks import desk_for
+from kbd.core.supervisor.parts import Parts
+from kbd.errors import KbdError
+from kbd.events.base import Recorded
+from kbd.events.runs import RunCancelRequested, RunFailed, RunResumed, RunStarted
+from kbd.types import Seq, WorkbenchId
+
+__all__ = ["Runs"]
+
+_log = structlog.get_logger(__name__)
+
+
+class _Task:
+    """The task of one run."""
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.ended = anyio.Event()
+
+
+class Runs:
+    """Starts, cancels and awaits the agents of all workbenches.
+
+    Args:
+        parts: What the daemon is assembled from.
+        tasks: Where the agents run.
+    """
+
+    def __init__(self, parts: Parts, tasks: TaskGroup) -> None:
+        self._parts, self._tasks = parts, tasks
+        self._under_way: dict[tuple[WorkbenchId, int], _Task] = {}
+
+    def watch(self, bench: Bench) -> Observer:
+        """Return an observer that acts on what is recorded in a workbench."""
+
+        def observe(seq: Seq, record: Recorded) -> None:
+            del seq
+            key = (bench.id, record.run)
+            if isinstance(record.data, RunStarted | RunResumed):
+                task = self._under_way[key] = _Task()
+                self._tasks.start_soon(self._work, bench, record.run, task)
+            elif isinstance(record.data, RunCancelRequested) and key in self._under_way:
+                self._under_way[key].scope.cancel()
+
+        return observe
+
+    async def wait(self, bench: Bench, run: int) -> None:
+        """Wait until a run is not under way."""
+        task = self._under_way.get((bench.id, run))
+        if task is not None:
+            await task.ended.wait()
+
+    async def aclose(self) -> None:
+        """Stop all agents; their runs are recorded as interrupted and can be resumed."""
+        tasks = tuple(self._under_way.values())
+        for task in tasks:
+            task.scope.cancel()
+        with anyio.CancelScope(shield=True):
+            for task in tasks:
+                await task.ended.wait()
+
+    async def _work(self, bench: Bench, run: int, task: _Task) -> None:
+        try:
+            with task.scope:
+                await run_agent(desk_for(self._parts, bench, run))
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._close(bench, run, cancelled=task.scope.cancelled_caught)
+            self._under_way.pop((bench.id, run), None)
+            task.ended.set()
+
+    async def _close(self, bench: Bench, run: int, *, cancelled: bool) -> None:
+        """Record the end of a run whose agent did not: it was cancelled, or failed at the end."""
+        state = bench.state.run(run)
+        if state.status is not RunStatus.RUNNING:
+            return
+        try:
+            if cancelled or state.cancel_requested:
+                await bench.keeper.submit(InterruptRun("the daemon stopped"))
+            else:
+                subphase = f"rpi_{state.phase.value}" if state.phase else "rpi_research"
+                failed = RunFailed(
+                    "TOOL_WORKER_UNAVAILABLE", "the run ended early", subphase, retryable=True
+                )
+                await bench.keeper.submit(EndRun(run, failed))
+        except KbdError as error:
+            _log.error("run_not_closed", workbench=bench.id, run=run, error=error.message)
