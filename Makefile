@@ -21,7 +21,7 @@ help:
 	@echo "make clean  remove .venv, caches and what the demo made"
 
 demo: $(VENV)/.installed
-	@$(BIN)/python benchmarks/demo.py
+	@$(BIN)/python -m benchmarks.demo
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -q -n 2 -m "not soak"

@@ -78,7 +78,8 @@ class Region(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def named(self) -> tuple[str, ...]:
         """Name the coordinates that are given."""
-        return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not None)
+        given = msgspec.structs.asdict(self)
+        return tuple(name for name, value in given.items() if value is not None)
 
 
 class ChunkInfo(msgspec.Struct, frozen=True):

@@ -1,13 +1,16 @@
-"""The rules of the house that no other tool checks, held over every file of kbd and its plugins."""
+"""The rules of the house that no other tool checks, held over every file of kbd and its plugins.
+
+Each rule is one test; what breaks it is told as `file: what`.
+"""
 
 import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -22,35 +25,38 @@ NAMES_OF_NOTHING = {"common", "engine", "helpers", "manager", "misc", "service",
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
 
 FORMATS = re.compile(
-    r"\b(xlsx?|docx?|pptx?|odt|ods|pdf|csv|tsv|psv|parquet|jsonl|png|jpe?g)\b", re.IGNORECASE
+    r"\b(xlsx?|docx?|pptx?|odt|ods|pdf|csv|tsv|psv|parquet|png|jpe?g)\b", re.IGNORECASE
 )
 
 REASON = re.compile(r"#\s*noqa: PLC0415 - \S+")
 
-Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+Rule = Callable[["Source"], Iterator[str]]
 
 
-def sources(*folders: str) -> list[Path]:
-    """Every Python file below the folders."""
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+class Source(NamedTuple):
+    """One file: its path from the root, its text, and the same as a tree."""
+
+    path: Path
+    text: str
+    tree: ast.Module
 
 
-def name_of(path: Path) -> str:
-    """The path, relative to the root: the name of a parametrised test."""
-    return str(path.relative_to(ROOT))
+@cache
+def sources(folder: str) -> tuple[Source, ...]:
+    """Every Python file below a folder, read and parsed once."""
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    texts = [(path.relative_to(ROOT), path.read_text("utf-8")) for path in paths]
+    return tuple(Source(path, text, ast.parse(text)) for path, text in texts)
 
 
-SHIPPED = sources("kbd", "plugins")
-EVERYTHING = [*SHIPPED, *sources("tests", "benchmarks")]
+def broken(rule: Rule, *folders: str) -> list[str]:
+    """What breaks a rule in the folders."""
+    files = [source for folder in folders for source in sources(folder)]
 
-shipped = pytest.mark.parametrize("path", SHIPPED, ids=name_of)
-everything = pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
-of_kbd = pytest.mark.parametrize("path", sources("kbd"), ids=name_of)
-
-
-def tree_of(path: Path) -> ast.Module:
-    """The file, parsed."""
-    return ast.parse(path.read_text("utf-8"))
+    assert files, f"nothing to check in {folders}"
+    return [f"{source.path}: {what}" for source in files for what in rule(source)]
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -60,124 +66,147 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
             yield node
 
 
-def public(node: ast.Module | ast.ClassDef) -> Iterator[Documented]:
+def public(node: ast.Module | ast.ClassDef) -> Iterator[Definition]:
     """The public functions and classes directly in a module or class."""
     for child in node.body:
-        if isinstance(child, Documented) and not child.name.startswith("_"):
+        if isinstance(child, Definition) and not child.name.startswith("_"):
             yield child
 
 
-def is_overload(node: Documented) -> bool:
+def is_overload(node: Definition) -> bool:
     """Whether a definition is only a signature of the one that follows."""
     return any(ast.unparse(mark).endswith(("overload", ".setter")) for mark in node.decorator_list)
 
 
-def docstrings(tree: ast.Module) -> set[int]:
-    """The identities of the strings that stand alone: docstrings of modules, fields and so on."""
-    alone = (node for node in ast.walk(tree) if isinstance(node, ast.Expr))
-    return {id(node.value) for node in alone if isinstance(node.value, ast.Constant)}
-
-
-@everything
-def test_files_are_short(path: Path) -> None:
+def test_files_are_short() -> None:
     """No file is longer than 400 lines; one past 300 is better split by subject."""
-    lines = len(path.read_text("utf-8").splitlines())
 
-    assert lines <= MAX_FILE_LINES
+    def rule(source: Source) -> Iterator[str]:
+        lines = len(source.text.splitlines())
+        if lines > MAX_FILE_LINES:
+            yield f"{lines} lines"
+
+    assert broken(rule, "kbd", "plugins", "tests", "benchmarks") == []
 
 
-@everything
-def test_functions_are_short(path: Path) -> None:
+def test_functions_are_short() -> None:
     """No function is longer than 60 lines."""
-    lengths = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in
-               functions(tree_of(path))}  # fmt: skip
 
-    assert {name: lines for name, lines in lengths.items() if lines > MAX_FUNCTION_LINES} == {}
+    def rule(source: Source) -> Iterator[str]:
+        for node in functions(source.tree):
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            if lines > MAX_FUNCTION_LINES:
+                yield f"{node.name} has {lines} lines"
+
+    assert broken(rule, "kbd", "plugins", "tests", "benchmarks") == []
 
 
-@shipped
-def test_classes_are_small(path: Path) -> None:
+def test_classes_are_small() -> None:
     """No class has more than 20 public methods."""
-    classes = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
-    sizes = {node.name: len([m for m in public(node) if not isinstance(m, ast.ClassDef)])
-             for node in classes}  # fmt: skip
 
-    assert {name: size for name, size in sizes.items() if size > MAX_PUBLIC_METHODS} == {}
-
-
-@shipped
-def test_everything_public_is_documented(path: Path) -> None:
-    """Each module, public class and public function says what it promises."""
-    tree = tree_of(path)
-    silent = [] if ast.get_docstring(tree) else ["the module"]
-    scopes: list[ast.Module | ast.ClassDef] = [tree]
-    while scopes:
-        for node in public(scopes.pop()):
-            if not ast.get_docstring(node) and not is_overload(node):
-                silent.append(f"{node.name}, line {node.lineno}")
+    def rule(source: Source) -> Iterator[str]:
+        for node in ast.walk(source.tree):
             if isinstance(node, ast.ClassDef):
-                scopes.append(node)
+                methods = [each for each in public(node) if not isinstance(each, ast.ClassDef)]
+                if len(methods) > MAX_PUBLIC_METHODS:
+                    yield f"{node.name} has {len(methods)} public methods"
 
-    assert silent == []
+    assert broken(rule, "kbd", "plugins") == []
 
 
-@everything
-def test_modules_have_names(path: Path) -> None:
+def test_everything_public_is_documented() -> None:
+    """Each module, public class and public function says what it promises."""
+
+    def rule(source: Source) -> Iterator[str]:
+        if not ast.get_docstring(source.tree):
+            yield "the module says nothing"
+        scopes: list[ast.Module | ast.ClassDef] = [source.tree]
+        while scopes:
+            for node in public(scopes.pop()):
+                if not ast.get_docstring(node) and not is_overload(node):
+                    yield f"{node.name}, line {node.lineno}, says nothing"
+                if isinstance(node, ast.ClassDef):
+                    scopes.append(node)
+
+    assert broken(rule, "kbd", "plugins") == []
+
+
+def test_every_test_states_its_promise() -> None:
+    """Each test's docstring is the sentence that it proves."""
+
+    def rule(source: Source) -> Iterator[str]:
+        for node in functions(source.tree):
+            if node.name.startswith("test_") and not ast.get_docstring(node):
+                yield f"{node.name} promises nothing"
+
+    assert broken(rule, "tests") == []
+
+
+def test_modules_have_names() -> None:
     """No module or folder has a name that any code would fit."""
-    assert set() == NAMES_OF_NOTHING & {path.stem, *path.relative_to(ROOT).parts}
+
+    def rule(source: Source) -> Iterator[str]:
+        yield from NAMES_OF_NOTHING & {source.path.stem, *source.path.parts}
+
+    assert broken(rule, "kbd", "plugins", "tests", "benchmarks") == []
 
 
-@everything
-def test_nothing_is_left_for_later(path: Path) -> None:
+def test_nothing_is_left_for_later() -> None:
     """No comment or text promises work that is not done."""
-    assert UNFINISHED.findall(path.read_text("utf-8")) == []
+
+    def rule(source: Source) -> Iterator[str]:
+        yield from UNFINISHED.findall(source.text)
+
+    assert broken(rule, "kbd", "plugins", "tests", "benchmarks") == []
 
 
-@of_kbd
-def test_no_attribute_is_looked_up_by_a_computed_name(path: Path) -> None:
+def test_no_attribute_is_looked_up_by_a_computed_name() -> None:
     """`getattr` takes a literal: dispatch is by type or by table, which a reader can follow."""
-    computed = [
-        node.lineno
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in {"getattr", "setattr", "delattr"}
-        and not isinstance(node.args[1], ast.Constant)
-    ]
 
-    assert computed == []
+    def rule(source: Source) -> Iterator[str]:
+        for node in ast.walk(source.tree):
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="getattr" | "setattr" | "delattr"), args=[_, name, *_]
+                ) if not isinstance(name, ast.Constant):
+                    yield f"line {node.lineno}"
+                case _:
+                    pass
 
-
-@of_kbd
-def test_no_format_is_named_in_kbd(path: Path) -> None:
-    """Only a plugin knows a format: no text of kbd's code holds a suffix or a format's name."""
-    tree = tree_of(path)
-    prose = docstrings(tree)
-    named = [
-        (node.lineno, node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if id(node) not in prose and FORMATS.search(node.value)
-    ]
-
-    assert named == []
+    assert broken(rule, "kbd") == []
 
 
-@shipped
-def test_imports_inside_functions_have_a_reason(path: Path) -> None:
+def test_no_format_is_named_in_kbd() -> None:
+    """Only a plugin knows a format: no text of kbd's code holds a suffix or a format's name.
+
+    What stands alone as an expression is a docstring, which may give an example.
+    """
+
+    def rule(source: Source) -> Iterator[str]:
+        alone = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(source.tree):
+            match node:
+                case ast.Constant(value=str(text)) if id(node) not in alone:
+                    if FORMATS.search(text):
+                        yield f"line {node.lineno}: {text!r}"
+                case _:
+                    pass
+
+    assert broken(rule, "kbd") == []
+
+
+def test_imports_inside_functions_have_a_reason() -> None:
     """An import that is not at the top says on its line what it costs or why it must wait."""
-    text = path.read_text("utf-8")
-    comments = {
-        token.start[0]: token.string
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type == tokenize.COMMENT
-    }
-    unexplained = [
-        node.lineno
-        for function in functions(ast.parse(text))
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        if not REASON.search(comments.get(node.lineno, ""))
-    ]
 
-    assert unexplained == []
+    def rule(source: Source) -> Iterator[str]:
+        comments = {
+            token.start[0]: token.string
+            for token in tokenize.generate_tokens(io.StringIO(source.text).readline)
+            if token.type == tokenize.COMMENT
+        }
+        for function in functions(source.tree):
+            imports = (ast.Import, ast.ImportFrom)
+            lines = [node.lineno for node in ast.walk(function) if isinstance(node, imports)]
+            yield from (f"line {at}" for at in lines if not REASON.search(comments.get(at, "")))
+
+    assert broken(rule, "kbd", "plugins") == []

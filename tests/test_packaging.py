@@ -62,7 +62,7 @@ def test_plugin_folders_are_not_packages() -> None:
 
 
 def test_every_package_says_it_is_typed(folders: list[str]) -> None:
-    """Each plugin and kbd itself ship `py.typed`, so that a plugin author's checker sees the types."""
+    """Each package ships `py.typed`, so that a plugin author's checker sees its types."""
     untyped = [name for name in ["kbd", *folders] if not (ROOT / name / "py.typed").is_file()]
 
     assert untyped == []

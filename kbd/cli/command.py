@@ -1,0 +1,151 @@
+"""The first step of every command: find the subcommand, run it, end with an exit code.
+
+A subcommand's module has `command(parser)`, which adds its arguments and returns what runs it.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from kbd import __version__
+from kbd.cli.exits import BROKEN_PIPE, CANCELLED, USAGE, Stop
+from kbd.cli.terminal import note
+
+__all__ = ["COMMANDS", "main"]
+
+Run = Callable[[argparse.Namespace], int]
+
+COMMANDS = {
+    "run": "do a job on your files: add, ask, review, publish, extract",
+    "wb": "make, list, fill and empty workbenches",
+    "send": "ask for something in a workbench, or resume its run",
+    "review": "show what the draft would change",
+    "publish": "make the draft's changes the workbench's files",
+    "discard": "throw the draft away",
+    "log": "show what happened in a workbench, event by event",
+    "verify": "check that the log and all file versions are whole",
+    "status": "say whether the daemon runs, and what it does",
+    "up": "start the daemon in the background",
+    "stop": "stop the daemon",
+    "daemon": "run the daemon in the foreground",
+    "doctor": "check the installation and say what is wrong",
+    "plugins": "list plugins, with the reason for each that is left out",
+    "rpc": "call a method of the daemon",
+}
+
+EPILOG = """\
+examples:
+  kbd run "one sheet per category, with totals" statements/*
+  kbd wb new taxes receipts/*
+  kbd send taxes "total by month"
+  kbd review taxes && kbd publish taxes
+
+exit codes: 0 done, 1 failed, 2 usage, 3 consent or confirmation needed,
+  69 no daemon answers, 75 another daemon has the home, 130 cancelled
+`kbd COMMAND --help` says more about each."""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help in 80 columns.
+
+    argparse would import shutil (4 ms with the compressors it brings) to measure the terminal.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80, max_help_position=28)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    try:
+        return _main(sys.argv[1:] if argv is None else argv)
+    except Stop as stop:
+        if stop.message:
+            note(stop.message)
+        return stop.code
+    except KeyboardInterrupt:
+        note("Interrupted.")
+        return CANCELLED
+    except BrokenPipeError:
+        # Python would complain once more when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _main(argv: Sequence[str]) -> int:
+    parser = _parser()
+    first = parser.parse_args(argv)
+    if first.command is None:
+        parser.print_help(sys.stderr)
+        return USAGE
+    if first.command not in COMMANDS:
+        parser.error(f"no such command: {first.command} (see `kbd --help`)")
+    described = COMMANDS[first.command]
+    described = f"{described[0].upper()}{described[1:]}."
+    own = argparse.ArgumentParser(
+        prog=f"kbd {first.command}", description=described, formatter_class=_Help
+    )
+    _add_place(own, argparse.SUPPRESS)
+    run = _subcommand(first.command, own)
+    return run(own.parse_args(first.rest, first))
+
+
+def _parser() -> argparse.ArgumentParser:
+    listing = "\n".join(f"  {name:<9} {what}" for name, what in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="kbd",
+        usage="kbd [--home DIR] [--socket PATH] COMMAND ...",
+        description="Work on office files through reviewable drafts and a replayable log.",
+        epilog=f"commands:\n{listing}\n\n{EPILOG}",
+        formatter_class=_Help,
+    )
+    _add_place(parser, None)
+    parser.add_argument("--version", action="version", version=f"kbd {__version__}")
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _add_place(parser: argparse.ArgumentParser, default: str | None) -> None:
+    parser.add_argument("--home", metavar="DIR", default=default, help="the daemon's home folder")
+    parser.add_argument("--socket", metavar="PATH", default=default, help="the daemon's socket")
+
+
+def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C901 - a flat table
+    """Import the subcommand's module, let it add its arguments, and return what runs it.
+
+    Importing all of them would cost every command what the dearest one needs.
+    """
+    match name:
+        case "run":
+            from kbd.cli.run import command  # noqa: PLC0415 - ?
+        case "wb":
+            from kbd.cli.workbench import command  # noqa: PLC0415 - ?
+        case "send":
+            from kbd.cli.send import command  # noqa: PLC0415 - ?
+        case "review":
+            from kbd.cli.review import command  # noqa: PLC0415 - ?
+        case "publish":
+            from kbd.cli.publish import command  # noqa: PLC0415 - ?
+        case "discard":
+            from kbd.cli.discard import command  # noqa: PLC0415 - ?
+        case "log":
+            from kbd.cli.log import command  # noqa: PLC0415 - ?
+        case "verify":
+            from kbd.cli.verify import command  # noqa: PLC0415 - ?
+        case "status":
+            from kbd.cli.status import command  # noqa: PLC0415 - ?
+        case "up":
+            from kbd.cli.up import command  # noqa: PLC0415 - ?
+        case "stop":
+            from kbd.cli.stop import command  # noqa: PLC0415 - ?
+        case "daemon":
+            from kbd.cli.daemon import command  # noqa: PLC0415 - ?
+        case "doctor":
+            from kbd.cli.doctor import command  # noqa: PLC0415 - ?
+        case "plugins":
+            from kbd.cli.plugins import command  # noqa: PLC0415 - ?
+        case _:
+            from kbd.cli.rpc import command  # noqa: PLC0415 - ?
+    return command(parser)

@@ -1,0 +1,158 @@
+"""`kbd doctor`: whether kbd can work here, and what to do where it cannot. Needs no daemon."""
+
+import argparse
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
+from typing import Any, NamedTuple
+
+from kbd import __version__
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
+from kbd.cli.link import call, connect
+from kbd.cli.place import MAX_SOCKET_PATH_BYTES, home_of, socket_of
+from kbd.cli.terminal import line, say, size
+from kbd.client.blocking import Client
+
+__all__ = ["command"]
+
+OLDEST_PYTHON = (3, 11)
+
+LEAST_FREE_BYTES = 1024**3
+"""Less free space than this is worth a word: a job keeps every version of every file."""
+
+
+GOOD = "ok"
+WRONG = "WRONG"
+KNOWN = "-"
+"""For what is only worth knowing."""
+
+
+class _Finding(NamedTuple):
+    """One thing that was looked at: `GOOD`, `WRONG` or `KNOWN`, and what it is about."""
+
+    mark: str
+    subject: str
+    text: str
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd doctor` and return what runs it."""
+    parser.epilog = """\
+Exits with 1 if something is wrong. With the daemon running it also tells how the daemon sees its
+plugins, providers and workers."""
+    return _doctor
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    findings = [*_packages(), *_place(arguments)]
+    try:
+        with connect(arguments) as client:
+            findings += _daemon(client)
+    except Stop as stop:
+        if stop.code != UNREACHABLE:
+            findings.append(_Finding(WRONG, "daemon", stop.message))
+        else:
+            findings += [_Finding(KNOWN, "daemon", "not running; `kbd up` starts it"), *_alone()]
+    for finding in findings:
+        say(f"{finding.mark:<6}{finding.subject:<10}{line(finding.text)}")
+    return FAILED if any(finding.mark == WRONG for finding in findings) else OK
+
+
+def _mark(good: object) -> str:
+    return GOOD if good else WRONG
+
+
+def _packages() -> Iterator[_Finding]:
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    yield _Finding(
+        _mark(sys.version_info >= OLDEST_PYTHON), "python", f"{python} at {sys.executable}"
+    )
+    yield _Finding(KNOWN, "kbd", __version__)
+    try:
+        wanted = [text for text in requires("kbd") or () if "extra ==" not in text]
+    except PackageNotFoundError:
+        yield _Finding(WRONG, "kbd", "is not installed as a package: pip install -e .")
+        return
+    found = []
+    for text in wanted:
+        name = text[: next((i for i, c in enumerate(text) if c in " [<>=!~;("), len(text))]
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            yield _Finding(WRONG, "packages", f"{name} is missing: pip install -e .")
+    yield _Finding(KNOWN, "packages", ", ".join(found))
+
+
+def _place(arguments: argparse.Namespace) -> Iterator[_Finding]:
+    home = home_of(arguments.home)
+    try:
+        path = socket_of(arguments.socket, arguments.home)
+        told = f"{path} ({len(os.fsencode(path))} of {MAX_SOCKET_PATH_BYTES} bytes)"
+        yield _Finding(GOOD, "socket", told)
+    except Stop as stop:
+        yield _Finding(WRONG, "socket", stop.message)
+    try:
+        facts = os.stat(home)
+    except OSError as error:
+        yield _Finding(KNOWN, "home", f"{home}: {error.strerror}; the first start makes it")
+        return
+    mode = stat.S_IMODE(facts.st_mode)
+    mine = facts.st_uid == os.getuid()
+    good = mine and mode & 0o077 == 0
+    advice = "" if good else "; others can look in: chmod 700" if mine else "; it is not yours"
+    yield _Finding(_mark(good), "home", f"{home} has mode {mode:04o}{advice}")
+    free = shutil.disk_usage(home).free
+    yield _Finding(_mark(free >= LEAST_FREE_BYTES), "disk", f"{size(free)} free")
+
+
+def _daemon(client: Client) -> Iterator[_Finding]:
+    info = call(client, "EngineGetInfo")
+    told = f"{info['engine_version']} on {info['backend']}, process {info['pid']}"
+    if info["engine_version"] == __version__:
+        yield _Finding(GOOD, "daemon", told)
+    else:
+        msg = f"{told}, but this is {__version__}: `kbd stop`, then again"
+        yield _Finding(WRONG, "daemon", msg)
+    for plugin in call(client, "PluginsList")["plugins"]:
+        loaded = plugin["status"] == "loaded"
+        told = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"
+        yield _Finding(_mark(loaded), "plugin", f"{told}{_because(plugin)}")
+    for provider in call(client, "ProvidersGetStatus")["providers"]:
+        told = "is set up" if provider["configured"] else "is not set up"
+        leaves = "; files would leave this machine" if provider["leaves_machine"] else ""
+        # A provider that nobody set up is no fault.
+        mark = GOOD if provider["configured"] else KNOWN
+        yield _Finding(
+            mark, "provider", f"{provider['provider_id']} {told}{leaves}{_because(provider)}"
+        )
+    workers = call(client, "ToolWorkerGetStatus")
+    sandbox = workers["sandbox"]
+    told = f"sandbox {sandbox['level']}{_because(sandbox)}"
+    error = f"; {workers['error']}" if workers.get("error") else ""
+    yield _Finding(_mark(workers["available"]), "workers", f"{told}{error}")
+
+
+def _because(row: dict[str, Any]) -> str:
+    return f": {row['reason']}" if row.get("reason") else ""
+
+
+def _alone() -> Iterator[_Finding]:
+    """What can be told of plugins and providers without a daemon."""
+    for plugin in sorted(entry_points(group="kbd"), key=lambda each: each.name):
+        reason = _fault(plugin)
+        yield _Finding(_mark(not reason), "plugin", f"{plugin.name}{reason or ' can be loaded'}")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KBD_MODEL"):
+        # Whether, never what: a key must not reach a screen.
+        told = "is set" if os.environ.get(name) else "is not set"
+        yield _Finding(KNOWN, "provider", f"{name} {told}")
+
+
+def _fault(plugin: EntryPoint) -> str:
+    try:
+        plugin.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code may raise anything
+        return f" is left out: {type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,80 @@
+"""How a command ends: the exit codes that scripts can rely on, and the error that carries one."""
+
+__all__ = [
+    "ANOTHER_DAEMON",
+    "BROKEN_PIPE",
+    "CANCELLED",
+    "CONFIRMATION_NEEDED",
+    "FAILED",
+    "OK",
+    "UNREACHABLE",
+    "USAGE",
+    "Refused",
+    "Stop",
+]
+
+OK = 0
+"""Done. A run that changed nothing is done, too."""
+
+FAILED = 1
+"""The run failed, the daemon answered with an error, or a check found something wrong."""
+
+USAGE = 2
+"""The command line makes no sense."""
+
+CONFIRMATION_NEEDED = 3
+"""Consent or confirmation is needed, and nobody gave it."""
+
+UNREACHABLE = 69
+"""No daemon answers (EX_UNAVAILABLE of sysexits.h)."""
+
+ANOTHER_DAEMON = 75
+"""Another daemon has the home (EX_TEMPFAIL of sysexits.h)."""
+
+CANCELLED = 130
+"""Interrupted by Ctrl-C (128 + SIGINT)."""
+
+BROKEN_PIPE = 141
+"""Whoever read the output has gone (128 + SIGPIPE)."""
+
+
+class Stop(Exception):  # noqa: N818 - it ends a command, which is not always an error
+    """End the command with an exit code and a message for people.
+
+    Args:
+        message: What to print on stderr; empty for nothing.
+        code: The exit code.
+    """
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+class Refused(Stop):
+    """The daemon answered with an error.
+
+    Args:
+        error_code: The application's code ("NOT_FOUND"), or the protocol's number as text.
+        reason: The error's message.
+        actions: What the daemon says can be done.
+        detail: Facts beside it.
+    """
+
+    def __init__(
+        self,
+        error_code: str,
+        reason: str,
+        actions: tuple[str, ...] = (),
+        detail: dict[str, object] | None = None,
+    ) -> None:
+        advice = "".join(f"\n  - {action}" for action in actions)
+        consent = error_code == "EGRESS_CONSENT_REQUIRED"
+        super().__init__(
+            f"{error_code}: {reason}{advice}", CONFIRMATION_NEEDED if consent else FAILED
+        )
+        self.error_code = error_code
+        self.reason = reason
+        self.actions = actions
+        self.detail = detail or {}

@@ -1,0 +1,37 @@
+"""Copying published files out of a workbench, from the command line."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from kbd.cli.exits import FAILED, Stop
+from kbd.cli.link import call
+from kbd.cli.terminal import note
+from kbd.client.blocking import Client
+
+__all__ = ["extract"]
+
+
+def extract(
+    client: Client, workbench_id: str, directory: str, paths: Sequence[str] | None = None
+) -> list[str]:
+    """Copy published files to a folder, which is made if need be, and return where they are.
+
+    Raises:
+        Stop: The folder cannot be made, or a file was not extracted.
+    """
+    directory = os.path.abspath(directory)
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as error:
+        raise Stop(f"{directory} cannot be made: {error.strerror}.", FAILED) from error
+    params: dict[str, Any] = {"workbench_id": workbench_id, "destination_dir": directory}
+    if paths is not None:
+        params["workbench_paths"] = list(paths)
+    results = call(client, "WorkbenchFilesExtract", params, slow=True)["extract_results"]
+    failed = [each for each in results if each["status"] != "extracted"]
+    for each in failed:
+        note(f"{each['workbench_path']} was not extracted: {each.get('reason', each['status'])}")
+    if failed:
+        raise Stop(f"{len(failed)} of {len(results)} files were not extracted.", FAILED)
+    return [str(each["final_path"]) for each in results]

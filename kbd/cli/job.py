@@ -1,0 +1,174 @@
+"""What `kbd run` and `kbd send` share: consent, the message, the run until its end, its summary."""
+
+import argparse
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Self
+
+from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, Stop
+from kbd.cli.link import call, listen
+from kbd.cli.progress import Progress
+from kbd.cli.terminal import ask, interactive, line, note, size, table
+from kbd.client.blocking import Client
+
+__all__ = [
+    "add_job_arguments",
+    "choose_model",
+    "obtain_consent",
+    "run_to_its_end",
+    "summary_of",
+    "unsuccessful",
+]
+
+ENDS = {"WorkshopRunFinished", "WorkshopRunFailed"}
+"""The notifications after which it is worth asking how the run stands."""
+
+POLL_S = 1.0
+"""How long to listen before asking anyway."""
+
+NOW_S = 0.001
+"""For what has been sent already."""
+
+LISTEN_S = 0.2
+"""How soon a Ctrl-C is noticed."""
+
+
+def choose_model(client: Client, workbench_id: str, model_id: str | None) -> None:
+    """Choose the model of the workbench's next run, if one was named."""
+    if model_id:
+        params = {"workbench_id": workbench_id, "model_id": model_id}
+        call(client, "WorkshopSetActiveModel", params)
+
+
+def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
+    """See that the files may go where the model is: ask, unless nothing leaves or it was agreed.
+
+    Raises:
+        Stop: Nobody agreed, with the code that says so.
+    """
+    named = {"workbench_id": workbench_id}
+    status = call(client, "EgressGetConsentStatus", named)
+    if status["consented"]:
+        return
+    files = call(client, "WorkbenchFilesList", named)["files"]
+    note(_question(client, status, files))
+    if not yes and not interactive():
+        msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
+        raise Stop(msg, CONFIRMATION_NEEDED)
+    if not yes and not ask("May these files be sent there?"):
+        raise Stop("Nothing was sent.", CONFIRMATION_NEEDED)
+    agreed = {name: status[name] for name in ("provider_id", "model_id", "scope_hash")}
+    call(client, "EgressGrantWorkshopConsent", {**named, **agreed, "persist": True})
+
+
+def _question(client: Client, status: dict[str, Any], files: list[dict[str, Any]]) -> str:
+    providers = call(client, "ProvidersGetStatus")["providers"]
+    endpoints = [p["endpoint"] for p in providers if p["provider_id"] == status["provider_id"]]
+    where = f" at {line(endpoints[0])}" if endpoints and endpoints[0] else ""
+    rows = [(f"  {line(file['path'], 78)}", size(file["size"])) for file in files]
+    return (
+        f"The contents of these files would leave this machine.\n"
+        f"  provider  {line(status['provider_id'])}{where}\n"
+        f"  model     {line(status['model_id'])}\n"
+        f"{table(('  file', 'size'), rows)}"
+    )
+
+
+def run_to_its_end(
+    client: Client, workbench_id: str, message_id: str | None, progress: Progress
+) -> dict[str, Any]:
+    """Run the agent, or go on with what it did, and return the run as `RunGet` tells it.
+
+    Ctrl-C cancels the run and waits for its end; a second Ctrl-C stops waiting.
+    """
+    last_heard = ""
+
+    def heard(method: str, params: dict[str, Any]) -> None:
+        nonlocal last_heard
+        if params.get("workbench_id") == workbench_id:
+            last_heard = method
+            progress.told(method, params)
+
+    client.on_notification = heard
+    params: dict[str, Any] = {"workbench_id": workbench_id, "wait": False}
+    if message_id is not None:
+        params["message_id"] = message_id
+    try:
+        with _CtrlC() as ctrl_c:
+            run_id = str(call(client, "WorkshopRunAgent", params)["run_id"])
+            return _until_ended(client, run_id, ctrl_c, lambda: last_heard in ENDS)
+    finally:
+        progress.done()
+
+
+def _until_ended(
+    client: Client, run_id: str, ctrl_c: "_CtrlC", seems_ended: Callable[[], bool]
+) -> dict[str, Any]:
+    """Listen until `RunGet` says that the run has ended.
+
+    What is heard only says when to ask: a notification may be lost, the answer is not.
+    """
+    while True:
+        run: dict[str, Any] = call(client, "RunGet", {"run_id": run_id})
+        if run["status"] != "running":
+            while listen(client, NOW_S):
+                pass
+            return run
+        ask_again = time.monotonic() + POLL_S
+        while time.monotonic() < ask_again and not ctrl_c.waits:
+            if listen(client, LISTEN_S) and seems_ended():
+                break
+        if ctrl_c.waits:
+            ctrl_c.waits = False
+            note("Cancelling; press Ctrl-C again to stop waiting.")
+            call(client, "WorkshopCancelRun", {"workbench_id": run["workbench_id"]})
+
+
+class _CtrlC:
+    """Notes a first Ctrl-C instead of breaking off in the middle of a message; a second breaks."""
+
+    def __init__(self) -> None:
+        self.waits = False
+        self._pressed = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, _signal: int, _frame: FrameType | None) -> None:
+        if self._pressed:
+            raise KeyboardInterrupt
+        self._pressed = self.waits = True
+
+
+def summary_of(client: Client, workbench_id: str) -> str:
+    """Return the last answer in the workbench's conversation, or ""."""
+    messages = call(client, "WorkshopGetConversation", {"workbench_id": workbench_id})["messages"]
+    answers = [each["text"] for each in messages if each["type"] == "assistant_message"]
+    return str(answers[-1]) if answers else ""
+
+
+def unsuccessful(run: dict[str, Any]) -> Stop:
+    """Say why a run did not finish, how to go on, and with which code to end."""
+    workbench_id = run["workbench_id"]
+    again = f"Go on where it stopped: kbd send {workbench_id} --resume"
+    match run["status"]:
+        case "cancelled":
+            return Stop(f"Cancelled. What was done is kept. {again}", CANCELLED)
+        case "interrupted":
+            return Stop(f"The daemon stopped during the run. {again}", FAILED)
+        case _:
+            error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
+            told = f"{error['error_code']}: {error['message']}"
+            return Stop(f"{told}\n{again}" if error.get("retryable") else told, FAILED)
+
+
+def add_job_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that both commands take."""
+    parser.add_argument("--model", metavar="ID", help="provider:model, as `openai:NAME`")
+    parser.add_argument("--yes", action="store_true", help="answer every question with yes")

@@ -1,0 +1,177 @@
+"""What a person sees of a run while it works: told line by line, drawn with a bar, or not at all.
+
+A run is told in notifications (their names and fields are the contract's). `Told` turns each into
+lines; `Drawn` adds the bar and the words that are being written. Everything goes to stderr, so that
+stdout is the result.
+"""
+
+from typing import Any, Protocol
+
+from kbd.cli.terminal import clean, draws, line, note
+
+__all__ = ["Drawn", "Progress", "Silent", "Told", "progress_for"]
+
+PHASES = {
+    "research": "Analyzing files…",
+    "plan": "Planning approach…",
+    "implement": "Working on the plan…",
+    "summary": "Summarizing results…",
+}
+
+TAIL_CHARACTERS = 48
+"""How much of the sentence that is being written stands beside the bar."""
+
+
+class Progress(Protocol):
+    """Somebody who is told what a run does."""
+
+    def told(self, method: str, params: dict[str, Any]) -> None:
+        """Take one notification; unknown ones are ignored."""
+
+    def done(self) -> None:
+        """Take the end of the run: nothing more is drawn."""
+
+
+class Silent:
+    """Shows nothing: for scripts."""
+
+    def told(self, method: str, params: dict[str, Any]) -> None:
+        """Ignore it."""
+
+    def done(self) -> None:
+        """Do nothing."""
+
+
+class Told:
+    """Tells what happens line by line: for logs, pipes and terminals without drawing."""
+
+    def __init__(self) -> None:
+        self._sentence = ""
+
+    def told(self, method: str, params: dict[str, Any]) -> None:
+        """Print what the notification says, if a person wants to know it."""
+        match method:
+            case "WorkshopPhaseStarted":
+                self.phase(str(params["phase"]))
+            case "WorkshopImplementProgress":
+                item, of = int(params["current_item"]), int(params["total_items"])
+                self.item(item, of, line(str(params.get("item_label", "")), 80))
+            case "WorkshopToolExecuting":
+                path = f" {params['path']}" if params.get("path") else ""
+                self.tool(line(f"{params['tool_name']}{path}"))
+            case "WorkshopToolComplete" if not params.get("success", True):
+                self.write(f"    {line(str(params['tool_name']))} failed")
+            case "WorkshopAssistantStreamDelta":
+                self.text(clean(str(params.get("token_delta", ""))))
+            case "WorkshopAssistantMessageComplete" | "WorkshopPhaseCompleted":
+                self.end_sentence()
+            case "WorkshopRateLimitWarning":
+                self.write(f"  {line(str(params.get('warning_message', 'waiting')))}")
+            case "WorkshopAgentLoopWarning":
+                self.write(f"  the model repeats itself: {line(str(params['tool_name']))}")
+            case "WorkshopRunCancelRequested":
+                self.write("Cancelling…")
+            case _:
+                pass
+
+    def done(self) -> None:
+        """Print what is left of an unfinished sentence."""
+        self.end_sentence()
+
+    def phase(self, phase: str) -> None:
+        """Tell that a phase began."""
+        self.end_sentence()
+        self.write(PHASES.get(phase, line(phase)))
+
+    def item(self, item: int, of: int, label: str) -> None:
+        """Tell that work on an item began."""
+        self.end_sentence()
+        self.write(f"Working on item {item} of {of}: {label}")
+
+    def tool(self, name: str) -> None:
+        """Tell that a tool starts."""
+        self.end_sentence()
+        self.write(f"  · {name}")
+
+    def text(self, delta: str) -> None:
+        """Take a piece of what the model writes; whole lines are printed."""
+        *lines, self._sentence = (self._sentence + delta).split("\n")
+        for each in lines:
+            self._print(each)
+
+    def end_sentence(self) -> None:
+        """Print what was written without an end of line."""
+        self._print(self._sentence)
+        self._sentence = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is being written, up to its newline."""
+        return self._sentence
+
+    def write(self, text: str) -> None:
+        """Print a line."""
+        note(text)
+
+    def _print(self, text: str) -> None:
+        if text.strip():
+            self.write(f"  | {text.rstrip()}")
+
+
+class Drawn(Told):
+    """Tells the same, above a bar that shows the phase, the item and the words as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Needs a terminal; a pipe must not pay for it.
+        from rich.console import Console  # noqa: PLC0415 - ? with rich.progress
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn  # noqa: PLC0415 - as above
+        from rich.progress import Progress as Bars  # noqa: PLC0415 - as above
+
+        self._bars = Bars(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[tail]}", markup=False, style="dim"),
+            console=Console(stderr=True, highlight=False),
+            transient=True,
+        )
+        self._bar = self._bars.add_task("Starting…", total=None, tail="")
+        self._bars.start()
+
+    def phase(self, phase: str) -> None:
+        """Tell it, and begin the bar anew."""
+        super().phase(phase)
+        self._bars.update(self._bar, description=PHASES.get(phase, line(phase)), tail="")
+
+    def item(self, item: int, of: int, label: str) -> None:
+        """Tell it, and move the bar."""
+        super().item(item, of, label)
+        self._bars.update(
+            self._bar,
+            description=line(f"Item {item} of {of}: {label}", 40),
+            total=of,
+            completed=item - 1,
+            tail="",
+        )
+
+    def text(self, delta: str) -> None:
+        """Tell whole lines, and show the rest beside the bar."""
+        super().text(delta)
+        self._bars.update(self._bar, tail=line(self.sentence[-TAIL_CHARACTERS:]))
+
+    def write(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._bars.console.print(clean(text), markup=False, highlight=False)
+
+    def done(self) -> None:
+        """Take the bar away."""
+        super().done()
+        self._bars.stop()
+
+
+def progress_for(*, silent: bool) -> Progress:
+    """Choose how a run is shown here."""
+    if silent:
+        return Silent()
+    return Drawn() if draws() else Told()

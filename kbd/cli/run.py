@@ -1,0 +1,135 @@
+"""`kbd run`: a whole job in one command, from the files to the results beside them."""
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+from kbd.cli.adding import add
+from kbd.cli.changes import changed_paths, described
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Refused, Stop
+from kbd.cli.extracting import extract
+from kbd.cli.job import (
+    add_job_arguments,
+    choose_model,
+    obtain_consent,
+    run_to_its_end,
+    summary_of,
+    unsuccessful,
+)
+from kbd.cli.link import call
+from kbd.cli.names import find
+from kbd.cli.progress import progress_for
+from kbd.cli.publishing import publish
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import ask, interactive, line, note, say
+from kbd.client.blocking import Client
+
+__all__ = ["command"]
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd run` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd run "one sheet per category, with totals" statements/*
+  kbd run "total by month" sales/* --out reports --yes
+  kbd run "total by month" sales/* --json --publish | python -m json.tool
+  kbd run "which customers left?" lists/* --model openai:NAME
+  kbd run --resume WORKBENCH
+
+Your files are copied; kbd never writes where they came from. What changes is shown first, then
+published, then copied to --out under free names. Ctrl-C cancels; --resume goes on."""
+    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="what to do")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="what to do it with")
+    add_job_arguments(parser)
+    parser.add_argument("--name", help="the workbench's name; else the prompt's first words")
+    parser.add_argument("--out", metavar="DIR", default=".", help="where results go (default: .)")
+    parser.add_argument("--publish", action="store_true", help="publish without asking")
+    parser.add_argument("--keep", action="store_true", help="leave the draft, for `kbd review`")
+    parser.add_argument("--resume", metavar="WB", help="go on with the run of this workbench")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of progress")
+    return _run
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if bool(arguments.prompt) == bool(arguments.resume):
+        raise Stop('What is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
+    report: dict[str, Any] = dict.fromkeys(
+        ("run_id", "status", "workbench_id", "summary", "changes", "extracted", "error")
+    )
+    try:
+        with connect_or_start(arguments) as client:
+            code = _job(client, arguments, report)
+    except Stop as stop:
+        if not arguments.json:
+            raise
+        report["error"] = report["error"] or {
+            "error_code": stop.error_code if isinstance(stop, Refused) else None,
+            "message": stop.message,
+        }
+        code = stop.code
+    if arguments.json:
+        say(json.dumps(report))
+    return code
+
+
+def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) -> int:
+    workbench_id, message_id = _prepared(client, arguments, report)
+    progress = progress_for(silent=arguments.json)
+    run = run_to_its_end(client, workbench_id, message_id, progress)
+    report.update(run_id=run["run_id"], status=run["status"], error=run.get("error"))
+    if run["status"] != "finished":
+        raise unsuccessful(run)
+    report["summary"] = summary_of(client, workbench_id)
+    changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
+    report.update(changes=changes, extracted=[])
+    if not arguments.json:
+        say(f"\n{report['summary']}\n")
+        say(described(changes))
+    if not changes:
+        return OK
+    if arguments.keep:
+        note(f"The draft is kept. See it: kbd review {workbench_id}")
+        return OK
+    _agree(arguments, workbench_id)
+    publish(client, workbench_id, yes=arguments.yes)
+    report["extracted"] = extract(client, workbench_id, arguments.out, changed_paths(changes))
+    if not arguments.json:
+        for path in report["extracted"]:
+            say(f"-> {path}")
+        note(f"The workbench is {workbench_id}; `kbd log {workbench_id}` tells all that happened.")
+    return OK
+
+
+def _prepared(
+    client: Client, arguments: argparse.Namespace, report: dict[str, Any]
+) -> tuple[str, str | None]:
+    """Return a workbench that is ready to run, and the message to run on (None: go on)."""
+    if arguments.resume:
+        workbench_id = str(find(client, arguments.resume)["id"])
+        report["workbench_id"] = workbench_id
+    else:
+        name = arguments.name or line(arguments.prompt, 60)
+        workbench_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
+        report["workbench_id"] = workbench_id
+        if add(client, workbench_id, arguments.files):
+            call(client, "WorkbenchDelete", {"workbench_id": workbench_id})
+            raise Stop("Nothing was done, because a file could not be added.", FAILED)
+    choose_model(client, workbench_id, arguments.model)
+    obtain_consent(client, workbench_id, yes=arguments.yes)
+    if arguments.resume:
+        return workbench_id, None
+    params = {"workbench_id": workbench_id, "text": arguments.prompt}
+    return workbench_id, str(call(client, "WorkshopSendUserMessage", params)["message_id"])
+
+
+def _agree(arguments: argparse.Namespace, workbench_id: str) -> None:
+    if arguments.publish or arguments.yes:
+        return
+    later = f"The draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
+    if not interactive():
+        msg = f"Publishing needs a yes, and nobody can be asked here (--publish). {later}"
+        raise Stop(msg, CONFIRMATION_NEEDED)
+    if not ask("Publish these changes?"):
+        raise Stop(later, CONFIRMATION_NEEDED)

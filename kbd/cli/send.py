@@ -1,0 +1,60 @@
+"""`kbd send`: ask for something in a workbench, or go on with the run that stopped."""
+
+import argparse
+from collections.abc import Callable
+
+from kbd.cli.changes import described
+from kbd.cli.exits import OK, USAGE, Stop
+from kbd.cli.job import (
+    add_job_arguments,
+    choose_model,
+    obtain_consent,
+    run_to_its_end,
+    summary_of,
+    unsuccessful,
+)
+from kbd.cli.link import call
+from kbd.cli.names import find
+from kbd.cli.progress import progress_for
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import note, say
+
+__all__ = ["command"]
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd send` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd send taxes "total by month"
+  kbd send taxes "the same for 2024"
+  kbd send taxes --resume
+
+What it changes waits in the draft: see `kbd review` and `kbd publish`."""
+    parser.add_argument("workbench", metavar="WB", help="its id, the beginning of it, or its name")
+    parser.add_argument("text", nargs="?", metavar="TEXT", help="what to do")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that stopped")
+    add_job_arguments(parser)
+    return _send
+
+
+def _send(arguments: argparse.Namespace) -> int:
+    if bool(arguments.text) == arguments.resume:
+        raise Stop("Say what to do, or --resume: kbd send WB TEXT | kbd send WB --resume", USAGE)
+    with connect_or_start(arguments) as client:
+        workbench_id = str(find(client, arguments.workbench)["id"])
+        choose_model(client, workbench_id, arguments.model)
+        obtain_consent(client, workbench_id, yes=arguments.yes)
+        message_id = None
+        if arguments.text:
+            params = {"workbench_id": workbench_id, "text": arguments.text}
+            message_id = call(client, "WorkshopSendUserMessage", params)["message_id"]
+        run = run_to_its_end(client, workbench_id, message_id, progress_for(silent=False))
+        if run["status"] != "finished":
+            raise unsuccessful(run)
+        say(f"\n{summary_of(client, workbench_id)}\n")
+        changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
+        say(described(changes))
+    if changes:
+        note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
+    return OK

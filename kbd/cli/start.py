@@ -1,0 +1,117 @@
+"""Starting the daemon in the background, and finding it when it already runs."""
+
+import argparse
+import io
+import os
+import subprocess
+import sys
+import time
+
+from kbd.cli.exits import ANOTHER_DAEMON, UNREACHABLE, Refused, Stop
+from kbd.cli.link import call
+from kbd.cli.place import home_of, socket_of
+from kbd.cli.terminal import line, note
+from kbd.client.blocking import Client
+from kbd.client.errors import ConnectionLostError
+
+__all__ = ["connect_or_start", "start"]
+
+START_TIMEOUT_S = 30.0
+"""How long a start may take; recovering a damaged home is the slow case."""
+
+POLL_S = 0.05
+
+LOG_NAME = "daemon.log"
+
+TAIL_BYTES = 4096
+"""How much of the log is read to find its last line."""
+
+
+def connect_or_start(arguments: argparse.Namespace) -> Client:
+    """Connect to the daemon; start it first if none answers.
+
+    Raises:
+        Stop: It could not be started.
+    """
+    client = _answering(socket_of(arguments.socket, arguments.home))
+    if client is not None:
+        return client
+    note("Starting kbd…")
+    return start(arguments)
+
+
+def start(arguments: argparse.Namespace, *extra: str) -> Client:
+    """Start the daemon detached from this terminal and wait until it answers.
+
+    Its output goes to `daemon/daemon.log` in the home. If another start wins the race for the
+    home, that daemon is the one that is waited for.
+
+    Args:
+        arguments: With `home` and `socket`.
+        extra: More arguments for `kbd daemon`.
+
+    Raises:
+        Stop: It ended early, with the log's last line; or it did not answer in time.
+    """
+    home = home_of(arguments.home)
+    path = socket_of(arguments.socket, arguments.home)
+    with _open_log(home) as log:
+        begin = log.seek(0, os.SEEK_END)
+        # -P: the folder that kbd is called from must not be where Python looks for modules.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "kbd", "daemon", "--home", home, "--socket", path, *extra],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+        )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            client = _answering(path)
+            if client is not None:
+                # The daemon lives on; without this Python warns that nobody waited for it.
+                process.returncode = 0
+                return client
+            ended = process.poll()
+            if ended not in {None, ANOTHER_DAEMON}:
+                raise Stop(f"kbd did not start: {_last_line(log, begin)}", ended or UNREACHABLE)
+            time.sleep(POLL_S)
+    if process.poll() == ANOTHER_DAEMON:
+        msg = f"Another daemon has the home {home}, but does not answer at {path}."
+        raise Stop(msg, ANOTHER_DAEMON)
+    msg = f"kbd does not answer after {START_TIMEOUT_S:.0f} s; see daemon/{LOG_NAME} in {home}."
+    raise Stop(msg, UNREACHABLE)
+
+
+def _open_log(home: str) -> io.BufferedRandom:
+    folder = os.path.join(home, "daemon")
+    try:
+        # Private from the first moment: what lies in it are people's files.
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        file = os.open(os.path.join(folder, LOG_NAME), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        raise Stop(f"The home {home} cannot be used: {error.strerror}.") from error
+    return os.fdopen(file, "a+b")
+
+
+def _last_line(log: io.BufferedRandom, begin: int) -> str:
+    log.seek(begin)
+    lines = log.read()[-TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()
+    return line(lines[-1], 400) if lines else "it ended without a word"
+
+
+def _answering(path: str) -> Client | None:
+    try:
+        client = Client(path)
+    except ConnectionLostError:
+        return None
+    try:
+        call(client, "EngineGetInfo")
+    except Refused:
+        return client
+    except Stop:
+        client.close()
+        return None
+    return client

@@ -1,0 +1,78 @@
+"""What may be printed: text without control sequences, plain tables, questions.
+
+Names of files and words of models are not ours: an escape sequence in one of them could redraw the
+terminal and hide what a person is about to agree to.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+
+__all__ = ["ask", "clean", "draws", "interactive", "line", "note", "say", "size", "table"]
+
+# CSI and OSC sequences whole; then every control character but newline and tab; then the marks
+# that turn the direction of writing, which can make a name read as another.
+_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
+)
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """Return the text without escape sequences, control characters and direction marks."""
+    encoded = text.encode("utf-8", "replace").decode("utf-8")
+    return _CONTROLS.sub("", _SEQUENCES.sub("", encoded))
+
+
+def line(text: str, width: int = 200) -> str:
+    """Return the text as one clean line of at most `width` characters."""
+    one = " ".join(clean(text).split())
+    return one if len(one) <= width else one[: width - 1] + "…"
+
+
+def say(text: str = "") -> None:
+    """Print to stdout, cleaned, at once."""
+    print(clean(text), flush=True)
+
+
+def note(text: str) -> None:
+    """Print to stderr, cleaned: progress, warnings, what went wrong."""
+    print(clean(text), file=sys.stderr, flush=True)
+
+
+def draws() -> bool:
+    """Whether progress may be drawn: stderr is a terminal that nobody asked to be plain."""
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    return sys.stderr.isatty() and not plain
+
+
+def interactive() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str) -> bool:
+    """Ask a person; anything but yes is no."""
+    print(f"{clean(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    amount = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows under a header, in columns as wide as they need, the last one ragged."""
+    lines = [header, *([line(cell, 80) for cell in row] for row in rows)]
+    widths = [max(len(cells[at]) for cells in lines) for at in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        for cells in lines
+    )

@@ -1,0 +1,145 @@
+"""`kbd wb`: make, list, show, fill, empty and delete workbenches."""
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from kbd.cli.adding import add
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
+from kbd.cli.extracting import extract
+from kbd.cli.link import call, connect
+from kbd.cli.names import find
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import ask, interactive, line, say, size, table
+
+__all__ = ["command"]
+
+ACTIONS = ("new", "list", "show", "add", "rm", "extract", "delete")
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd wb` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd wb new taxes receipts/*          make one and add files; prints its id
+  kbd wb list
+  kbd wb show taxes                    its files, draft and runs
+  kbd wb add taxes more/*
+  kbd wb rm taxes old-receipt          with a draft open: a deletion in the draft
+  kbd wb extract taxes --out results   copy published files out, all or the ones named
+  kbd wb delete taxes                  with its log and all versions"""
+    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
+    parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files to add, remove, extract")
+    parser.add_argument("--out", metavar="DIR", default=".", help="where `extract` puts files")
+    parser.add_argument("--yes", action="store_true", help="do not ask before `delete`")
+    return _workbench
+
+
+def _workbench(arguments: argparse.Namespace) -> int:
+    if arguments.action == "list":
+        return _list(arguments)
+    if not arguments.workbench:
+        raise Stop(f"Which workbench? kbd wb {arguments.action} WB", USAGE)
+    match arguments.action:
+        case "new":
+            return _new(arguments)
+        case "show":
+            return _show(arguments)
+        case "add":
+            return _add(arguments)
+        case "rm":
+            return _remove(arguments)
+        case "extract":
+            return _extract(arguments)
+        case _:
+            return _delete(arguments)
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    with connect_or_start(arguments) as client:
+        created = call(client, "WorkbenchCreate", {"name": arguments.workbench})
+        skipped = add(client, created["workbench_id"], arguments.files)
+    say(created["workbench_id"])
+    return FAILED if skipped else OK
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        workbenches = call(client, "WorkbenchList")["workbenches"]
+    rows = [
+        (
+            each["id"],
+            each["name"],
+            str(each["files"]),
+            "yes" if each["has_draft"] else "no",
+            size(each["disk_bytes"]),
+            each["updated_at"],
+        )
+        for each in workbenches
+    ]
+    say(table(("id", "name", "files", "draft", "size", "changed"), rows))
+    return OK
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        workbench = find(client, arguments.workbench)
+        named = {"workbench_id": workbench["id"]}
+        opened = call(client, "WorkbenchOpen", named)["workbench"]
+        files = call(client, "WorkbenchFilesList", named)["files"]
+        runs = call(client, "RunList", named)["runs"]
+    say(f"{line(opened['name'])} ({opened['id']})")
+    say(f"  model   {line(opened['default_model_id'])}")
+    say(f"  draft   {'yes, see `kbd review`' if opened['has_draft'] else 'none'}")
+    say(f"  events  {opened['last_seq']}\n")
+    rows = [(f["path"], size(f["size"]), f["file_kind"], f.get("reason", "")) for f in files]
+    say(table(("file", "size", "kind", "note"), rows))
+    if runs:
+        told = [(r["run_id"], r["status"], r["started_at"]) for r in runs]
+        say(f"\n{table(('run', 'status', 'started'), told)}")
+    return OK
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    files = _files(arguments)
+    with connect(arguments) as client:
+        skipped = add(client, str(find(client, arguments.workbench)["id"]), files)
+    say(f"Added {len(files) - len(skipped)} of {len(files)}.")
+    return FAILED if skipped else OK
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    files = _files(arguments)
+    with connect(arguments) as client:
+        named = {"workbench_id": find(client, arguments.workbench)["id"]}
+        removed = call(client, "WorkbenchFilesRemove", {**named, "workbench_paths": files})
+    where = " in the draft; publishing confirms it" if removed["in_draft"] else ""
+    say(f"Removed {', '.join(line(path) for path in removed['removed']) or 'nothing'}{where}.")
+    return OK
+
+
+def _extract(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        workbench_id = str(find(client, arguments.workbench)["id"])
+        for path in extract(client, workbench_id, arguments.out, arguments.files or None):
+            say(path)
+    return OK
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        workbench = find(client, arguments.workbench)
+        if not arguments.yes and not interactive():
+            raise Stop("Deleting needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
+        if not arguments.yes and not ask(f"Delete {workbench['name']} with its log and files?"):
+            raise Stop("Nothing was deleted.", CONFIRMATION_NEEDED)
+        call(client, "WorkbenchDelete", {"workbench_id": workbench["id"]})
+    say(f"Deleted {line(workbench['name'])}.")
+    return OK
+
+
+def _files(arguments: argparse.Namespace) -> Sequence[str]:
+    if not arguments.files:
+        raise Stop(f"Which files? kbd wb {arguments.action} WB FILE...", USAGE)
+    files: Sequence[str] = arguments.files
+    return files

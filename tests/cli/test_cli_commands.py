@@ -1,0 +1,234 @@
+"""The commands that ask one thing and print it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripted_daemon import Notify, ScriptedDaemon
+from scripted_job import ADDED, WORKBENCH, workbench
+
+Kbd = Callable[..., int]
+Captured = pytest.CaptureFixture[str]
+
+
+def test_status_tells_what_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Version, home, process, uptime, workbenches, active runs."""
+    runs = [{"run_id": "a-1", "status": "running"}, {"run_id": "a-2", "status": "failed"}]
+    daemon.answers["RunList"] = {"runs": runs}
+
+    assert kbd("status") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "kbd 0.1.0 is running",
+        "  home         /home/kbd",
+        "  process      4711, up 1 h 2 min, on asyncio",
+        "  workbenches  1, 1 with a draft",
+        "  runs         a-1",
+    ]
+
+
+def test_status_is_json_also_when_nothing_runs(short_dir: Path, kbd: Kbd, capsys: Captured) -> None:
+    """A script gets an object in both cases."""
+    assert kbd("status", "--json") == 69
+    assert json.loads(capsys.readouterr().out) == {"running": False, "home": str(short_dir)}
+
+
+@pytest.mark.parametrize("named", [WORKBENCH, "taxes", WORKBENCH[:3]])
+def test_a_workbench_has_three_names(daemon: ScriptedDaemon, kbd: Kbd, named: str) -> None:
+    """Its id, its name, the beginning of its id."""
+    assert kbd("review", named) == 0
+    assert daemon.params_of("ReviewGetChangeSet") == {"workbench_id": WORKBENCH}
+
+
+def test_a_name_must_be_clear(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Of two with the same name neither is taken; both ids are told."""
+    other = workbench(id="f" * 16)
+    daemon.answers["WorkbenchList"] = {"workbenches": [workbench(), other]}
+
+    assert kbd("review", "taxes") == 1
+    assert f"{WORKBENCH}, {'f' * 16}" in capsys.readouterr().err
+    assert kbd("review", "nobody") == 1
+    assert "no workbench nobody" in capsys.readouterr().err
+
+
+def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Kind of change, name, sizes, items; warnings below."""
+    changed = {**ADDED, "change_type": "modified", "size_before": 512, "warnings": ["fetches"]}
+    deleted = {**ADDED, "change_type": "deleted", "path": "old\x1b[8m.csv", "size_before": 10}
+    changes = {"draft_id": "d", "changes": [changed, deleted], "draft_summary": "Done."}
+    daemon.answers["ReviewGetChangeSet"] = changes
+
+    assert kbd("review", "taxes") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Done.",
+        "",
+        "change    file          size                  items",
+        "modified  summary.xlsx  512 bytes -> 4.0 KiB  1, 2",
+        "deleted   old.csv       was 10 bytes          1, 2",
+        "  ! summary.xlsx: fetches",
+    ]
+
+
+def test_publish_names_what_it_did(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """The paths and the answer to a conflict go to the daemon; kept copies are told."""
+    kept = [{"path": "a.csv", "published_as": "a(1).csv"}]
+    daemon.answers["DraftPublish"] = {**daemon.answers["DraftPublish"], "kept_both": kept}
+
+    assert kbd("publish", "taxes", "a.csv", "--keep-both") == 0
+    assert daemon.params_of("DraftPublish") == {
+        "workbench_id": WORKBENCH,
+        "paths": ["a.csv"],
+        "on_conflict": "keep_both",
+    }
+    assert "a.csv had changed; yours is a(1).csv" in capsys.readouterr().err
+
+
+def test_what_destroys_needs_a_yes(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """Discarding and deleting end with 3 where nobody can be asked, and go on with --yes."""
+    assert kbd("discard", "taxes") == 3
+    assert kbd("wb", "delete", "taxes") == 3
+    assert not {"DraftDiscard", "WorkbenchDelete"} & set(daemon.methods())
+    assert kbd("discard", "taxes", "--yes") == 0
+    assert kbd("wb", "delete", "taxes", "--yes") == 0
+    assert {"DraftDiscard", "WorkbenchDelete"} <= set(daemon.methods())
+
+
+def test_wb_makes_lists_and_fills(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
+) -> None:
+    """`new` prints the id alone; `list` is a table; `extract` prints where files went."""
+    assert kbd("wb", "new", "taxes", "a.csv") == 0
+    assert capsys.readouterr().out == f"{WORKBENCH}\n"
+    assert kbd("wb", "list") == 0
+    assert f"{WORKBENCH}  taxes  1      yes    2.0 KiB" in capsys.readouterr().out
+    assert kbd("wb", "add", "taxes", "b.csv") == 0
+    assert kbd("wb", "extract", "taxes", "--out", str(tmp_path)) == 0
+    assert capsys.readouterr().out.endswith(f"{tmp_path}/a.csv\n")
+
+
+def test_wb_remove_says_where(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """With a draft open a removal waits for the publish, and that is said."""
+    daemon.answers["WorkbenchFilesRemove"] = {"removed": ["a.csv"], "in_draft": True}
+
+    assert kbd("wb", "rm", "taxes", "a.csv") == 0
+    assert "in the draft" in capsys.readouterr().out
+    assert kbd("wb", "rm", "taxes") == 2
+
+
+def test_wb_show_tells_files_and_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Model, draft, files with the reason of those that cannot be read, runs."""
+    opened = {**workbench(), "default_model_id": "offline:planner"}
+    row = {"path": "a.bin", "size": 1, "file_kind": "binary", "reason": "not a known format"}
+    run = {"run_id": "a-1", "status": "failed", "started_at": "2026"}
+    daemon.answers.update(
+        WorkbenchOpen={"workbench": opened},
+        WorkbenchFilesList={"files": [row]},
+        RunList={"runs": [run]},
+    )
+
+    assert kbd("wb", "show", "taxes") == 0
+    told = capsys.readouterr().out
+    for part in ("offline:planner", "not a known format", "a-1  failed"):
+        assert part in told
+
+
+def test_verify_says_whole_or_where(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """All logs by default; a fault is told with file and byte, and ends with 1."""
+    whole = {"ok": True, "seq": 9, "frames": 4, "segments": 1, "blobs": 2, "head": "ab" * 32}
+    fault = {"kind": "chain", "file": "log/1.seg", "offset": 640, "message": "does not match"}
+
+    def verify(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
+        if params["workbench_id"] == "daemon":
+            return {**whole, "faults": []}
+        return {**whole, "ok": False, "faults": [fault]}
+
+    daemon.answers["LogVerify"] = verify
+
+    assert kbd("verify") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{WORKBENCH} (taxes) DAMAGED:",
+        "  chain: log/1.seg, byte 640: does not match",
+        "daemon (the daemon's own) whole: 9 events, 4 frames, 2 blobs, head abababababababab",
+    ]
+
+
+def test_plugins_tells_reasons(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """A plugin that is left out stands there with its reason."""
+    plugin = {
+        "name": "toml",
+        "version": "2",
+        "source": "kbd-toml",
+        "kind": "formats",
+        "status": "left_out",
+        "reason": "ImportError",
+    }
+    daemon.answers["PluginsList"] = {"plugins": [plugin]}
+
+    assert kbd("plugins") == 0
+    assert "toml    2        formats  left_out  ImportError" in capsys.readouterr().out
+
+
+def test_rpc_calls_anything(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """The result is JSON on stdout; what is not an object is refused before it is sent."""
+    assert kbd("rpc", "WorkbenchCreate", '{"name": "x"}') == 0
+    assert json.loads(capsys.readouterr().out) == {"workbench_id": WORKBENCH}
+    assert daemon.params_of("WorkbenchCreate") == {"name": "x"}
+    assert kbd("rpc", "WorkbenchCreate", "[1]") == 2
+    assert kbd("rpc", "WorkbenchCreate", "{") == 2
+    assert kbd("rpc", "NoSuchMethod") == 1
+    assert "-32601: no method NoSuchMethod" in capsys.readouterr().err
+
+
+def test_doctor_asks_the_daemon(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, short_dir: Path
+) -> None:
+    """What the daemon knows is judged; a plugin that is left out is wrong, with its reason."""
+    short_dir.chmod(0o700)
+    plugin = {"name": "toml", "version": "2", "status": "left_out", "reason": "broken"}
+    provider = {"provider_id": "openai", "configured": False, "leaves_machine": True}
+    sandbox = {"level": "limits", "reason": "no Landlock"}
+    daemon.answers.update(
+        PluginsList={"plugins": [plugin]},
+        ProvidersGetStatus={"providers": [{**provider, "reason": "set OPENAI_API_KEY"}]},
+        ToolWorkerGetStatus={"available": True, "workers": 2, "sandbox": sandbox},
+    )
+
+    assert kbd("doctor") == 1
+    told = capsys.readouterr().out
+    assert "WRONG plugin    toml 2 left out: broken" in told
+    assert "-     provider  openai is not set up" in told
+    assert "ok    workers   sandbox limits: no Landlock" in told
+    assert "ok    home" in told
+
+
+def test_doctor_works_alone(
+    kbd: Kbd, capsys: Captured, short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a daemon it checks what it can; a key is never printed; an open home is wrong."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    short_dir.chmod(0o755)
+
+    assert kbd("doctor") == 1
+    told = capsys.readouterr().out
+    assert "WRONG home" in told
+    assert "-     daemon    not running" in told
+    assert "OPENAI_API_KEY is set" in told
+    assert "sk-secret" not in told
+
+
+def test_stop_without_a_daemon_is_done(kbd: Kbd, capsys: Captured) -> None:
+    """Stopping what does not run is no error."""
+    assert kbd("stop") == 0
+    assert "not running" in capsys.readouterr().out
+
+
+def test_stop_waits_for_the_process(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """The command ends when the process is gone."""
+    # A pid that cannot be: the largest that Linux gives out is 2**22.
+    daemon.answers["EngineGetInfo"] = {**daemon.answers["EngineGetInfo"], "pid": 2**22 + 1}
+    daemon.answers["DaemonShutdown"] = {"stopping": True}
+
+    assert kbd("stop") == 0
+    assert daemon.methods()[-1] == "DaemonShutdown"

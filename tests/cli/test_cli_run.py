@@ -1,0 +1,252 @@
+"""`kbd run` and `kbd send`: consent, progress, the end of a run, what scripts read."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripted_daemon import AnswerError, Notify, ScriptedDaemon
+from scripted_job import ADDED, RUN, WORKBENCH, run_info
+
+Kbd = Callable[..., int]
+Captured = pytest.CaptureFixture[str]
+
+NEEDS_CONSENT = {
+    "consented": False,
+    "provider_id": "openai",
+    "model_id": "openai:big",
+    "scope_hash": "abc",
+    "persisted": False,
+    "mode": "ask",
+}
+
+
+def test_a_job_goes_from_files_to_results(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
+) -> None:
+    """`--publish` does all of it: add, send, run, publish, extract what changed, say where."""
+    code = kbd("run", "a sheet each", "a.csv", "--publish", "--out", str(tmp_path / "out"))
+
+    told = capsys.readouterr()
+    assert code == 0
+    assert daemon.params_of("WorkbenchCreate") == {"name": "a sheet each"}
+    assert daemon.params_of("WorkbenchFilesAdd")["source_paths"] == [os.path.abspath("a.csv")]
+    assert daemon.params_of("WorkshopSendUserMessage")["text"] == "a sheet each"
+    assert daemon.params_of("WorkshopRunAgent")["wait"] is False
+    assert daemon.params_of("WorkbenchFilesExtract") == {
+        "workbench_id": WORKBENCH,
+        "destination_dir": str(tmp_path / "out"),
+        "workbench_paths": ["summary.xlsx"],
+    }
+    assert "Made one sheet a category." in told.out
+    assert "added   summary.xlsx  4.0 KiB  1, 2" in told.out
+    assert f"-> {tmp_path / 'out'}/summary.xlsx" in told.out
+
+
+def test_a_skipped_file_is_an_error(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Nothing runs when a file could not be added, and the reason is told."""
+    skipped = {"source_path": "/x/a", "file_name": "a", "status": "skipped", "reason": "a symlink"}
+    daemon.answers["WorkbenchFilesAdd"] = {"add_results": [skipped]}
+
+    assert kbd("run", "do it", "a") == 1
+    assert "/x/a was not added: a symlink" in capsys.readouterr().err
+    assert "WorkshopRunAgent" not in daemon.methods()
+    assert "WorkbenchDelete" in daemon.methods()
+
+
+def test_progress_is_told_in_words(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Phases, items, tools and text appear as they come, each on its line."""
+
+    def run(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        for method, params in (
+            ("WorkshopPhaseStarted", {"phase": "research"}),
+            ("WorkshopAssistantStreamDelta", {"token_delta": "It has \x1b[31mtwelve"}),
+            ("WorkshopAssistantStreamDelta", {"token_delta": "\x1b[0m categories.\nMore"}),
+            ("WorkshopPhaseStarted", {"phase": "plan"}),
+            ("WorkshopImplementProgress", _item(3, 13, "Transport")),
+            ("WorkshopToolExecuting", {"tool_name": "table_export", "path": "summary.xlsx"}),
+            ("WorkshopToolComplete", {"tool_name": "table_export", "success": False}),
+            ("SomethingNewer", {}),
+            ("WorkshopPhaseStarted", {"phase": "summary"}),
+            ("WorkshopRunFinished", {"status": "finished", "run_id": RUN}),
+        ):
+            notify(method, {"workbench_id": WORKBENCH, **params})
+        return {"run_id": RUN, "status": "running"}
+
+    daemon.answers["WorkshopRunAgent"] = run
+
+    assert kbd("run", "do it", "--keep") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:8] == [
+        "Analyzing files…",
+        "  | It has twelve categories.",
+        "  | More",
+        "Planning approach…",
+        "Working on item 3 of 13: Transport",
+        "  · table_export summary.xlsx",
+        "    table_export failed",
+        "Summarizing results…",
+    ]
+
+
+def test_another_workbenchs_progress_is_not_told(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """A connection may hear of other workbenches; a job tells only of its own."""
+
+    def run(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        notify("WorkshopPhaseStarted", {"workbench_id": "f" * 16, "phase": "plan"})
+        return {"run_id": RUN}
+
+    daemon.answers["WorkshopRunAgent"] = run
+
+    assert kbd("run", "do it", "--keep") == 0
+    assert "Planning" not in capsys.readouterr().err
+
+
+def test_the_end_is_found_without_a_notification(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """A run whose end nobody told is asked for until it has ended."""
+    states = iter([run_info("running"), run_info("running"), run_info()])
+    daemon.answers["RunGet"] = lambda *_: next(states)
+
+    assert kbd("run", "do it", "--keep") == 0
+
+
+def test_consent_is_needed_where_nobody_can_be_asked(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Without a terminal and without --yes nothing is sent; what would go where is told."""
+    daemon.answers["EgressGetConsentStatus"] = NEEDS_CONSENT
+    row = {"provider_id": "openai", "endpoint": "models.example:443"}
+    daemon.answers["ProvidersGetStatus"] = {"providers": [row]}
+
+    assert kbd("run", "do it", "a.csv") == 3
+    told = capsys.readouterr().err
+    assert "openai at models.example:443" in told
+    assert "openai:big" in told
+    assert "a.csv" in told
+    assert "WorkshopSendUserMessage" not in daemon.methods()
+
+
+def test_yes_gives_consent_for_what_was_shown(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """`--yes` agrees to exactly the provider, model and files that the status named."""
+    daemon.answers["EgressGetConsentStatus"] = NEEDS_CONSENT
+
+    assert kbd("run", "do it", "--model", "openai:big", "--yes", "--keep") == 0
+    assert daemon.params_of("WorkshopSetActiveModel")["model_id"] == "openai:big"
+    assert daemon.params_of("EgressGrantWorkshopConsent") == {
+        "workbench_id": WORKBENCH,
+        "provider_id": "openai",
+        "model_id": "openai:big",
+        "scope_hash": "abc",
+        "persist": True,
+    }
+
+
+def test_publishing_needs_a_yes(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """Without a terminal the draft is kept, and the commands that go on are told."""
+    assert kbd("run", "do it") == 3
+    assert f"kbd publish {WORKBENCH}" in capsys.readouterr().err
+    assert "DraftPublish" not in daemon.methods()
+
+
+def test_no_changes_are_no_error(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """A question that changes nothing ends with its answer and 0."""
+    daemon.answers["ReviewGetChangeSet"] = {"draft_id": None, "changes": []}
+
+    assert kbd("run", "how many?") == 0
+    assert "No changes." in capsys.readouterr().out
+
+
+def test_json_is_one_object(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
+) -> None:
+    """`--json` prints nothing but one object with all that a script needs."""
+    assert kbd("run", "do it", "--json", "--publish", "--out", str(tmp_path)) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "run_id": RUN,
+        "status": "finished",
+        "workbench_id": WORKBENCH,
+        "summary": "Made one sheet a category.",
+        "changes": [ADDED],
+        "extracted": [f"{tmp_path}/summary.xlsx"],
+        "error": None,
+    }
+
+
+def test_a_failed_run_says_what_to_do(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """The code and message of the error, and how to resume where that may help."""
+    error = {"error_code": "PROVIDER_UNAVAILABLE", "message": "no answer", "retryable": True}
+    daemon.answers["RunGet"] = run_info("failed", error=error)
+
+    assert kbd("run", "do it", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"] == error
+    assert kbd("send", "taxes", "do it") == 1
+    assert f"kbd send {WORKBENCH} --resume" in capsys.readouterr().err
+
+
+def test_a_refusal_reaches_the_script(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """In `--json` an error answer is in the object, too."""
+
+    def refuse(*_: object) -> None:
+        raise AnswerError("VALIDATION_FAILED", "a run is active")
+
+    daemon.answers["WorkshopRunAgent"] = refuse
+
+    assert kbd("run", "do it", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["error_code"] == "VALIDATION_FAILED"
+
+
+def test_ctrl_c_cancels_and_waits(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """One Ctrl-C asks the run to stop, waits for its end, and says how to resume."""
+
+    def run(*_: object) -> dict[str, Any]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return {"run_id": RUN}
+
+    def get(*_: object) -> dict[str, Any]:
+        return run_info("cancelled" if "WorkshopCancelRun" in daemon.methods() else "running")
+
+    daemon.answers.update(WorkshopRunAgent=run, RunGet=get)
+
+    assert kbd("run", "do it") == 130
+    assert "WorkshopCancelRun" in daemon.methods()
+    assert f"kbd send {WORKBENCH} --resume" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_resume_sends_no_message(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """`--resume` runs the named workbench on; it makes none and asks nothing anew."""
+    assert kbd("run", "--resume", "taxes", "--keep") == 0
+    assert kbd("send", "taxes", "--resume") == 0
+    assert daemon.params_of("WorkshopRunAgent") == {"workbench_id": WORKBENCH, "wait": False}
+    assert not {"WorkbenchCreate", "WorkshopSendUserMessage"} & set(daemon.methods())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["run", "do it", "--resume", "taxes"], ["send", "taxes"]],
+    ids=["nothing", "both", "neither"],
+)
+def test_what_to_do_must_be_clear(daemon: ScriptedDaemon, kbd: Kbd, arguments: list[str]) -> None:
+    """Either a prompt or a run to go on with; anything else is a usage error."""
+    assert kbd(*arguments) == 2
+
+
+def test_a_deletion_needs_its_own_yes(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """`--publish` alone does not delete a file; `--yes` confirms the deletion first."""
+    pending = {"confirmed": [], "pending": ["old.csv"]}
+    daemon.answers["ReviewGetDeletionConfirmations"] = pending
+
+    assert kbd("publish", "taxes") == 3
+    assert "DraftPublish" not in daemon.methods()
+    assert kbd("publish", "taxes", "--yes") == 0
+    assert daemon.params_of("ReviewSetDeletionConfirmations")["paths"] == ["old.csv"]
+
+
+def _item(current: int, total: int, label: str) -> dict[str, Any]:
+    return {"current_item": current, "total_items": total, "item_label": label}

@@ -1,0 +1,44 @@
+"""What may reach a terminal."""
+
+import pytest
+
+from kbd.cli.terminal import clean, line, size, table
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("plain ünïcode → ok\n\tnext", "plain ünïcode → ok\n\tnext"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("a\x1bcb", "ab"),
+        ("\x9b2Jx\x00\x08\r", "2Jx"),
+        ("invoice\u202excod.exe", "invoicexcod.exe"),
+        ("half \ud800 pair", "half ? pair"),
+    ],
+)
+def test_control_sequences_do_not_pass(text: str, cleaned: str) -> None:
+    """Escape sequences, control characters and direction marks are taken out, the rest stays."""
+    assert clean(text) == cleaned
+
+
+def test_a_line_is_one_line() -> None:
+    """Newlines become blanks, and a long text ends with an ellipsis within the width."""
+    assert line("a\n b\t c") == "a b c"
+    assert line("x" * 30, 10) == "x" * 9 + "…"
+
+
+def test_sizes_are_for_people() -> None:
+    """Bytes are whole; what is larger has one decimal."""
+    assert [size(0), size(1023), size(1536), size(5 * 1024**4)] == [
+        "0 bytes",
+        "1023 bytes",
+        "1.5 KiB",
+        "5.0 TiB",
+    ]
+
+
+def test_a_table_aligns() -> None:
+    """Columns are as wide as their widest cell, and no line ends in blanks."""
+    assert table(("a", "b"), [("long", "x"), ("s", "")]) == "a     b\nlong  x\ns"

@@ -1,0 +1,132 @@
+"""The answers of a daemon that does a whole job at once: one file is added to a draft."""
+
+from pathlib import Path
+from typing import Any
+
+from scripted_daemon import Notify
+
+__all__ = ["ADDED", "RUN", "WORKBENCH", "run_info", "whole_job", "workbench"]
+
+WORKBENCH = "0123456789abcdef"
+RUN = f"{WORKBENCH}-1"
+
+
+def workbench(**changes: Any) -> dict[str, Any]:
+    """A workbench as `WorkbenchList` tells it."""
+    return {
+        "id": WORKBENCH,
+        "name": "taxes",
+        "created_at": "2026-01-02T03:04:05Z",
+        "updated_at": "2026-01-02T03:04:05Z",
+        "has_draft": True,
+        "files": 1,
+        "last_seq": 7,
+        "disk_bytes": 2048,
+        **changes,
+    }
+
+
+def run_info(status: str = "finished", **changes: Any) -> dict[str, Any]:
+    """A run as `RunGet` tells it."""
+    return {
+        "run_id": RUN,
+        "workbench_id": WORKBENCH,
+        "status": status,
+        "phase": "summary",
+        "items": [],
+        "usage": {},
+        "cost": 0.0,
+        "started_at": "2026-01-02T03:04:05Z",
+        **changes,
+    }
+
+
+ADDED = {
+    "path": "summary.xlsx",
+    "change_type": "added",
+    "file_kind": "spreadsheet",
+    "preview_kind": "grid",
+    "size_bytes": 4096,
+    "warnings": [],
+    "run_id": RUN,
+    "items": [1, 2],
+}
+
+
+INFO = {
+    "engine_version": "0.1.0",
+    "api_version": "1",
+    "backend": "asyncio",
+    "home": "/home/kbd",
+    "pid": 4711,
+    "plugins": [],
+    "workbenches": 1,
+    "uptime_s": 3725.5,
+}
+
+CONSENTED = {
+    "consented": True,
+    "provider_id": "offline",
+    "model_id": "offline:planner",
+    "scope_hash": "abc",
+    "persisted": False,
+    "mode": "ask",
+}
+
+PUBLISHED = {
+    "published_at": "2026-01-02T03:04:05Z",
+    "checkpoint_id": "c1",
+    "published": ["summary.xlsx"],
+    "kept_both": [],
+}
+
+NO_DELETIONS: dict[str, Any] = {"confirmed": [], "pending": []}
+
+
+def _added(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
+    results = [
+        {"source_path": path, "file_name": Path(path).name, "status": "added"}
+        for path in params["source_paths"]
+    ]
+    return {"add_results": results}
+
+
+def _extracted(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
+    results = [
+        {
+            "workbench_path": path,
+            "status": "extracted",
+            "final_path": f"{params['destination_dir']}/{path}",
+        }
+        for path in params.get("workbench_paths", ["a.csv"])
+    ]
+    return {"extract_results": results}
+
+
+def whole_job() -> dict[str, Any]:
+    """The answers by method, for `ScriptedDaemon`; nothing leaves the machine."""
+    answer = {"type": "assistant_message", "text": "Made one sheet a category."}
+    return {
+        "DraftDiscard": {"discarded": True},
+        "DraftPublish": PUBLISHED,
+        "EgressGetConsentStatus": CONSENTED,
+        "EgressGrantWorkshopConsent": {"consented": True},
+        "EngineGetInfo": INFO,
+        "ProvidersGetStatus": {"providers": []},
+        "ReviewGetChangeSet": {"draft_id": "d1", "changes": [ADDED]},
+        "ReviewGetDeletionConfirmations": NO_DELETIONS,
+        "ReviewSetDeletionConfirmations": NO_DELETIONS,
+        "RunGet": run_info(),
+        "RunList": {"runs": []},
+        "WorkbenchCreate": {"workbench_id": WORKBENCH},
+        "WorkbenchDelete": {"deleted": True},
+        "WorkbenchFilesAdd": _added,
+        "WorkbenchFilesExtract": _extracted,
+        "WorkbenchFilesList": {"files": [{"path": "a.csv", "size": 10}]},
+        "WorkbenchList": {"workbenches": [workbench()]},
+        "WorkshopCancelRun": {"cancel_requested": True},
+        "WorkshopGetConversation": {"messages": [answer]},
+        "WorkshopRunAgent": {"run_id": RUN, "message_id": "m1", "status": "running"},
+        "WorkshopSendUserMessage": {"message_id": "m1"},
+        "WorkshopSetActiveModel": {"active_model_id": "x:y"},
+    }
