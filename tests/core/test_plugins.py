@@ -194,7 +194,7 @@ def test_a_hook_is_given_its_plugins_table(discover: Discover) -> None:
     )
     plugins = discover(Settings(plugins={"good": {"y": 2}, "other": {"z": 3}}), good=text)
 
-    assert plugins.get("good").settings == {"y": 2, "has_key": False}
+    assert plugins.get("good").settings == {"y": 2}
 
 
 def test_built_in_plugins_come_first(discover: Discover) -> None:
