@@ -16,7 +16,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Applied, Source
 from kbd_xlsx.mapping import open_checked
-from kbd_xlsx.marker import check_made_by_kbd
+from kbd_xlsx.marker import check_made_by_kbd, refuse_macros
 from kbd_xlsx.operations import (
     EnsureSheet,
     FreezePanes,
@@ -57,6 +57,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
         ValidationFailed: An operation cannot be applied, or the workbook is not kbd's own.
         FileReadFailed: The source cannot be read.
     """
+    refuse_macros(target.name)
     edit = _Edit(new_workbook() if source is None else load_own(source), is_new=source is None)
     changed = tuple(edit.carry_out(operation) for operation in operations)
     if not edit.workbook.worksheets:

@@ -16,6 +16,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, Placement, Source, Written
 from kbd_xlsx.editing import checked_sheet_name, load_own, put
+from kbd_xlsx.marker import refuse_macros
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters, parse_cell
 from kbd_xlsx.saving import new_workbook, save
 from kbd_xlsx.styles import StyleBook
@@ -54,6 +55,7 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             made, or the rows do not fit.
         FileReadFailed: The source, or the rows, cannot be read.
     """
+    refuse_macros(target.name)
     with rows.open("rb") as file:
         stream = iter(msgpack.Unpacker(file, raw=False, strict_map_key=False))
         columns = _columns(stream)

@@ -14,7 +14,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd_xlsx.package import Package
 
-__all__ = ["MARKER_PART", "NO_DIGEST", "PROPERTY", "check_made_by_kbd", "digest"]
+__all__ = ["MARKER_PART", "NO_DIGEST", "PROPERTY", "check_made_by_kbd", "digest", "refuse_macros"]
 
 MARKER_PART = "docProps/custom.xml"
 PROPERTY = "kbd"
@@ -28,6 +28,12 @@ def digest(entries: Iterable[tuple[str, int, int]]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+def refuse_macros(name: str) -> None:
+    """Refuse to write a file whose suffix promises macros; raises ValidationFailed."""
+    if PurePosixPath(name).suffix.lower() == ".xlsm":
+        raise ValidationFailed(f"{name} is a workbook with macros; such are only read.")
+
+
 def check_made_by_kbd(source: Source) -> None:
     """Refuse to edit a workbook that kbd did not write.
 
@@ -35,8 +41,7 @@ def check_made_by_kbd(source: Source) -> None:
         ValidationFailed: It was made or saved by another program, or cannot hold edits.
         FileReadFailed: It is no package, or damaged.
     """
-    if PurePosixPath(source.name).suffix.lower() == ".xlsm":
-        raise ValidationFailed(f"{source.name} has macros; such workbooks are only read.")
+    refuse_macros(source.name)
     with Package(source) as package:
         found = (
             package.read(MARKER_PART).decode("utf-8", "replace") if MARKER_PART in package else ""

@@ -1,0 +1,271 @@
+"""For authors of formats: the contract of a format handler, checked on samples of its files.
+
+    def test_contract(tmp_path):
+        check_format(TomlFormat(), {"a.toml": b"a = 1"}, tmp_path)
+
+A broken promise is an AssertionError that names the handler, the sample and the promise.
+"""
+
+import csv
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, Union
+
+import msgpack
+import msgspec
+
+from kbd.errors import KbdError, ValidationFailed
+from kbd.formats import (
+    Editable,
+    FormatHandler,
+    Mappable,
+    Placement,
+    Readable,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+)
+
+__all__ = ["check_format", "write_rows"]
+
+Edit = Sequence[Mapping[str, Any]]
+"""The operations of one call, as a model sends them."""
+
+_COORDINATES: dict[str, Any] = {
+    "sheet": "no such", "range": "A1:B2", "section": "no such", "chunk": 0, "slide_index": 0,
+    "pages": "1", "line_start": 1, "line_count": 1,
+}  # fmt: skip
+_COLUMNS = [["Day", "date"], ["Item", "string"], ["Amount", "float"], ["Paid", "boolean"]]
+_ROWS: list[list[Any]] = [
+    ["2024-01-31", "plain", "12.50", True],
+    ["2024-02-29", '=1+1 "quoted", with a comma', "-0.25", False],
+    [None, "línea\nbreak", None, None],
+]
+_SEED = 8
+_FLIPPED_BYTES = 20
+
+
+def check_format(
+    handler: FormatHandler,
+    samples: Mapping[str, bytes | Path],
+    tmp: Path,
+    *,
+    edits: Sequence[Edit] = (),
+    bad_edits: Sequence[Edit] = (),
+) -> None:
+    """Check what every handler promises.
+
+    Args:
+        handler: The handler.
+        samples: Good files by name: their bytes, or where they are.
+        tmp: An empty folder to work in.
+        edits: Calls that make a new file, for a handler that is `Editable`.
+        bad_edits: Calls that must be refused as a whole.
+
+    Raises:
+        AssertionError: A promise is broken.
+    """
+    _check_declaration(handler)
+    for count, (name, sample) in enumerate(samples.items()):
+        data = sample if isinstance(sample, bytes) else sample.read_bytes()
+        folder = tmp / str(count)
+        folder.mkdir()
+        _check_sample(handler, name, data, folder)
+        _check_damaged(handler, name, data, folder)
+    if isinstance(handler, Editable):
+        _check_edits(handler, edits, bad_edits, tmp)
+    if isinstance(handler, Tabular):
+        _check_round_trip(handler, tmp)
+
+
+def write_rows(path: Path, columns: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> Path:
+    """Write rows as `write_table` takes them, a msgpack stream, and return the path."""
+    path.write_bytes(b"".join(msgpack.packb(list(item)) for item in (columns, *rows)))
+    return path
+
+
+def _expect(promise: str, *, kept: bool) -> None:
+    if not kept:
+        raise AssertionError(promise)
+
+
+def _check_declaration(handler: FormatHandler) -> None:
+    who = type(handler).__name__
+    _expect(f"{who}.name is lower case", kept=handler.name == handler.name.lower() != "")
+    _expect(f"{who} has a wire_name and a kind", kept=bool(handler.wire_name and handler.kind))
+    _expect(f"{who} claims suffixes", kept=bool(handler.suffixes))
+    for suffix, mime in handler.suffixes.items():
+        _expect(f"{who}: suffix {suffix} is lower case", kept=suffix == suffix.lower())
+        _expect(f"{who}: {suffix} has a MIME type", kept="/" in mime)
+
+
+def _check_sample(handler: FormatHandler, name: str, data: bytes, folder: Path) -> None:
+    """Check all that can be asked of one good file, and that asking does not change it."""
+    # The name of the path means nothing, as in a store by content.
+    source = Source(folder / "0123abcd", name)
+    source.path.write_bytes(data)
+    _check_plain(f"{name}: info", lambda: handler.info(source))
+    if isinstance(handler, Mappable):
+        _check_plain(f"{name}: map", lambda: handler.map(source))
+    if isinstance(handler, Readable):
+        _check_readable(handler, source)
+    if isinstance(handler, Tabular):
+        _check_table(handler, source, folder)
+    _expect(f"{name}: reading changes nothing", kept=source.path.read_bytes() == data)
+
+
+def _check_plain(what: str, make: Callable[[], dict[str, Any]]) -> None:
+    found = make()
+    again = msgspec.json.decode(msgspec.json.encode(found))
+    _expect(f"{what} holds plain values only", kept=again == found)
+    _expect(f"{what} is the same each time", kept=make() == found)
+
+
+def _check_readable(handler: Readable, source: Source) -> None:
+    reading = handler.read(source, Region())
+    _expect(f"{source.name}: read returns a Reading", kept=isinstance(reading, Reading))
+    for field, value in _COORDINATES.items():
+        if field in handler.coordinates:
+            continue
+        try:
+            handler.read(source, msgspec.convert({field: value}, Region))
+        except ValidationFailed:
+            continue
+        raise AssertionError(f"{source.name}: the coordinate {field} is refused")
+    passages = list(handler.passages(source))
+    _expect(f"{source.name}: every passage has a place", kept=all(p.place for p in passages))
+    words = {word for p in passages for word in f"{p.place} {p.text}".split()}
+    missing = set(reading.text.split()) - words
+    _expect(f"{source.name}: passages hold what is read", kept=not missing or not passages)
+
+
+def _plain_rows(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def _check_table(handler: Tabular, source: Source, folder: Path) -> None:
+    first, second = folder / "table1", folder / "table2"
+    try:
+        table = handler.read_table(source, None, first)
+    except ValidationFailed:
+        # Which sheet is meant has to be said; there is nothing to compare.
+        return
+    handler.read_table(source, None, second)
+    _expect(f"{source.name}: a table is the same each time",
+            kept=first.read_bytes() == second.read_bytes())  # fmt: skip
+    _check_plain_form(source.name, table, _plain_rows(first))
+
+
+def _check_plain_form(name: str, table: Table, rows: list[list[str]]) -> None:
+    names = [column.name for column in table.columns]
+    folded = {column.casefold() for column in names}
+    _expect(f"{name}: column names are unique", kept=len(folded) == len(names))
+    _expect(f"{name}: no column name is empty", kept=all(names))
+    if names:
+        _expect(f"{name}: the header has the columns' names", kept=rows[0] == names)
+        _expect(f"{name}: row_count is the rows'", kept=len(rows) - 1 == table.row_count)
+        _expect(f"{name}: rows are of one width", kept={len(row) for row in rows} == {len(names)})
+
+
+def _check_damaged(handler: FormatHandler, name: str, data: bytes, folder: Path) -> None:
+    """Check that a damaged file is read or refused by name, never with another exception."""
+    chance = random.Random(_SEED)
+    flipped = bytearray(data)
+    for _ in range(min(_FLIPPED_BYTES, len(data))):
+        flipped[chance.randrange(len(flipped))] ^= 1 << chance.randrange(8)
+    damaged = (b"", b"\0" * 100, chance.randbytes(2000), b"hello", data[: len(data) // 2])
+    for count, garbage in enumerate((*damaged, bytes(flipped))):
+        source = Source(folder / f"damaged{count}", name)
+        source.path.write_bytes(garbage)
+        for ask in _questions(handler, source, folder / f"out{count}"):
+            try:
+                ask()
+            except KbdError as error:
+                _expect(f"{name}: errors hold no path", kept=str(folder) not in error.message)
+            except Exception as error:
+                broken = f"{name}, damaged ({count}): only a KbdError is raised"
+                raise AssertionError(broken) from error
+
+
+def _questions(
+    handler: FormatHandler, source: Source, target: Path
+) -> Iterator[Callable[[], object]]:
+    yield lambda: handler.info(source)
+    if isinstance(handler, Mappable):
+        yield lambda: handler.map(source)
+    if isinstance(handler, Readable):
+        yield lambda: handler.read(source, Region())
+        yield lambda: list(handler.passages(source))
+    if isinstance(handler, Tabular):
+        yield lambda: handler.read_table(source, None, target)
+
+
+def _check_edits(
+    handler: FormatHandler, edits: Sequence[Edit], bad_edits: Sequence[Edit], tmp: Path
+) -> None:
+    if not isinstance(handler, Editable):
+        return
+    suffix = next(iter(suffix for suffix in handler.suffixes if suffix.startswith(".")))
+    vocabulary = Union[handler.operations]  # type: ignore[name-defined]  # noqa: UP007
+    for count, edit in enumerate(edits):
+        operations = tuple(msgspec.convert(list(edit), list[vocabulary]))
+        first, second = tmp / f"edit{count}a{suffix}", tmp / f"edit{count}b{suffix}"
+        applied = handler.apply(None, operations, first)
+        handler.apply(None, operations, second)
+        _expect(f"edit {count} is applied whole", kept=applied.applied == len(operations))
+        _expect(f"edit {count} gives the same bytes each time",
+                kept=first.read_bytes() == second.read_bytes())  # fmt: skip
+        before = first.read_bytes()
+        handler.apply(Source(first, first.name), operations, tmp / f"edit{count}c{suffix}")
+        _expect(f"edit {count} leaves its source alone", kept=first.read_bytes() == before)
+    for count, edit in enumerate(bad_edits):
+        target = tmp / f"bad{count}{suffix}"
+        try:
+            handler.apply(None, tuple(msgspec.convert(list(edit), list[vocabulary])), target)
+        except (ValidationFailed, msgspec.ValidationError):
+            _expect(f"bad edit {count} leaves no file", kept=not target.exists())
+            continue
+        raise AssertionError(f"bad edit {count} is refused")
+
+
+def _check_round_trip(handler: FormatHandler, tmp: Path) -> None:
+    """Check that rows that were written are read back as they were."""
+    if not isinstance(handler, Tabular):
+        return
+    rows = write_rows(tmp / "rows", _COLUMNS, _ROWS)
+    written = 0
+    for suffix in handler.suffixes:
+        source = Source(tmp / f"round{suffix}", f"round{suffix}")
+        again = tmp / f"round-again{suffix}"
+        try:
+            handler.write_table(None, rows, Placement(), source.path)
+        except ValidationFailed:
+            # A suffix may be for reading only, but not all of them.
+            continue
+        written += 1
+        handler.write_table(None, rows, Placement(), again)
+        _expect(f"{suffix}: the same rows give the same bytes",
+                kept=source.path.read_bytes() == again.read_bytes())  # fmt: skip
+        plain = tmp / f"plain{PurePosixPath(suffix).name}"
+        table = handler.read_table(source, None, plain)
+        _check_plain_form(source.name, table, _plain_rows(plain))
+        found = [_comparable(row) for row in _plain_rows(plain)]
+        wanted = [_comparable(row) for row in ([name for name, _ in _COLUMNS], *_ROWS)]
+        _expect(f"{suffix}: rows are read back as they were written", kept=found == wanted)
+    _expect("a Tabular handler writes one of its suffixes", kept=written > 0)
+
+
+def _comparable(row: Sequence[Any]) -> list[Any]:
+    """Return a row with numbers as numbers: 12.50 and 12.5 are one value."""
+    found: list[Any] = []
+    for value in row:
+        text = {None: "", True: "true", False: "false"}.get(value, value)
+        try:
+            found.append(float(text))
+        except ValueError:
+            found.append(text)
+    return found
