@@ -57,7 +57,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         else:
             findings += [_Finding(KNOWN, "daemon", "not running; `kbd up` starts it"), *_alone()]
     for finding in findings:
-        say(f"{finding.mark:<6}{finding.subject:<10}{line(finding.text)}")
+        say(f"{finding.mark:<6}{finding.subject:<10}{line(finding.text, 1000)}")
     return FAILED if any(finding.mark == WRONG for finding in findings) else OK
 
 

@@ -123,10 +123,11 @@ class Drawn(Told):
 
     def __init__(self) -> None:
         super().__init__()
-        # Needs a terminal; a pipe must not pay for it.
-        from rich.console import Console  # noqa: PLC0415 - ? with rich.progress
-        from rich.progress import BarColumn, SpinnerColumn, TextColumn  # noqa: PLC0415 - as above
-        from rich.progress import Progress as Bars  # noqa: PLC0415 - as above
+        self._items = 0
+        # Only what is drawn pays for it.
+        from rich.console import Console  # noqa: PLC0415 - 49 ms
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn  # noqa: PLC0415 - 13 ms
+        from rich.progress import Progress as Bars  # noqa: PLC0415 - with it
 
         self._bars = Bars(
             SpinnerColumn(),
@@ -140,13 +141,16 @@ class Drawn(Told):
         self._bars.start()
 
     def phase(self, phase: str) -> None:
-        """Tell it, and begin the bar anew."""
+        """Tell it, and name it beside the bar."""
         super().phase(phase)
         self._bars.update(self._bar, description=PHASES.get(phase, line(phase)), tail="")
+        if phase == "summary":
+            self._bars.update(self._bar, completed=self._items)
 
     def item(self, item: int, of: int, label: str) -> None:
         """Tell it, and move the bar."""
         super().item(item, of, label)
+        self._items = of
         self._bars.update(
             self._bar,
             description=line(f"Item {item} of {of}: {label}", 40),

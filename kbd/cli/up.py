@@ -24,7 +24,8 @@ Does nothing if the daemon runs. Its output is daemon/daemon.log in the home."""
 
 
 def _up(arguments: argparse.Namespace) -> int:
-    from kbd.cli.start import start  # noqa: PLC0415 - ?
+    # Not needed where the daemon runs already.
+    from kbd.cli.start import start  # noqa: PLC0415 - 5 ms, mostly subprocess
 
     extra = ("--backend", arguments.backend) if arguments.backend else ()
     try:

@@ -250,3 +250,33 @@ def test_a_deletion_needs_its_own_yes(daemon: ScriptedDaemon, kbd: Kbd) -> None:
 
 def _item(current: int, total: int, label: str) -> dict[str, Any]:
     return {"current_item": current, "total_items": total, "item_label": label}
+
+
+def test_options_may_stand_before_the_files(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """`kbd run PROMPT --keep FILE` means what it says."""
+    assert kbd("run", "do it", "--keep", "a.csv") == 0
+    assert daemon.params_of("WorkbenchFilesAdd")["source_paths"] == [os.path.abspath("a.csv")]
+
+
+def test_drawing_tells_the_same_above_a_bar(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal the lines are the same, markup in a model's words is only text."""
+
+    def run(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        for method, params in (
+            ("WorkshopPhaseStarted", {"phase": "implement"}),
+            ("WorkshopImplementProgress", _item(1, 2, "Transport")),
+            ("WorkshopAssistantStreamDelta", {"token_delta": "[bold]twelve[/bold]\x1b[2J"}),
+            ("WorkshopPhaseStarted", {"phase": "summary"}),
+        ):
+            notify(method, {"workbench_id": WORKBENCH, **params})
+        return {"run_id": RUN}
+
+    daemon.answers["WorkshopRunAgent"] = run
+    monkeypatch.setattr("kbd.cli.progress.draws", lambda: True)
+
+    assert kbd("run", "do it", "--keep") == 0
+    told = capsys.readouterr().err
+    for part in ("Working on item 1 of 2: Transport\n", "  | [bold]twelve[/bold]\n", "Summarizing"):
+        assert part in told
