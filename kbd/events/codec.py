@@ -117,7 +117,7 @@ def decode(body: bytes | memoryview, lifters: Lifters = LIFTERS) -> list[Recorde
     """
     try:
         return cast("list[Recorded]", _TYPED.decode(body))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return [_slowly(item, lifters) for item in _unpack(body)]
 
 
@@ -132,7 +132,7 @@ def plain(body: bytes | memoryview) -> list[list[Any]]:
     """
     try:
         return _PLAIN.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LogCorrupt("a frame's body is no array of records") from error
 
 

@@ -16,7 +16,7 @@ from kbd.errors import DiskFull, LogCorrupt, ValidationFailed
 from kbd.events import codec, segment
 from kbd.events.anchor import Anchor, AnchorFile
 from kbd.events.base import Recorded
-from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
+from kbd.events.disk import DISK, Disk, LogPoisoned, is_full
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, pack
 from kbd.events.mend import mend, remove_leftovers
 from kbd.events.scan import Survey, survey
@@ -104,7 +104,7 @@ class EventLog:
 
         Raises:
             DiskFull: There is no space for a new log or a repair.
-            LogPoisoned: The disk does not make it durable.
+            LogPoisoned: The disk failed, or does not make it durable.
         """
         try:
             disk.make_directory(directory)
@@ -123,8 +123,8 @@ class EventLog:
                 entropy=entropy,
                 clock=clock,
             )
-        except SyncError as error:
-            raise LogPoisoned("The disk does not make the log durable.") from error
+        except OSError as error:
+            raise LogPoisoned(f"The log cannot be opened: {error.strerror}.") from error
 
     @property
     def seq(self) -> Seq:
@@ -179,9 +179,8 @@ class EventLog:
             LogCorrupt: Damage was met.
         """
         for _, block in self._blocks(after):
-            following = [first for first, _, _ in block.frames[1:]] + [block.link.seq]
-            for (first, at, stop), end in zip(block.frames, following, strict=True):
-                if end > after + 1:
+            for first, last, at, stop in block.spans():
+                if last > after:
                     yield Seq(first), block.view[at + BODY_AT : stop]
 
     def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
@@ -193,18 +192,18 @@ class EventLog:
         """
         events: list[tuple[Seq, Recorded]] = []
         for source, block in self._blocks(after):
-            for first, at, stop in block.frames:
-                if len(events) >= limit:
-                    return events[:limit]
+            for first, last, at, stop in block.spans():
+                if last <= after:
+                    continue
                 try:
                     records = codec.decode(block.view[at + BODY_AT : stop])
                 except LogCorrupt as error:
                     raise self._met(error, source, block.base + at, first) from error
                 numbered = enumerate(records, first)
                 events += [(Seq(seq), record) for seq, record in numbered if seq > after]
-            if len(events) >= limit:
-                break
-        return events[:limit]
+                if len(events) >= limit:
+                    return events[:limit]
+        return events
 
     def replay(self, apply: Callable[[Seq, Recorded], object], after: Seq = Seq(0)) -> Seq:  # noqa: B008
         """Call `apply(seq, record)` for each event behind `after`, in order.
@@ -250,11 +249,10 @@ class EventLog:
         if seq > self.seq:
             return None
         for _, block in self._blocks(Seq(seq - 1)):
-            following = [first for first, _, _ in block.frames[1:]] + [block.link.seq]
-            for (_, at, _), end in zip(block.frames, following, strict=True):
-                if end > seq:
+            for _, last, at, _ in block.spans():
+                if last >= seq:
                     value = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
-                    return value if end == seq + 1 else None
+                    return value if last == seq else None
         return None
 
     def close(self) -> None:
@@ -263,21 +261,21 @@ class EventLog:
         Raises:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
-        anchor, self._anchor = self._anchor, None
-        if anchor is None:
-            return
         try:
-            if not self._poison and self.damage is None:
-                anchor.advance(Anchor(self.seq, self.head))
-        except OSError as error:
-            raise self._poisoned("The anchor of the log cannot be written.") from error
+            if self._anchor is not None and not self._poison and self.damage is None:
+                self._drop_anchor()
         finally:
-            anchor.close()
-            os.close(self._fd)
-            self._fd = -1
+            self._release()
 
     def _prepare(self) -> None:
         """Get ready to append: make durable what was found, and name it in the anchor."""
+        try:
+            self._claim()
+        except BaseException:
+            self._release()
+            raise
+
+    def _claim(self) -> None:
         if not self._tip.segments:
             self._tip = self._tip._replace(segments=(self._born(Link(1, 0, 0), GENESIS),))
             self._tip = self._tip._replace(link=self._tip.segments[-1].start)
@@ -285,7 +283,16 @@ class EventLog:
         self._fd = os.open(self._tip.segments[-1].path, os.O_RDWR | os.O_CLOEXEC)
         self._disk.sync_data(self._fd)
         self._disk.sync_directory(self._directory)
-        self._anchor.advance(Anchor(self.seq, self.head))
+        self._drop_anchor()
+
+    def _release(self) -> None:
+        """Close what is open."""
+        if self._anchor is not None:
+            self._anchor.close()
+            self._anchor = None
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
     def _born(self, link: Link, chain: bytes) -> Segment:
         salt = int.from_bytes(self._entropy(8), "little")
@@ -341,10 +348,13 @@ class EventLog:
         return LogPoisoned(self._poison)
 
     def _drop_anchor(self) -> None:
+        """Name the end in the anchor. On a full disk the one before stands, which is true, too."""
         assert self._anchor is not None, "the log is open"
         try:
             self._anchor.advance(Anchor(self.seq, self.head))
         except OSError as error:
+            if is_full(error):
+                return
             raise self._poisoned("The anchor of the log cannot be written.") from error
         self._unanchored = 0
         self._anchored_at = self._clock()

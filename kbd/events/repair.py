@@ -188,14 +188,13 @@ def _find(log_dir: Path, to_seq: int) -> _Place:
         return place
 
     def visit(segment: Segment, block: Block) -> None:
-        following = [first for first, _, _ in block.frames[1:]] + [block.link.seq]
-        for (_, at, stop), end in zip(block.frames, following, strict=True):
-            if end - 1 <= to_seq:
-                place.near = [end - 1]
+        for _, last, at, stop in block.spans():
+            if last <= to_seq:
+                place.near = [last]
                 place.segment, place.offset = segment.name, block.base + stop
                 place.chain = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
             elif len(place.near) == 1:
-                place.near.append(end - 1)
+                place.near.append(last)
 
     found: Survey = survey(log_dir, visit=visit)
     if place.near[0] != to_seq:

@@ -160,14 +160,13 @@ class _Walker:
         found, chain = self._found, self._found.chain
         anchored = -1 if self._anchor is None else self._anchor.seq
         if self._chained or found.link.seq <= anchored < block.link.seq:
-            following = [first for first, _, _ in block.frames[1:]] + [block.link.seq]
-            for (first, at, stop), after in zip(block.frames, following, strict=True):
+            for first, last, at, stop in block.spans():
                 body = block.view[at + BODY_AT : stop]
                 value = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
                 if self._chained and chain_value(chain, body) != value:
                     reason = "the chain of hashes does not fit, so the log was changed"
                     raise damaged(reason, segment.name, block.base + at, first)
-                if self._anchor and after == anchored + 1 and value != self._anchor.chain:
+                if self._anchor and last == anchored and value != self._anchor.chain:
                     reason = "the anchor knows another event here, so the log was changed"
                     raise damaged(reason, segment.name, block.base + at, first)
                 chain = value

@@ -76,6 +76,12 @@ class Block(NamedTuple):
     link: Link
     problem: str
 
+    def spans(self) -> list[tuple[int, int, int, int]]:
+        """For each frame: its first and last event, and where it begins and ends in `view`."""
+        following = [*(first for first, _, _ in self.frames[1:]), self.link.seq]
+        spans = zip(self.frames, following, strict=False)
+        return [(first, after - 1, at, stop) for (first, at, stop), after in spans]
+
 
 def segment_names(directory: Path) -> list[str]:
     """The names of the segments in a directory, in the order of the log."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from kbd.events import EventLog, codec
 from kbd.events.base import Recorded
+from kbd.events.disk import Disk
 from kbd.events.runs import ResearchWritten
 from kbd.types import Seq
 
@@ -31,9 +32,19 @@ def texts(log: EventLog) -> list[str]:
     return [body_of(record) for _, record in log.read(Seq(0), 1_000_000)]
 
 
+class Unsynced(Disk):
+    """A disk that syncs nothing: for tests that open logs by the thousand."""
+
+    def fsync(self, fd: int) -> None:
+        """Do nothing."""
+
+    def fdatasync(self, fd: int) -> None:
+        """Do nothing."""
+
+
 def make_log(directory: Path, commits: list[int]) -> EventLog:
     """An open log with commits of so many events."""
-    log = EventLog.open(directory, entropy=lambda size: b"salt" * (size // 4))
+    log = EventLog.open(directory, disk=Unsynced(), entropy=lambda size: b"salt" * (size // 4))
     for commit, size in enumerate(commits):
         log.append([note(f"commit {commit} event {n}") for n in range(size)])
     return log

@@ -147,12 +147,12 @@ def test_trusted_segments_are_not_walked(tmp_path: Path) -> None:
 def test_chain_at_names_a_moment(tmp_path: Path) -> None:
     """`chain_at` gives what `head` was, at ends of frames only; a snapshot is checked with it."""
     log = EventLog.open(tmp_path, segment_bytes=400)
-    heads = {0: log.head}
+    heads = {Seq(0): log.head}
     for _ in range(12):
         seq = log.append(notes(2))
         heads[seq] = log.head
-    for seq in range(26):
-        assert log.chain_at(Seq(seq)) == heads.get(seq)
+    for number in range(26):
+        assert log.chain_at(Seq(number)) == heads.get(Seq(number))
     log.close()
 
 

@@ -1,0 +1,290 @@
+"""Recovery: after every disaster the exact prefix, or a refusal that names the place."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from events.logs import Unsynced, make_log, note, texts
+from kbd.errors import LogCorrupt
+from kbd.events import EventLog
+from kbd.events.anchor import ANCHOR_NAME
+from kbd.events.frame import SEGMENT_BYTES
+from kbd.types import Seq
+
+SEGMENT = "00000000000000000001.kbl"
+COMMITS = [1, 2, 1, 3, 1, 2]
+FAST = Unsynced()
+
+
+class Case:
+    """A small log in memory, to be laid down damaged.
+
+    Args:
+        folder: Where logs are laid down.
+        anchored: How many commits the anchor knows of.
+    """
+
+    def __init__(self, folder: Path, anchored: int) -> None:
+        self.folder = folder
+        log = make_log(folder / "made", COMMITS[:anchored])
+        log.close()
+        self.anchor = (folder / "made" / ANCHOR_NAME).read_bytes()
+        shutil.rmtree(folder / "made")
+        log = make_log(folder / "made", COMMITS)
+        self.texts = texts(log)
+        self.data = (folder / "made" / SEGMENT).read_bytes()
+        bodies = list(log.frames())
+        log.close()
+        self.ends = [SEGMENT_BYTES]
+        for _, body in bodies:
+            self.ends.append(self.ends[-1] + 56 + len(body))
+        assert self.ends[-1] == len(self.data)
+
+    def events_before(self, offset: int) -> int:
+        """How many events lie in frames that end at or before an offset."""
+        return sum(COMMITS[: sum(end <= offset for end in self.ends) - 1])
+
+    def lay(self, data: bytes) -> Path:
+        """Lay the log down with other bytes in its segment."""
+        place = self.folder / "log"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        (place / SEGMENT).write_bytes(data)
+        (place / ANCHOR_NAME).write_bytes(self.anchor)
+        return place
+
+    def check_recovered(self, data: bytes, good: int) -> None:
+        """See that the log is cut at `good`, goes on from there, and the cut bytes are kept."""
+        place = self.lay(data)
+        log = EventLog.open(place, disk=FAST)
+        kept = self.events_before(good)
+        assert (log.damage, log.seq) == (None, kept)
+        assert texts(log) == self.texts[:kept]
+        if good < len(data):
+            (repair,) = log.repairs
+            assert (repair.segment, repair.offset) == (SEGMENT, good)
+            assert repair.size_bytes == len(data) - good
+            assert (place / repair.kept_as).read_bytes() == data[good:]
+        else:
+            assert log.repairs == ()
+        log.append([note("goes on")])
+        log.close()
+        again = EventLog.open(place, disk=FAST)
+        assert (again.damage, again.repairs) == (None, ())
+        assert texts(again) == [*self.texts[:kept], "goes on"]
+        again.close()
+
+    def check_refused(self, data: bytes, good: int) -> LogCorrupt:
+        """See that the log opens for reading up to `good`, names the place, and is left alone."""
+        place = self.lay(data)
+        log = EventLog.open(place, disk=FAST)
+        kept = self.events_before(good) if good else 0
+        assert log.damage is not None
+        assert log.damage.detail["file"] == SEGMENT
+        assert (log.damage.detail["offset"], log.damage.detail["seq"]) == (good, kept + 1)
+        assert str(self.folder) not in log.damage.message
+        assert texts(log) == self.texts[:kept]
+        with pytest.raises(LogCorrupt):
+            log.append([note("never")])
+        log.close()
+        assert (place / SEGMENT).read_bytes() == data
+        assert sorted(path.name for path in place.iterdir()) == [SEGMENT, ANCHOR_NAME]
+        return log.damage
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    """A log of six commits whose anchor knows the first three."""
+    return Case(tmp_path, anchored=3)
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Case:
+    """A log of six commits that was closed in order, so the anchor knows them all."""
+    return Case(tmp_path, anchored=6)
+
+
+def test_truncated_at_every_byte_of_the_last_three_frames(case: Case) -> None:
+    """Behind the anchor each cut recovers the exact prefix, keeps the rest and accepts appends."""
+    for size in range(case.ends[3], len(case.data) + 1):
+        good = max(end for end in case.ends if end <= size)
+        case.check_recovered(case.data[:size], good)
+
+
+def test_truncated_at_every_byte_after_an_orderly_close(closed: Case) -> None:
+    """What the anchor knows is missed at every cut, also at the end of a frame."""
+    for size in range(closed.ends[3], len(closed.data)):
+        good = max(end for end in closed.ends if end <= size)
+        closed.check_refused(closed.data[:size], good)
+
+
+@pytest.mark.parametrize("pattern", [0x01, 0x80, 0xFF])
+def test_every_byte_flipped(case: Case, pattern: int) -> None:
+    """A wrong byte costs at most the last frame, which a torn write explains; all else refuses."""
+    for place in range(len(case.data)):
+        data = bytearray(case.data)
+        data[place] ^= pattern
+        if place >= case.ends[-2]:
+            case.check_recovered(bytes(data), case.ends[-2])
+        else:
+            good = max((end for end in case.ends if end <= place), default=0)
+            case.check_refused(bytes(data), good)
+
+
+def test_every_byte_flipped_after_an_orderly_close(closed: Case) -> None:
+    """After an orderly close even the last frame is known to be damaged, not torn."""
+    for place in range(closed.ends[-2], len(closed.data)):
+        data = bytearray(closed.data)
+        data[place] ^= 0x04
+        closed.check_refused(bytes(data), closed.ends[-2])
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 24, 512, 4096, 65_536])
+def test_a_tail_of_zeros(case: Case, size: int) -> None:
+    """Zeros behind the last frame are a write that never came; there are no ghost events."""
+    case.check_recovered(case.data + bytes(size), len(case.data))
+
+
+def test_a_stale_tail(case: Case) -> None:
+    """Old frames of this log behind its end are no events."""
+    stale = case.data[case.ends[1] : case.ends[4]]
+    case.check_recovered(case.data + stale, len(case.data))
+    case.check_recovered(case.data + b"\0" * 13 + stale, len(case.data))
+
+
+def test_a_tail_of_another_log(case: Case, tmp_path: Path) -> None:
+    """Frames of another log behind the end are no events, whatever numbers they have."""
+    other = EventLog.open(tmp_path / "other", disk=FAST, entropy=lambda n: b"X" * n)
+    for n in range(30):
+        other.append([note(f"foreign {n}")])
+    other.close()
+    foreign = (tmp_path / "other" / SEGMENT).read_bytes()[SEGMENT_BYTES:]
+    case.check_recovered(case.data + foreign, len(case.data))
+
+
+def test_a_hole_before_a_good_frame(case: Case) -> None:
+    """Zeros in the place of a frame are damage if a frame follows, for that was written later."""
+    start, end = case.ends[4], case.ends[5]
+    data = case.data[:start] + bytes(end - start) + case.data[end:]
+    case.check_refused(data, start)
+
+
+def test_a_removed_frame(case: Case) -> None:
+    """A frame that was cut out is missed."""
+    data = case.data[: case.ends[4]] + case.data[case.ends[5] :]
+    case.check_refused(data, case.ends[4])
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(at=st.integers(0, 2000), size=st.integers(0, 400), junk=st.binary(max_size=300))
+def test_any_splice(case: Case, at: int, size: int, junk: bytes) -> None:
+    """Whatever replaces whatever: a prefix of what was recorded, or a refusal, nothing else."""
+    at = min(at, len(case.data))
+    log = EventLog.open(case.lay(case.data[:at] + junk + case.data[at + size :]), disk=FAST)
+    assert texts(log) == case.texts[: log.seq]
+    if log.damage is None:
+        assert log.seq >= sum(COMMITS[:3])
+        log.append([note("on")])
+        assert texts(log)[-1] == "on"
+    log.close()
+
+
+def rolled(place: Path, salt: bytes, count: int = 12) -> list[str]:
+    """A closed log of several segments."""
+    log = EventLog.open(place, segment_bytes=300, disk=FAST, entropy=lambda n: salt * n)
+    for n in range(count):
+        log.append([note(f"{salt.decode()} {n}")])
+    log.close()
+    return sorted(path.name for path in place.glob("*.kbl"))
+
+
+def refusal(place: Path) -> tuple[str, int, int]:
+    """Where a log is refused, after checking that it is a prefix."""
+    log = EventLog.open(place, disk=FAST)
+    log.close()
+    assert log.damage is not None
+    detail = log.damage.detail
+    return detail["file"], detail["offset"], detail["seq"]
+
+
+def test_segments_of_two_logs_swapped(tmp_path: Path) -> None:
+    """A segment of another log in the place of one's own is refused by its header."""
+    mine, yours = tmp_path / "mine", tmp_path / "yours"
+    names = rolled(mine, b"m")
+    assert rolled(yours, b"y") == names
+    shutil.copy(yours / names[1], mine / names[1])
+    assert refusal(mine) == (names[1], 0, int(names[1][:20]))
+    shutil.copy(mine / names[0], yours / names[0])
+    assert refusal(yours) == (names[1], 0, int(names[1][:20]))
+
+
+def test_segments_swapped_within_a_log(tmp_path: Path) -> None:
+    """A segment under another's name is refused."""
+    names = rolled(tmp_path, b"m")
+    (tmp_path / names[1]).rename(tmp_path / "aside")
+    (tmp_path / names[2]).rename(tmp_path / names[1])
+    (tmp_path / "aside").rename(tmp_path / names[2])
+    assert refusal(tmp_path) == (names[1], 0, int(names[1][:20]))
+
+
+@pytest.mark.parametrize("missing", [0, 1, -1])
+def test_a_missing_segment(tmp_path: Path, missing: int) -> None:
+    """The first, a middle or the last segment gone: noticed by number or by the anchor."""
+    names = rolled(tmp_path, b"m")
+    (tmp_path / names[missing]).unlink()
+    file, _, seq = refusal(tmp_path)
+    assert file == names[missing + 1 if missing >= 0 else -2]
+    assert seq == int(names[missing][:20])
+
+
+def test_all_segments_missing(tmp_path: Path) -> None:
+    """A log whose segments are all gone is not taken for a new one."""
+    for name in rolled(tmp_path, b"m"):
+        (tmp_path / name).unlink()
+    assert refusal(tmp_path) == (ANCHOR_NAME, 0, 1)
+
+
+def test_a_torn_segment_that_is_not_the_last(tmp_path: Path) -> None:
+    """Only the last segment can have been being written."""
+    names = rolled(tmp_path, b"m")
+    data = (tmp_path / names[0]).read_bytes()
+    (tmp_path / names[0]).write_bytes(data[:-3])
+    file, offset, _ = refusal(tmp_path)
+    assert file == names[0]
+    assert offset < len(data)
+
+
+def test_a_history_rewritten_with_valid_checksums_is_refused_by_the_anchor(tmp_path: Path) -> None:
+    """Another history of the same length under the same salt does not match the anchor."""
+    rolled(tmp_path / "mine", b"m", count=2)
+    log = EventLog.open(tmp_path / "new", disk=FAST, entropy=lambda n: b"m" * n)
+    log.append([note("m 0")])
+    log.append([note("m X")])
+    log.close()
+    shutil.copy(tmp_path / "new" / SEGMENT, tmp_path / "mine" / SEGMENT)
+    assert refusal(tmp_path / "mine")[2] == 2
+
+
+def test_what_was_never_finished_is_removed(tmp_path: Path) -> None:
+    """Files that were being made when a process died are removed at the next start."""
+    rolled(tmp_path, b"m")
+    (tmp_path / "00000000000000000013.kbl.tmp").write_bytes(b"half")
+    EventLog.open(tmp_path, disk=FAST).close()
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_an_empty_last_segment_is_whole(tmp_path: Path) -> None:
+    """A crash between a segment's birth and its first frame leaves nothing wrong."""
+    log = make_log(tmp_path, [2])
+    log._roll()
+    log.close()
+    again = EventLog.open(tmp_path)
+    assert (again.damage, again.repairs, again.seq) == (None, (), Seq(2))
+    assert again.append([note("three")]) == 3
+    assert len(texts(again)) == 3
+    again.close()

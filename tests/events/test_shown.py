@@ -1,0 +1,29 @@
+"""Events as clients see them."""
+
+from events.logs import APRIL
+from kbd.events import codec
+from kbd.events.shown import shown
+from kbd.events.workbenches import ModelChosen
+from kbd.types import Seq
+
+
+def test_run_and_cause_are_shown_as_ids() -> None:
+    """The run's number becomes its id, the cause an event's id, the time readable."""
+    body = codec.encode([codec.recorded(ModelChosen("a:b"), APRIL + 1500, 3, 7)])
+    assert shown(codec.plain(body)[0], Seq(9), "00ff") == {
+        "seq": 9,
+        "id": "00ff:9",
+        "type": "ModelChosen",
+        "version": 1,
+        "ts": "2026-03-31T23:33:20.001Z",
+        "data": {"model_id": "a:b"},
+        "run_id": "00ff-3",
+        "causation_id": "00ff:7",
+    }
+
+
+def test_none_is_left_out() -> None:
+    """An event without a run and a cause shows neither."""
+    body = codec.encode([codec.recorded(ModelChosen("a:b"), APRIL)])
+    event = shown(codec.plain(body)[0], Seq(1), "daemon")
+    assert set(event) == {"seq", "id", "type", "version", "ts", "data"}

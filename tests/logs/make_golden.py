@@ -1,0 +1,126 @@
+"""Make the golden log of the current format: `python tests/logs/make_golden.py`.
+
+A golden log holds one event of every type, with contents that never change. Every `v*/` beside
+this file is a log that some version of kbd wrote; all of them are read by all later versions. A
+new type is appended in a new commit at the end of EVENTS; when the format or a version changes,
+the directory of today stays and a new one is begun.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+
+from kbd.events import Event, EventLog, codec
+from kbd.events import drafts as d
+from kbd.events import runs as r
+from kbd.events import workbenches as w
+from kbd.events.base import FileVersion, Recorded, ReplyCall
+from kbd.messages import Usage
+from kbd.types import BlobHash, CallId, FileName, Phase, WorkbenchId
+
+HERE = Path(__file__).resolve().parent
+CURRENT = HERE / "v1"
+SHOWN = "events.jsonl"
+"""The records as plain values, one a line, as `codec.plain` gives them."""
+
+FIRST_US = 1_700_000_000_000_000
+BENCH = WorkbenchId("00112233445566ff")
+CSV, XLSX = FileName("data/transactions.csv"), FileName("résumé/summary.xlsx")
+A, B, C = (BlobHash(digit * 64) for digit in "abc")
+CALL = CallId("call_1")
+ASKED = ReplyCall(CALL, "table_query", '{"query":"select 1"}')
+LONG = ReplyCall(CallId("call_2"), "write_text_file", blob=B, fault="too long")
+
+EVENTS: tuple[Event, ...] = (
+    w.DaemonStarted(3, 4711, "0.1.0", "asyncio"),
+    w.PluginLoaded("kbd_xlsx", "0.1.0", "built-in"),
+    w.PluginLeftOut("kbd_odd", "it raised ImportError"),
+    w.WorkbenchCreated(BENCH, "Überweisungen"),
+    w.FileAdded(CSV, A, 1204, "/home/someone/transactions.csv", 1_699_999_999_000_000),
+    w.FileRemoved(FileName("old.txt")),
+    w.ModelChosen("offline:planner"),
+    w.ConsentGranted("openai", "openai:some-model", "5" * 64, persist=False),
+    w.UserMessageAdded("m1", "one sheet per category\nwith totals – bitte"),
+    r.RunStarted("m1", "offline:planner"),
+    r.PhaseStarted(Phase.RESEARCH),
+    r.ModelRequested("offline:planner", 1, B, "auto", ("read_file", "table_query")),
+    r.ModelReplied("Let me look.", (ASKED, LONG), "tool_calls", Usage(120, 45), True),
+    r.ToolCalled(CALL, 1, "table_query", "kbd_tables 0.1.0"),
+    r.ToolReturned(CALL, 1, True, "12 rows", '{"rows":12}', None, 11, 8, None, "f" * 16),
+    r.ToolReturned(CALL, 2, False, "Error: TOOL_TIMEOUT: 30 s", blob=A, error_code="TOOL_TIMEOUT"),
+    r.ToolRefused(CallId("call_2"), "write_text_file", "VALIDATION_FAILED", "Error: no", "e" * 16),
+    r.ModelFailed("PROVIDER_RATE_LIMITED", "too many requests", 1, 10_000),
+    r.ResearchWritten("# Research\n12 categories"),
+    r.PhaseCompleted(Phase.RESEARCH),
+    r.PlanWritten("Split the table", ("Create the workbook", "Fill the sheets"), "None."),
+    r.ItemStarted(1),
+    r.ItemRetried(1, "TURN_LIMIT", "30 turns were not enough"),
+    r.ItemStarted(1, 2),
+    d.DraftOpened("d1"),
+    d.FileChanged(XLSX, A, C, 9000, 8000, CALL, "edit", ("an external reference",)),
+    r.ItemCompleted(1, "done"),
+    r.ItemsAdded(("Check the totals",)),
+    r.ItemsRefused(("One more", "And one more"), "the plan may only double"),
+    r.ItemFailed(2, "AGENT_LOOP_DETECTED", "the same call three times"),
+    r.SummaryWritten("12 sheets."),
+    w.AssistantMessageAdded("m2", "12 sheets."),
+    r.RunFinished(has_draft=True),
+    r.RunInterrupted("the daemon stopped"),
+    r.RunResumed("offline:planner"),
+    r.RunCancelRequested(),
+    r.RunCancelled(),
+    r.RunFailed("PROVIDER_UNAVAILABLE", "no answer", "rpi_implement", True),
+    d.DeletionConfirmed((CSV,)),
+    d.PublishIntended("p1", (d.PlannedFile(XLSX, None, C, 9000),), ((CSV, FileName("copy.csv")),)),
+    d.CheckpointCreated("c1", "publish", "before the publish", (FileVersion(CSV, A, 1204),)),
+    d.PublishCompleted("p1", "c1", ((CSV, FileName("copy.csv")),)),
+    d.PublishAborted("p2", "a file changed meanwhile"),
+    d.EffectIntended("e1", "extract", "/home/someone/out", FileVersion(XLSX, C, 9000)),
+    d.EffectDone("e1", "summary (2).xlsx"),
+    d.EffectAborted("e2", "the folder is gone"),
+    d.DraftDiscarded("d1"),
+    w.LogRepaired("00000000000000000001.kbl", 4096, 17, "00000000000000000001.kbl.torn-1"),
+    w.WorkbenchDeleted(BENCH),
+    w.DaemonStopped("asked to"),
+)
+"""One event of every type at least."""
+
+
+def commits() -> list[list[Recorded]]:
+    """The golden records: commits of one, two, three events in turn, as a run would write them."""
+    records = [
+        codec.recorded(event, FIRST_US + n * 1_000_003, run=n % 3, cause=n if n % 4 == 0 else 0)
+        for n, event in enumerate(EVENTS)
+    ]
+    made: list[list[Recorded]] = []
+    while records:
+        size = len(made) % 3 + 1
+        made.append(records[:size])
+        records = records[size:]
+    return made
+
+
+def write(directory: Path) -> None:
+    """Write the golden log, byte for byte the same each time."""
+    log = EventLog.open(
+        directory, segment_bytes=3000, entropy=lambda size: bytes(range(size)), clock=lambda: 0.0
+    )
+    for commit in commits():
+        log.append(commit)
+    log.close()
+
+
+def main() -> None:
+    """Replace the golden log of the current format."""
+    shutil.rmtree(CURRENT, ignore_errors=True)
+    write(CURRENT)
+    lines = [codec.plain(codec.encode(commit)) for commit in commits()]
+    shown = b"".join(msgspec.json.encode(item) + b"\n" for commit in lines for item in commit)
+    (CURRENT / SHOWN).write_bytes(shown)
+    sys.stdout.write(f"{CURRENT}: {len(EVENTS)} events\n")
+
+
+if __name__ == "__main__":
+    main()
