@@ -1,0 +1,254 @@
+"""The clauses of a request: sorting, conditions, grouping, columns, figures. Pure.
+
+Each function takes its clause out of the wording and returns what it says, or raises
+`UnclearError`.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kbd_offline.intents import Column, Function, Key, Measure, Order, Part
+from kbd_offline.names import singular
+from kbd_offline.wording import FUNCTION_WORDS, UnclearError, Wording
+
+__all__ = [
+    "Figure", "countable", "measures_of", "take_columns", "take_figures", "take_keys", "take_order",
+]  # fmt: skip
+
+_SORT = (
+    r"\b(?:sort|sorted|sorting|order|ordered|ordering)\b"
+    r"(?:\s+(?:it|them|all|everything|the|each|every|these|its|rows?|records?|sheets?|tables?"
+    r"|lists?|results?|data|file|in|ascending|descending|order))*?\s+(?:by|on)\b"
+)
+_DOWN = (
+    r"\s*[,(]?\s*(?:in\s+)?"
+    r"(?:desc(?:ending)?\b|(?:new|lat|larg|high|bigg)est\s+first\b|z\s*-\s*a\b)"
+)
+_UP = r"\s*[,(]?\s*(?:in\s+)?(?:asc(?:ending)?\b|(?:old|earli|small|low)est\s+first\b|a\s*-\s*z\b)"
+_ENDING = r"(?:\s*order\b)?\)?"
+_THEN = r"\s*(?:,\s*(?:and\s+)?(?:then\s+)?|and\s+(?:then\s+)?|then\s+)(?:by\s+)?"
+_KEY = (
+    r"\b(?:for\s+each|for\s+every|of\s+each|in\s+each|(?:grouped|group|split|broken\s+down)\s+by"
+    r"|split\s+on|per|by|each|every|across)\b"
+)
+_ARTICLES = (
+    r"(?:\s+(?:the|different|distinct|unique|single|individual|column|values?|of|in|its|their))*"
+)
+_AND_KEY = re.compile(r"\s*(?:,\s*|and\s+|&\s*)(?:(?:by|per)\s+)?(?:the\s+)?")
+_PARTS: dict[str, Part] = {
+    "month": "month", "monthly": "month", "quarter": "quarter", "quarterly": "quarter",
+    "year": "year", "yearly": "year", "annual": "year",
+}  # fmt: skip
+_LIST = (
+    r"\b(?:with|showing|containing|including|columns?|select|keep|show|list|only)\b"
+    r"(?:\s+(?:only|just|the|columns?|fields?|following|these)\b)*\s*:?"
+)
+_COMMA = r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*|plus\s+)(?:the\s+)?"
+_NO_COLUMN = {
+    "a", "an", "another", "also", "average", "convert", "count", "each", "export", "filter", "in",
+    "into", "it", "its", "keep", "make", "mean", "number", "one", "only", "order", "put", "save",
+    "sheet", "sort", "sorted", "sum", "summary", "the", "them", "then", "total", "totals", "use",
+    "with", "write", "where", "grand", "overview", "name", "call", "create", "add", "as", "to",
+}  # fmt: skip
+
+
+class Figure(NamedTuple):
+    """A figure as it is asked for, with its column if one is named."""
+
+    function: Function
+    column: Column | None
+
+
+def take_order(wording: Wording) -> tuple[Order, ...]:
+    """Return what to sort by; a figure of a grouped result is named by its function."""
+    clause = wording.find(_SORT)
+    if clause is None:
+        return ()
+    orders: list[Order] = []
+    end = clause.end()
+    while True:
+        name, end = _sort_key(wording, end)
+        down, up = (re.compile(way + _ENDING).match(wording.folded, end) for way in (_DOWN, _UP))
+        orders.append(Order(name, descending=down is not None))
+        direction = down or up
+        end = direction.end() if direction else end
+        more = re.compile(_THEN).match(wording.folded, end)
+        if more is None or not _is_sort_key(wording, more.end()):
+            break
+        end = more.end()
+    wording.take(clause.start(), end)
+    return tuple(orders)
+
+
+def take_keys(wording: Wording) -> tuple[Key, ...]:
+    """Return what to group by: the columns after "per", "by", "for each"."""
+    unknown = ""
+    start = 0
+    while (clause := wording.find(_KEY, start)) is not None:
+        start = clause.end()
+        place = re.compile(_ARTICLES).match(wording.folded, start)
+        keys, end = _keys_at(wording, place.end() if place else start)
+        if keys:
+            wording.take(clause.start(), end)
+            return keys
+        word = wording.word_at(place.end() if place else start)
+        if word and word.group() not in ("sheet", "file", "row", "one"):
+            unknown = unknown or wording.original[word.start() : word.end()]
+    adverb = wording.find(r"\b(?:monthly|quarterly|yearly|annual)\b")
+    if adverb:
+        wording.take(*adverb.span())
+        return (Key(_only_date(wording), _PARTS[adverb.group()]),)
+    if unknown:
+        raise UnclearError(f'there is no column "{unknown}"')
+    return ()
+
+
+def take_columns(wording: Wording) -> tuple[Column, ...]:
+    """Return the columns that a list names ("with Date, Description and Amount")."""
+    start = 0
+    while (clause := wording.find(_LIST, start)) is not None:
+        start = clause.end()
+        first = wording.column_at(start)
+        if first is None:
+            continue
+        columns, end = [first.only()], first.end
+        while (comma := re.compile(_COMMA).match(wording.folded, end)) is not None:
+            mention = wording.column_at(comma.end())
+            if mention is None:
+                _check_end_of_list(wording, comma.end())
+                break
+            columns.append(mention.only())
+            end = mention.end
+        wording.take(clause.start(), end)
+        return tuple(dict.fromkeys(columns))
+    return ()
+
+
+def take_figures(wording: Wording) -> list[Figure]:
+    """Return the figures that are asked for, each with its column if one is named."""
+    found: list[Figure] = []
+    for word in re.finditer(r"[^\W_]+", wording.folded):
+        if wording.folded[word.start() : word.end()].isspace():
+            continue  # taken as part of an earlier figure
+        function = FUNCTION_WORDS.get(singular(word.group()))
+        if function:
+            found.append(_figure(wording, word, function))
+    asked = wording.find(r"\bhow\s+(?:many|much)\b")
+    if asked:
+        function = "count" if asked.group().endswith("many") else "total"
+        found.append(_figure(wording, asked, function))
+    return found
+
+
+def measures_of(figures: Sequence[Figure], numbers: Sequence[Column]) -> tuple[Measure, ...]:
+    """Return figures with their columns; one without a column takes its neighbour's.
+
+    Args:
+        figures: What was asked for.
+        numbers: The columns that may be meant where none is named.
+    """
+    named = [figure.column for figure in figures if figure.column and figure.function != "count"]
+    measures = []
+    for function, column in figures:
+        if function == "count":
+            # "Total number of rows" asks for one figure, not two.
+            measures.append(Measure("count"))
+        elif column or named:
+            measures.append(_measure(function, column or named[0]))
+        elif not any(figure.function == "count" for figure in figures):
+            measures.append(_measure(function, _only_number(numbers, function)))
+    return tuple(dict.fromkeys(measures))
+
+
+def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure:
+    whole = wording.column_at(word.start(), exact=True)
+    if whole:  # "total amount" is the name of a column
+        wording.take(whole.start, whole.end)
+        return Figure(function, whole.only())
+    filler = re.compile(r"(?:\s+(?:up|of|the|all|in|for))*").match(wording.folded, word.end())
+    end = filler.end() if filler else word.end()
+    mention = wording.column_at(end)
+    wording.take(word.start(), mention.end if mention else word.end())
+    return Figure(function, mention.only() if mention else None)
+
+
+def _measure(function: Function, column: Column) -> Measure:
+    if function in ("average", "total") and not column.is_number:
+        raise UnclearError(f'"{column.name}" holds {column.type} values, so it has no {function}')
+    return Measure(function, column)
+
+
+def _only_number(numbers: Sequence[Column], function: str) -> Column:
+    if len(numbers) == 1:
+        return numbers[0]
+    if not numbers:
+        raise UnclearError(f"there is no column of numbers to make a {function} of")
+    names = ", ".join(f'"{column.name}"' for column in numbers)
+    raise UnclearError(f"the {function} may be of {names}. Say of which column.")
+
+
+def countable(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Return the columns of numbers that make sense added up: not ids, codes or years."""
+    return tuple(column for column in columns if column.is_number and not _is_label(column))
+
+
+def _is_label(column: Column) -> bool:
+    """Tell whether a column of numbers only names things: adding ids or years makes no sense."""
+    words = re.findall(r"[^\W_]+", column.name.lower())
+    return bool({"id", "no", "nr", "number", "year", "code", "zip", "phone"} & set(words))
+
+
+def _sort_key(wording: Wording, start: int) -> tuple[str, int]:
+    mention = wording.column_at(start)
+    if mention:
+        return mention.only().name, mention.end
+    word = wording.word_at(start)
+    function = FUNCTION_WORDS.get(singular(word.group())) if word else None
+    if word is None or function is None:
+        said = wording.original[word.start() : word.end()] if word else "nothing"
+        raise UnclearError(f'it shall be sorted by "{said}", which is no column')
+    return f"@{function}", word.end()
+
+
+def _is_sort_key(wording: Wording, start: int) -> bool:
+    mention = wording.column_at(start, exact=True)
+    word = wording.word_at(start)
+    return mention is not None and word is not None and word.group() not in _NO_COLUMN
+
+
+def _keys_at(wording: Wording, start: int) -> tuple[tuple[Key, ...], int]:
+    keys: list[Key] = []
+    end, following = start, start
+    while True:
+        mention = wording.column_at(following, exact=bool(keys))
+        word = wording.word_at(following)
+        if mention:
+            keys.append(Key(mention.only()))
+            end = mention.end
+        elif word and word.group() in _PARTS:
+            keys.append(Key(_only_date(wording), _PARTS[word.group()]))
+            end = word.end()
+        else:
+            return tuple(keys), end
+        more = _AND_KEY.match(wording.folded, end)
+        if more is None:
+            return tuple(keys), end
+        following = more.end()
+
+
+def _only_date(wording: Wording) -> Column:
+    dates = [column for column in wording.columns if column.is_moment]
+    if len(dates) == 1:
+        return dates[0]
+    if not dates:
+        raise UnclearError("there is no column of dates")
+    names = " or ".join(f'"{column.name}"' for column in dates)
+    raise UnclearError(f"it can be read in two ways: by {names}. Say by which column.")
+
+
+def _check_end_of_list(wording: Wording, start: int) -> None:
+    """Raise `UnclearError` if a list goes on with something that should be a column and is none."""
+    word = wording.word_at(start)
+    if word and word.group() not in _NO_COLUMN and singular(word.group()) not in FUNCTION_WORDS:
+        raise UnclearError(f'there is no column "{wording.original[word.start() : word.end()]}"')

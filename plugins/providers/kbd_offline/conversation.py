@@ -1,0 +1,174 @@
+"""The conversation as it stands, read anew each turn.
+
+The offline provider keeps nothing between turns. A phase is a plain function that asks for the
+results of tool calls as it needs them; it runs from its start each turn, and what was called before
+is found in the messages. The first result that is not there yet becomes the next call. So a run
+that is resumed goes on where it was, whatever happened in between.
+
+What is read of the opening messages:
+
+    <request>…</request>                    the user's words
+    <files>```json {"files": […]}```</files>   path, kind … of each file
+    <research>…</research>  <plan>…</plan>  texts of the phases before
+    <item number="3" attempt="1">…</item>   the item's text
+    <results>```json {"items": […]}```</results>  <changes>```json {"changes": […]}```</changes>
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from kbd.errors import ValidationFailed
+from kbd.messages import Message, ToolCall
+from kbd.providers import ModelRequest
+from kbd.types import CallId
+
+__all__ = ["CallFailedError", "Conversation", "PendingError"]
+
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.DOTALL)
+_RECALL_CHARACTERS = 48_000
+
+
+class PendingError(Exception):
+    """Tool calls have to be made before the phase can go on."""
+
+    def __init__(self, calls: tuple[ToolCall, ...]) -> None:
+        super().__init__()
+        self.calls = calls
+
+
+class CallFailedError(Exception):
+    """A tool call failed; the message is what the tool said."""
+
+
+class Conversation:
+    """What was said so far in a phase, and what the tools returned.
+
+    Args:
+        request: The turn to be made.
+    """
+
+    def __init__(self, request: ModelRequest) -> None:
+        self._offered = {tool.name for tool in request.tools}
+        opening: list[str] = []
+        for message in request.messages:
+            if message.role == "assistant":
+                break
+            if message.role == "user":
+                opening.append(message.text)
+        self._opening = "\n\n".join(opening)
+        self._results = _results(request.messages)
+
+    @property
+    def request(self) -> str:
+        """The user's words; without delimiters, all that is no JSON."""
+        return self.block("request") or _FENCE.sub("", self._opening).strip()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The names of the files."""
+        files = self.json_block("files").get("files", [])
+        return tuple(str(file["path"]) for file in files)
+
+    @property
+    def item_number(self) -> int:
+        """The place of the item to do, from 1.
+
+        Raises:
+            ValidationFailed: No item is given.
+        """
+        found = re.search(r'<item\b[^>]*\bnumber="(\d+)"', self._opening)
+        if found is None:
+            raise ValidationFailed("The offline provider was given no item of a plan.")
+        return int(found.group(1))
+
+    def block(self, name: str) -> str:
+        """Return the text of a delimited block, or ""."""
+        found = re.search(rf"<{name}(?:\s[^>]*)?>\n(.*?)\n</{name}>", self._opening, re.DOTALL)
+        return found.group(1) if found else ""
+
+    def json_block(self, name: str) -> dict[str, Any]:
+        """Return the object in a block's fence; outside a block, the first that has the name."""
+        text = self.block(name) or self._opening
+        for fenced in _FENCE.findall(text):
+            try:
+                value = json.loads(fenced)
+            except ValueError:
+                continue
+            if isinstance(value, dict) and (name in value or self.block(name)):
+                return dict(value)
+        return {}
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Return the whole result of a tool call, made now or before.
+
+        Raises:
+            PendingError: It has to be made first.
+            CallFailedError: It failed.
+            ValidationFailed: The tool is not offered.
+        """
+        return self.calls((tool, arguments))[0]
+
+    def calls(self, *wanted: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the results of several calls, made in one turn; raises as `call` does."""
+        missing = [one for one in wanted if _key(*one) not in self._results]
+        if missing:
+            raise PendingError(tuple(self._made(*one) for one in missing))
+        return [self._whole(self._results[_key(*one)]) for one in wanted]
+
+    def _whole(self, text: str) -> dict[str, Any]:
+        """Return a result, recalled in pages if only its receipt is here."""
+        if text.startswith("Error: "):
+            raise CallFailedError(text.removeprefix("Error: "))
+        value = _object(text)
+        if not value.get("receipt"):
+            return value
+        pages: list[str] = []
+        offset = 0
+        while True:
+            page = self.call(
+                "recall_tool_result",
+                entry_id=value["entry_id"],
+                offset=offset,
+                limit=_RECALL_CHARACTERS,
+            )
+            pages.append(str(page["text"]))
+            if not page["has_more"]:
+                return _object("".join(pages))
+            offset = int(page["next_offset"])
+
+    def _made(self, tool: str, arguments: Mapping[str, Any]) -> ToolCall:
+        if tool not in self._offered:
+            raise ValidationFailed(f"The offline provider needs the tool {tool} here.")
+        # The opening tells phases, items and attempts apart, so an id is its call's alone.
+        named = sha256(f"{self._opening}\0{_key(tool, arguments)}".encode()).hexdigest()
+        return ToolCall(CallId(f"offline_{named[:20]}"), tool, _canonical(arguments))
+
+
+def _results(messages: Sequence[Message]) -> dict[str, str]:
+    """Return the text that each call got, by tool and arguments."""
+    asked = {call.id: call for message in messages for call in message.tool_calls}
+    found: dict[str, str] = {}
+    for message in messages:
+        call = asked.get(message.tool_call_id) if message.tool_call_id else None
+        if call is not None and message.role == "tool":
+            found[f"{call.name} {call.arguments}"] = message.text
+    return found
+
+
+def _key(tool: str, arguments: Mapping[str, Any]) -> str:
+    return f"{tool} {_canonical(arguments)}"
+
+
+def _canonical(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        raise CallFailedError("a result is not JSON") from None
+    return value if isinstance(value, dict) else {"items": value}

@@ -1,0 +1,206 @@
+"""The implement phase: one item, by its place in the plan."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kbd.errors import ValidationFailed
+from kbd_offline import sql
+from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.declining import explained
+from kbd_offline.intents import (
+    Column,
+    Declined,
+    Grouped,
+    Measure,
+    Rows,
+    SheetPart,
+    Split,
+    found_in,
+)
+from kbd_offline.names import split_suffix
+from kbd_offline.sheets import Sheet, fill_sheet
+from kbd_offline.steps import steps
+
+__all__ = ["implement"]
+
+_BOOK = ".xlsx"
+_SHEET = "Sheet1"
+_KEY_WIDTH = 28
+_FIGURE_WIDTH = 22
+_MAX_ANSWER_ROWS = 50
+
+
+def implement(conversation: Conversation) -> str:
+    """Do the item and return its final text; see `Conversation.call` for what it raises.
+
+    Raises:
+        ValidationFailed: The plan is not of this provider, or a tool refused what was to be done:
+            the item fails with that reason.
+    """
+    intent = found_in(conversation.block("plan"))
+    number = conversation.item_number
+    if intent is None or not 1 <= number <= len(steps(intent)):
+        raise ValidationFailed("The offline provider can only carry out plans that it made itself.")
+    try:
+        match intent:
+            case Split():
+                return _split(conversation, intent, number)
+            case Grouped(target=str(target)):
+                return _grouped(conversation, intent, target)
+            case Grouped():
+                return _answer(conversation, intent)
+            case Rows():
+                return _rows(conversation, intent)
+            case Declined():
+                return explained(intent)
+    except CallFailedError as failed:
+        raise ValidationFailed(f"A tool refused: {failed}") from None
+
+
+def _split(conversation: Conversation, intent: Split, number: int) -> str:
+    if number <= len(intent.parts):
+        return _part(conversation, intent, intent.parts[number - 1])
+    key, source = intent.key, intent.selection.source
+    figures = _overall(conversation, source, sql.overall(intent.selection, intent.measures))
+    query = sql.grouped(Grouped(intent.selection, (key,), intent.measures), for_sheet=True)
+    sheet = Sheet(
+        target=intent.target,
+        name=intent.summary_sheet,
+        source=source,
+        query=query,
+        columns=(_key_column(key.label, key.column, key.part), *map(_figure, intent.measures)),
+        rows=len(intent.parts),
+        widths=(_KEY_WIDTH, *(_FIGURE_WIDTH for _ in intent.measures)),
+        totals=("Total", *figures),
+    )
+    fill_sheet(conversation, sheet)
+    told = ", ".join(_told(intent.measures, figures))
+    return f'Sheet "{sheet.name}" has {sheet.rows} rows and a row of totals ({told}).'
+
+
+def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
+    sheet = Sheet(
+        target=intent.target,
+        name=part.sheet,
+        source=intent.selection.source,
+        query=sql.rows(
+            intent.selection, intent.columns, intent.order, (intent.key, part.value), for_sheet=True
+        ),
+        columns=intent.columns,
+        rows=part.rows,
+        widths=intent.widths,
+    )
+    fill_sheet(conversation, sheet)
+    return f'Sheet "{part.sheet}" in {intent.target} has {part.rows} rows; read back and counted.'
+
+
+def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
+    source = intent.selection.source
+    if split_suffix(target)[1] != _BOOK:
+        return _exported(conversation, source, target, sql.grouped(intent))
+    query = sql.grouped(intent, for_sheet=True)
+    first, overall = conversation.calls(
+        ("table_query", {"path": source, "query": query, "window_rows": 1}),
+        (
+            "table_query",
+            {"path": source, "query": sql.overall(intent.selection, intent.measures)},
+        ),
+    )
+    rows = int(first["total_row_count"])
+    keys = [_key_column(key.label, key.column, key.part) for key in intent.keys]
+    is_sum = all(measure.function in ("total", "count") for measure in intent.measures)
+    label = "Total" if is_sum else "All rows"
+    figures = overall["rows"][0]
+    totals = (label, *(None for _ in keys[1:]), *figures) if keys else ()
+    sheet = Sheet(
+        target=target,
+        name="Summary",
+        source=source,
+        query=query,
+        columns=(*keys, *map(_figure, intent.measures)),
+        rows=rows,
+        widths=(*(_KEY_WIDTH for _ in keys), *(_FIGURE_WIDTH for _ in intent.measures)),
+        totals=totals,
+    )
+    fill_sheet(conversation, sheet)
+    told = ", ".join(_told(intent.measures, figures))
+    return f"{target} has {rows} rows; over all of them: {told}."
+
+
+def _rows(conversation: Conversation, intent: Rows) -> str:
+    source, is_book = intent.selection.source, split_suffix(intent.target)[1] == _BOOK
+    query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
+    if not is_book:
+        return _exported(conversation, source, intent.target, query, intent.rows)
+    sheet = Sheet(
+        target=intent.target,
+        name=_SHEET,
+        source=source,
+        query=query,
+        columns=intent.columns,
+        rows=intent.rows,
+        widths=intent.widths,
+    )
+    fill_sheet(conversation, sheet)
+    return f"{intent.target} has {intent.rows} rows; read back and counted."
+
+
+def _exported(
+    conversation: Conversation, source: str, target: str, query: str, rows: int | None = None
+) -> str:
+    """Write a table as plain text and check how many rows were written."""
+    written = conversation.call(
+        "table_export", path=source, target_path=target, format="csv", query=query
+    )
+    count = int(written["row_count"])
+    if rows is not None and count != rows:
+        raise ValidationFailed(f"{target} has {count} rows instead of {rows}.")
+    return f"{target} has {count} rows."
+
+
+def _answer(conversation: Conversation, intent: Grouped) -> str:
+    found = conversation.call(
+        "table_query",
+        path=intent.selection.source,
+        query=sql.grouped(intent),
+        window_rows=_MAX_ANSWER_ROWS,
+    )
+    figures = len(intent.measures)
+    lines = []
+    for row in found["rows"]:
+        names = ", ".join(_value(value) for value in row[: len(row) - figures])
+        told = ", ".join(_told(intent.measures, row[len(row) - figures :]))
+        lines.append(f"- {names}: {told}" if names else told)
+    more = int(found["total_row_count"]) - len(lines)
+    if more > 0:
+        lines.append(f"… and {more} more; ask for a workbook to get all of them.")
+    return "\n".join(lines) or "No row is left to count."
+
+
+def _overall(conversation: Conversation, source: str, query: str) -> tuple[Any, ...]:
+    return tuple(conversation.call("table_query", path=source, query=query)["rows"][0])
+
+
+def _told(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
+    pairs = zip(measures, figures, strict=True)
+    return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "(empty)"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _key_column(label: str, column: Column, part: str | None) -> Column:
+    kind = column.type if part is None else "integer" if part == "year" else "string"
+    return Column(label, kind)
+
+
+def _figure(measure: Measure) -> Column:
+    if measure.function == "count" or measure.column is None:
+        return Column(measure.label, "integer")
+    kind = "float" if measure.function == "average" else measure.column.type
+    return Column(measure.label, kind)

@@ -1,0 +1,79 @@
+"""Names: folding them for comparison, sheet names, free file names. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+
+__all__ = ["fold", "free_name", "sheet_name", "sheet_names", "split_suffix", "tokens"]
+
+MAX_SHEET_CHARS = 31
+"""What workbooks allow."""
+
+_NOT_IN_SHEETS = frozenset("[]:*?/\\")
+_WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def fold(text: str) -> str:
+    """Return text in lower case and without accents, of the same length."""
+    return "".join(_fold_character(character) for character in text)
+
+
+def _fold_character(character: str) -> str:
+    base = unicodedata.normalize("NFKD", character)[:1] or character
+    return base.lower()[:1] or character
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """Return the words of a name, folded and in the singular."""
+    return tuple(singular(word) for word in _WORD.findall(fold(_CAMEL.sub(" ", name))))
+
+
+def singular(word: str) -> str:
+    """Return a folded word without its plural ending; both sides of a comparison go through it."""
+    if len(word) <= 3 or word.endswith("ss"):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word.removesuffix("s")
+
+
+def sheet_name(wanted: str, taken: Collection[str]) -> str:
+    """Return a legal sheet name that is not among the taken ones, whatever their case."""
+    shown = "".join(c if c.isprintable() and c not in _NOT_IN_SHEETS else " " for c in wanted)
+    name = " ".join(shown.split()).strip("' ")[:MAX_SHEET_CHARS].strip("' ") or "(blank)"
+    # Workbooks keep this name for themselves.
+    name = f"({name})" if name.casefold() == "history" else name
+    known = {other.casefold() for other in taken}
+    candidate, number = name, 2
+    while candidate.casefold() in known:
+        ending = f" ({number})"
+        candidate = name[: MAX_SHEET_CHARS - len(ending)].rstrip() + ending
+        number += 1
+    return candidate
+
+
+def sheet_names(wanted: Iterable[str], taken: Collection[str] = ()) -> tuple[str, ...]:
+    """Return a legal, unique sheet name for each wanted one."""
+    names: list[str] = []
+    for name in wanted:
+        names.append(sheet_name(name, [*taken, *names]))
+    return tuple(names)
+
+
+def split_suffix(path: str) -> tuple[str, str]:
+    """Return a path without its suffix, and the suffix in lower case with its dot."""
+    stem, dot, suffix = path.rpartition(".")
+    return (stem, f".{suffix.lower()}") if dot and stem else (path, "")
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """Return a file name that is not among the taken ones: `summary.xlsx`, `summary-2.xlsx`."""
+    known = {other.casefold() for other in taken}
+    stem, suffix = split_suffix(wanted)
+    candidate, number = wanted, 2
+    while candidate.casefold() in known:
+        candidate, number = f"{stem}-{number}{suffix}", number + 1
+    return candidate

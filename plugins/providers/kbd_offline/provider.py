@@ -1,0 +1,71 @@
+"""The provider `offline`: its one model, `planner`, and a turn of it."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, assert_never
+
+from kbd.errors import ValidationFailed
+from kbd.providers import (
+    Access,
+    Emit,
+    ModelInfo,
+    ModelReply,
+    ModelRequest,
+    Provider,
+    ProviderStatus,
+)
+from kbd.types import Phase
+from kbd_offline.conversation import Conversation, PendingError
+from kbd_offline.implement import implement
+from kbd_offline.planning import plan, summary
+from kbd_offline.research import research
+
+__all__ = ["OfflineProvider"]
+
+MODEL = "planner"
+CONTEXT_TOKENS = 1_000_000
+"""There is no window; the number keeps any conversation that fits into memory within it."""
+
+
+class OfflineProvider(Provider):
+    """Fixed rules in the place of a model: no network, no key, the same answer every time."""
+
+    name: ClassVar[str] = "offline"
+
+    def models(self) -> Sequence[ModelInfo]:
+        """Return the one model."""
+        return (ModelInfo(id=f"{self.name}:{MODEL}", context_tokens=CONTEXT_TOKENS),)
+
+    def status(self) -> ProviderStatus:
+        """Return that it is always ready and that nothing leaves the machine."""
+        return ProviderStatus(configured=True, leaves_machine=False)
+
+    async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
+        """Make one turn from the messages alone; `access` is not used.
+
+        Raises:
+            ValidationFailed: There is no such model, or the turn cannot be made; the text says why.
+        """
+        del access
+        if request.model != MODEL:
+            raise ValidationFailed(f"The offline provider has one model, {MODEL}.")
+        try:
+            text = _phase(request.phase)(Conversation(request))
+        except PendingError as pending:
+            return ModelReply(tool_calls=pending.calls, finish_reason="tool_calls")
+        for line in text.splitlines(keepends=True):
+            emit(line)
+        return ModelReply(text=text)
+
+
+def _phase(phase: Phase) -> Callable[[Conversation], str]:
+    match phase:
+        case Phase.RESEARCH:
+            return research
+        case Phase.PLAN:
+            return plan
+        case Phase.IMPLEMENT:
+            return implement
+        case Phase.SUMMARY:
+            return summary
+        case _:
+            assert_never(phase)

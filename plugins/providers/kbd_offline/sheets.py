@@ -1,0 +1,154 @@
+"""Writing one sheet of a workbook: style first, then the rows, then a look at what came out."""
+
+from typing import Any
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd_offline.conversation import Conversation
+from kbd_offline.intents import Column
+
+__all__ = ["Sheet", "fill_sheet"]
+
+_HEADER = {
+    "font_bold": True,
+    "fill_color": "#D9E1F2",
+    "border_bottom": {"style": "thin", "color": "#8EA9DB"},
+}
+_TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"}}
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AMOUNT = "#,##0.00"
+_MAX_STYLED_ROWS = 20_000
+"""A style is given with a cell's value, here blanks; beyond this the call would be too long."""
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """A sheet to be written.
+
+    Args:
+        target: The workbook.
+        name: The sheet.
+        source: The table that the query reads.
+        query: Its rows, in order, with the columns.
+        columns: Headings and types.
+        rows: How many rows the query gives.
+        widths: Widths of the columns in characters.
+        totals: The last row, which the query does not give; empty for none.
+    """
+
+    target: str
+    name: str
+    source: str
+    query: str
+    columns: tuple[Column, ...]
+    rows: int
+    widths: tuple[int, ...]
+    totals: tuple[Any, ...] = ()
+
+
+def fill_sheet(conversation: Conversation, sheet: Sheet) -> None:
+    """Write a sheet and check what was written; see `Conversation.call` for what it raises.
+
+    Raises:
+        ValidationFailed: What can be read back is not what was to be written.
+    """
+    conversation.call(
+        "xlsx_operations",
+        path=sheet.target,
+        operations=_operations(sheet),
+        create_if_missing=True,
+    )
+    if sheet.rows:
+        conversation.call(
+            "table_update_from_export",
+            path=sheet.source,
+            target_path=sheet.target,
+            sheet=sheet.name,
+            mode="write_range",
+            query=sheet.query,
+            start_cell="A2",
+            include_header=False,
+        )
+        _check(conversation, sheet)
+
+
+def letters(number: int) -> str:
+    """Return the letters of a column counted from 1: A, Z, AA."""
+    text = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
+
+
+def _operations(sheet: Sheet) -> list[dict[str, Any]]:
+    name = sheet.name
+    headings = [{"value": column.name, "type": "string"} for column in sheet.columns]
+    widths = [
+        {"column": letters(place), "width": width} for place, width in enumerate(sheet.widths, 1)
+    ]
+    operations: list[dict[str, Any]] = [
+        {"op": "ensure_sheet", "sheet": name},
+        {"op": "set_range", "sheet": name, "start": "A1", "values": [headings], "style": _HEADER},
+    ]
+    amounts = [place for place, column in enumerate(sheet.columns, 1) if column.type == "float"]
+    if sheet.rows and sheet.rows * len(amounts) <= _MAX_STYLED_ROWS:
+        operations += [_amount_column(name, place, sheet.rows) for place in amounts]
+    if sheet.totals:
+        operations.append(_totals_row(sheet))
+    operations.append({"op": "set_column_widths", "sheet": name, "columns": widths})
+    operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
+    return operations
+
+
+def _amount_column(name: str, place: int, rows: int) -> dict[str, Any]:
+    return {
+        "op": "set_range",
+        "sheet": name,
+        "start": f"{letters(place)}2",
+        "values": [[None]] * rows,
+        "style": {"number_format": _AMOUNT},
+    }
+
+
+def _totals_row(sheet: Sheet) -> dict[str, Any]:
+    row = sheet.rows + 2
+    cells = [
+        {
+            "cell": f"{letters(place)}{row}",
+            **_typed(value, column),
+            "style": _TOTALS | ({"number_format": _AMOUNT} if column.type == "float" else {}),
+        }
+        for place, (value, column) in enumerate(zip(sheet.totals, sheet.columns, strict=True), 1)
+    ]
+    return {"op": "set_cells", "sheet": sheet.name, "cells": cells}
+
+
+def _typed(value: Any, column: Column) -> dict[str, Any]:
+    if value is None:
+        return {"value": None, "type": "blank"}
+    if column.is_number and not isinstance(value, str):
+        return {"value": value, "type": "number"}
+    is_date = column.is_moment and _ISO_DATE.match(str(value))
+    return {"value": value, "type": column.type if is_date else "string"}
+
+
+def _check(conversation: Conversation, sheet: Sheet) -> None:
+    """Read back the headings and the number of rows."""
+    found = conversation.call(
+        "table_read_rows",
+        path=sheet.target,
+        source_sheet=sheet.name,
+        row_start=1,
+        row_count=1,
+    )
+    expected = sheet.rows + (1 if sheet.totals else 0)
+    headings = [column.name.strip() for column in sheet.columns]
+    # Headings that look like numbers are taken for a row when a sheet is read.
+    is_row = found["total_rows"] == expected + 1
+    is_same = found["total_rows"] == expected and [n.strip() for n in found["columns"]] == headings
+    if not (is_same or is_row):
+        raise ValidationFailed(
+            f"Sheet {sheet.name} of {sheet.target} reads back as {found['total_rows']} rows"
+            f" instead of {expected}, or under other headings."
+        )

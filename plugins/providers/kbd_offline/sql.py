@@ -1,0 +1,172 @@
+"""Intents as SQL over `data`. Names are quoted, values are literals: nothing is pasted in."""
+
+from collections.abc import Sequence
+
+from kbd_offline.intents import Column, Condition, Grouped, Key, Measure, Order, Selection
+
+__all__ = [
+    "count_rows", "grouped", "identifier", "key_of", "overall", "rows", "values_of", "widths",
+]  # fmt: skip
+
+_AGGREGATES = {"total": "sum", "average": "avg", "minimum": "min", "maximum": "max"}
+_PLACE = "row of the file"
+_NUMBERED = f'(SELECT *, row_number() OVER () AS "{_PLACE}" FROM data)'
+"""Rows that sort alike stay in the file's order, so that a query gives the same each time."""
+
+_DECIMALS = 6
+"""Sums of binary fractions are rounded here, far below what anybody reads."""
+
+
+def identifier(name: str) -> str:
+    """Quote a name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def key_of(key: Key) -> str:
+    """Return the expression of a key."""
+    column = identifier(key.column.name)
+    match key.part:
+        case None:
+            return column
+        case "month":
+            return f"strftime({column}, '%Y-%m')"
+        case "year":
+            return f"year({column})"
+        case "quarter":
+            return f"year({column}) || '-Q' || quarter({column})"
+
+
+def rows(
+    selection: Selection,
+    columns: Sequence[Column],
+    order: Sequence[Order],
+    part: tuple[Key, str | None] | None = None,
+    *,
+    for_sheet: bool = False,
+) -> str:
+    """Return the query for rows, of one part of a split if it is given.
+
+    For a sheet, fractions are given as its numbers are, so that the sheet's style shows them; else
+    they keep the decimals that they came with.
+    """
+    shown = ", ".join(_shown(column, for_sheet=for_sheet) for column in columns)
+    conditions = [_where(selection)]
+    if part is not None:
+        key, value = part
+        same = "IS NULL" if value is None else f"= {_text(value)}"
+        conditions.append(f"CAST({key_of(key)} AS VARCHAR) {same}")
+    ways = _ways([*order, Order(_PLACE)])
+    return f"SELECT {shown} FROM {_NUMBERED}{_all_of(conditions)} ORDER BY {ways}"
+
+
+def _shown(column: Column, *, for_sheet: bool) -> str:
+    name = identifier(column.name)
+    is_fraction = for_sheet and column.type == "float"
+    return f"CAST({name} AS DOUBLE) AS {name}" if is_fraction else name
+
+
+def count_rows(selection: Selection) -> str:
+    """Return the query for the number of rows."""
+    return f"SELECT count(*) AS n FROM data{_all_of([_where(selection)])}"
+
+
+def values_of(selection: Selection, key: Key) -> str:
+    """Return the query for the values of a key, as text, each with its number of rows."""
+    expression = f"CAST({key_of(key)} AS VARCHAR)"
+    where = _all_of([_where(selection)])
+    return (
+        f"SELECT {expression} AS value, count(*) AS n FROM data{where}"
+        " GROUP BY 1 ORDER BY 1 NULLS LAST"
+    )
+
+
+def widths(columns: Sequence[Column]) -> str:
+    """Return the query for the longest text of each column."""
+    lengths = (f"max(length(CAST({identifier(c.name)} AS VARCHAR)))" for c in columns)
+    return f"SELECT {', '.join(lengths)} FROM data"
+
+
+def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
+    """Return the query for figures by keys; of `for_sheet` see `rows`."""
+    if not intent.keys:
+        return overall(intent.selection, intent.measures)
+    keys = [f"{key_of(key)} AS {identifier(key.label)}" for key in intent.keys]
+    shown = ", ".join([*keys, *_figures(intent.measures, for_sheet=for_sheet)])
+    numbers = ", ".join(str(place) for place in range(1, len(keys) + 1))
+    where = _all_of([_where(intent.selection)])
+    ways = f"{_ways(intent.order)}, {numbers}" if intent.order else numbers
+    return f"SELECT {shown} FROM data{where} GROUP BY {numbers} ORDER BY {ways}"
+
+
+def overall(selection: Selection, measures: Sequence[Measure]) -> str:
+    """Return the query for figures of all rows."""
+    return f"SELECT {', '.join(_figures(measures))} FROM data{_all_of([_where(selection)])}"
+
+
+def _figures(measures: Sequence[Measure], *, for_sheet: bool = False) -> list[str]:
+    figures = []
+    for measure in measures:
+        value = _figure(measure)
+        if for_sheet and value.startswith("round("):
+            value = f"CAST({value} AS DOUBLE)"
+        figures.append(f"{value} AS {identifier(measure.label)}")
+    return figures
+
+
+def _figure(measure: Measure) -> str:
+    if measure.column is None:
+        return "count(*)"
+    column = identifier(measure.column.name)
+    if measure.function == "count":
+        return f"count({column})"
+    value = f"{_AGGREGATES[measure.function]}({column})"
+    is_fraction = measure.function == "average" or measure.column.type == "float"
+    return f"round({value}, {_DECIMALS})" if is_fraction else value
+
+
+def _ways(order: Sequence[Order]) -> str:
+    ways = (f"{identifier(o.column)}{' DESC' if o.descending else ''} NULLS LAST" for o in order)
+    return ", ".join(ways)
+
+
+def _all_of(conditions: Sequence[str]) -> str:
+    given = [f"({condition})" for condition in conditions if condition]
+    return f" WHERE {' AND '.join(given)}" if given else ""
+
+
+def _where(selection: Selection) -> str:
+    joint = " OR " if selection.any_of else " AND "
+    return joint.join(f"({_condition(condition)})" for condition in selection.conditions)
+
+
+def _condition(condition: Condition) -> str:
+    column = identifier(condition.column.name)
+    value = condition.value
+    match condition.operator:
+        case "empty":
+            return f"{column} IS NULL"
+        case "not empty":
+            return f"{column} IS NOT NULL"
+        case "contains":
+            return f"contains(lower(CAST({column} AS VARCHAR)), lower({_text(value)}))"
+        case "starts with":
+            return f"starts_with(lower(CAST({column} AS VARCHAR)), lower({_text(value)}))"
+        case "ends with":
+            return f"ends_with(lower(CAST({column} AS VARCHAR)), lower({_text(value)}))"
+        case sign:
+            left, right = _sides(condition.column, column, value)
+            sign_sql = "<>" if sign == "!=" else sign
+            return f"{left} {sign_sql} {right}"
+
+
+def _sides(column: Column, name: str, value: str) -> tuple[str, str]:
+    """Return both sides of a comparison; texts are compared without regard to case."""
+    if column.is_number:
+        return name, value
+    if column.is_moment:
+        return f"CAST({name} AS DATE)", f"DATE {_text(value)}"
+    return f"lower(CAST({name} AS VARCHAR))", f"lower({_text(value)})"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

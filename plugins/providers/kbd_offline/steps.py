@@ -1,0 +1,113 @@
+"""An intent as the items of a plan, and in words. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kbd_offline.intents import (
+    Condition,
+    Declined,
+    Grouped,
+    Intent,
+    Order,
+    Rows,
+    Selection,
+    Split,
+)
+
+__all__ = ["Step", "described", "listed", "steps"]
+
+_MAX_ITEM_TEXT = 480
+"""An item of a plan is one line of at most 500 characters."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """An item of the plan: its short name, and what to do."""
+
+    name: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The item's text, on one line."""
+        line = " ".join(f"{self.name} — {self.text}".split())
+        return line if len(line) <= _MAX_ITEM_TEXT else line[: _MAX_ITEM_TEXT - 1] + "…"
+
+
+def steps(intent: Intent) -> tuple[Step, ...]:
+    """Return the items that an intent takes; their places are what the work goes by."""
+    match intent:
+        case Split():
+            return _split_steps(intent)
+        case Grouped(target=None):
+            return (Step("Final: Answer", f"Answer: {described(intent)}"),)
+        case Grouped() | Rows():
+            return (Step(f"Final: {intent.target}", described(intent)),)
+        case Declined():
+            return (Step("Final: Answer", "Say what was understood and what can be done"),)
+
+
+def described(intent: Intent) -> str:
+    """Return an intent in one sentence."""
+    match intent:
+        case Split():
+            text = f"One sheet for each {intent.key.label}{_of(intent.selection)} with"
+            text += f" {listed(c.name for c in intent.columns)}{_sorted(intent.order)}"
+            totals = f", and a sheet {intent.summary_sheet} with totals" if intent.measures else ""
+            return f"{text}{totals}, in {intent.target}"
+        case Grouped():
+            figures = listed(measure.label for measure in intent.measures)
+            by = f" by {listed(key.label for key in intent.keys)}" if intent.keys else ""
+            where = f", in {intent.target}" if intent.target else ""
+            return f"{figures}{by}{_of(intent.selection)}{_sorted(intent.order)}{where}"
+        case Rows():
+            columns = listed(column.name for column in intent.columns)
+            text = f"Rows{_of(intent.selection)} with {columns}"
+            return f"{text}{_sorted(intent.order)}, in {intent.target}"
+        case Declined():
+            return intent.understood
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a list in words: `A, B and C`."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _split_steps(intent: Split) -> tuple[Step, ...]:
+    columns = ", ".join(column.name for column in intent.columns)
+    sheets = tuple(
+        Step(
+            f"Entity: {part.sheet}",
+            f'Sheet "{part.sheet}" in {intent.target} with [{columns}] of the {part.rows} rows'
+            f" where {intent.key.label} is {_shown(part.value)}{_sorted(intent.order)}",
+        )
+        for part in intent.parts
+    )
+    if not intent.measures:
+        return sheets
+    labels = ", ".join([intent.key.label, *(measure.label for measure in intent.measures)])
+    text = f'Sheet "{intent.summary_sheet}" in {intent.target} with [{labels}] and a row of totals'
+    return (*sheets, Step(f"Final: {intent.summary_sheet}", text))
+
+
+def _shown(value: str | None) -> str:
+    return "empty" if value is None else f'"{value}"'
+
+
+def _of(selection: Selection) -> str:
+    joint = " or " if selection.any_of else " and "
+    conditions = joint.join(_condition(condition) for condition in selection.conditions)
+    return f" of {selection.source}" + (f" where {conditions}" if conditions else "")
+
+
+def _condition(condition: Condition) -> str:
+    if condition.operator in ("empty", "not empty"):
+        return f"{condition.column.name} is {condition.operator}"
+    value = condition.value if condition.column.is_number else f'"{condition.value}"'
+    return f"{condition.column.name} {condition.operator} {value}"
+
+
+def _sorted(order: Sequence[Order]) -> str:
+    ways = [f"{one.column}{' descending' if one.descending else ''}" for one in order]
+    return f" sorted by {listed(ways)}" if ways else ""

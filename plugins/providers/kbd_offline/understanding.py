@@ -1,0 +1,207 @@
+"""From a request and a table to an intent: the readings that the offline provider knows. Pure.
+
+Nothing is passed over in silence: a word that no clause has taken and that is not plainly harmless
+makes the request unclear, for it may be the one that matters.
+"""
+
+import re
+from collections.abc import Sequence
+
+from kbd_offline.clauses import (
+    countable,
+    measures_of,
+    take_columns,
+    take_figures,
+    take_keys,
+    take_order,
+)
+from kbd_offline.conditions import take_conditions
+from kbd_offline.files import BOOK_SUFFIX, TABLE_SUFFIXES, Files
+from kbd_offline.intents import (
+    Column,
+    Declined,
+    Grouped,
+    Intent,
+    Key,
+    Measure,
+    Order,
+    Rows,
+    Selection,
+    Split,
+)
+from kbd_offline.names import free_name, split_suffix
+from kbd_offline.vocabulary import HARMLESS, REFUSED
+from kbd_offline.wording import FUNCTION_WORDS, UnclearError, Wording
+
+__all__ = ["refused", "shortened", "understand"]
+
+_SHEETS = (
+    r"\b(?:one|own|separate|individual|different|single|a|new|its\s+own)\s+(?:work)?(?:sheet|tab)s?\b"
+    r"|\b(?:work)?(?:sheet|tab)s?\s+(?:for\s+each|for\s+every|per|by|for\s+all)\b"
+    r"|\b(?:each|every)\s+\S+\s+(?:on|in|to|into|as)\s+\S+\s+(?:own\s+)?(?:work)?(?:sheet|tab)\b"
+    r"|\b(?:split|divide|separate|break)\b"
+)
+_BOOK = r"\b(?:excel|xlsx|workbook|spreadsheet|(?:work)?sheets?)\b"
+_RESULT = (
+    r"\b(?:to|into|as|in|an?)\s+(?:an?\s+|one\s+)?(?:new\s+)?"
+    r"(csv|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)\b"
+)
+_CONVERT = r"\b(?:convert|export|save|turn|transform|change|make|write|copy|create)\b"
+_QUESTION = r"^\s*(?:what|which|how|who|is|are|do|does|tell)\b|\?\s*$"
+_TOTALS = r"\b(?:summary|overview|(?:sub-?)?totals?|sums?)\b"
+_MAX_QUOTED = 200
+
+
+def understand(request: str, files: Files, columns: Sequence[Column]) -> Intent:
+    """Return what a request asks of a table, or why it is declined."""
+    reason = refused(files.text, columns)
+    if reason:
+        return Declined(shortened(request), reason)
+    try:
+        return _understand(files, Wording(files.text, columns))
+    except UnclearError as unclear:
+        names = ", ".join(f'"{column.name}"' for column in columns)
+        return Declined(shortened(request), f"{unclear} (The columns of {files.source}: {names}.)")
+
+
+def refused(text: str, columns: Sequence[Column] = ()) -> str | None:
+    """Return why a request is declined by its words alone, or None."""
+    wording = Wording(text, columns)
+    for mention in wording.mentions():
+        wording.take(mention.start, mention.end)
+    for quoted in re.finditer(r"[\"“`][^\"”`]*[\"”`]", text):
+        wording.take(*quoted.span())
+    for what, pattern in REFUSED:
+        found = wording.find(pattern)
+        if found:
+            return f'I cannot {what} ("{text[found.start() : found.end()]}").'
+    return None
+
+
+def shortened(request: str) -> str:
+    """Return a request on one line, at most 200 characters."""
+    line = " ".join(request.split())
+    return line if len(line) <= _MAX_QUOTED else line[: _MAX_QUOTED - 1] + "…"
+
+
+def _understand(files: Files, wording: Wording) -> Intent:
+    is_split = wording.has(_SHEETS)
+    names_kind = wording.has(_RESULT) or files.target is not None
+    question, converts = wording.has(_QUESTION), wording.has(_CONVERT)
+    whole = Wording(files.text)
+    order = take_order(wording)
+    conditions, any_of = take_conditions(wording)
+    selection = Selection(files.source, conditions, any_of)
+    keys = take_keys(wording)
+    if is_split and keys:
+        return _split(files, wording, selection, keys, order)
+    if _asks_for_figures(wording):
+        figures = take_figures(wording)
+        measures = measures_of(figures, countable(wording.columns))
+        _check_rest(wording)
+        ordered = tuple(_of_result(one, keys, measures) for one in order)
+        answers = (question or not keys) and not names_kind
+        book = _kind(files, whole, book_by_default=True)
+        target = None if answers else _target(files, "summary", book=book)
+        return Grouped(selection, keys, measures, ordered, target)
+    if keys:
+        raise UnclearError("it groups by a column, but does not say what to work out")
+    columns = take_columns(wording)
+    _check_rest(wording)
+    if not (conditions or order or columns or (converts and names_kind)):
+        raise UnclearError("I found nothing in it that I can do with a table.")
+    name = split_suffix(files.source)[0].rpartition("/")[2]
+    ending = "-filtered" if conditions else "-sorted" if order else "-selected" if columns else ""
+    book = _kind(files, whole, book_by_default=False)
+    target = _target(files, name + ending, book=book)
+    _check_order(order, wording.columns)
+    return Rows(selection, columns or wording.columns, order, target)
+
+
+def _split(
+    files: Files,
+    wording: Wording,
+    selection: Selection,
+    keys: tuple[Key, ...],
+    order: tuple[Order, ...],
+) -> Split:
+    if len(keys) > 1:
+        raise UnclearError("a sheet is made for each value of one column, and it names several.")
+    wants_totals = wording.has(_TOTALS) or _asks_for_figures(wording)
+    columns = take_columns(wording) or wording.columns
+    figures = take_figures(wording)
+    _check_rest(wording)
+    _check_order(order, wording.columns)
+    measures: tuple[Measure, ...] = ()
+    if wants_totals:
+        numbers = countable(columns)
+        named = [figure for figure in figures if figure.column or figure.function != "total"]
+        # Plain "totals" are those of every column of numbers that the sheets show.
+        totals = tuple(Measure("total", column) for column in numbers)
+        measures = measures_of(named, numbers) if named else totals
+        counted = next((measure.column for measure in measures if measure.column), None)
+        measures = tuple(m for m in measures if m.function != "count")
+        measures = (Measure("count", counted), *measures)
+    target = _target(files, "summary", book=True)
+    if split_suffix(target)[1] != BOOK_SUFFIX:
+        raise UnclearError("sheets need a workbook: name the result with .xlsx.")
+    return Split(selection, keys[0], tuple(columns), order, measures, target)
+
+
+def _asks_for_figures(wording: Wording) -> bool:
+    words = "|".join(FUNCTION_WORDS)
+    return wording.has(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b")
+
+
+def _target(files: Files, name: str, *, book: bool) -> str:
+    """Return the name of the result: what the request says, else a free one of the right kind.
+
+    Raises:
+        UnclearError: The request names a file that is there already.
+    """
+    suffix = BOOK_SUFFIX if book else ".csv"
+    if files.target is None:
+        return free_name(name + suffix, files.taken)
+    stem, given = split_suffix(files.target)
+    target = files.target if given in (BOOK_SUFFIX, *TABLE_SUFFIXES) else stem + suffix
+    if target.casefold() in {path.casefold() for path in files.taken}:
+        raise UnclearError(f"{target} is in the workbench already: name another result.")
+    return target
+
+
+def _kind(files: Files, wording: Wording, *, book_by_default: bool) -> bool:
+    """Tell whether the result is a workbook rather than plain text."""
+    said = list(re.finditer(_RESULT, wording.folded))
+    if said:
+        return said[-1].group(1) != "csv"
+    if files.target is not None and split_suffix(files.target)[1]:
+        return split_suffix(files.target)[1] == BOOK_SUFFIX
+    return book_by_default or wording.has(_BOOK)
+
+
+def _of_result(order: Order, keys: Sequence[Key], measures: Sequence[Measure]) -> Order:
+    """Return an order in terms of the columns of a grouped result."""
+    for measure in measures:
+        named = measure.column is not None and measure.column.name == order.column
+        if order.column == f"@{measure.function}" or named:
+            return Order(measure.label, order.descending)
+    for key in keys:
+        if key.column.name == order.column:
+            return Order(key.label, order.descending)
+    msg = f'the result has no column "{order.column.lstrip("@")}" to sort by'
+    raise UnclearError(msg)
+
+
+def _check_order(orders: Sequence[Order], columns: Sequence[Column]) -> None:
+    for order in orders:
+        if order.column not in {column.name for column in columns}:
+            raise UnclearError(f'there is no column "{order.column.lstrip("@")}" to sort by')
+
+
+def _check_rest(wording: Wording) -> None:
+    """Raise `UnclearError` if a word is left that no clause has taken and that may matter."""
+    for word in re.finditer(r"[^\W_]+", wording.folded):
+        mention = wording.column_at(word.start())
+        if word.group() not in HARMLESS and mention is None:
+            said = wording.original[word.start() : word.end()]
+            raise UnclearError(f'I do not know what to make of "{said}" here.')

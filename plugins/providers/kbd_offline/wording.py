@@ -1,0 +1,134 @@
+"""A request as text in which phrases are found and columns are recognised. Pure.
+
+What a clause has understood is taken out (blanked), so that the next clause does not read it again
+and what nobody understood can be seen at the end.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from kbd_offline.intents import Column, Function
+from kbd_offline.names import fold, singular, tokens
+
+__all__ = ["FUNCTION_WORDS", "Mention", "UnclearError", "Wording"]
+
+FUNCTION_WORDS: dict[str, Function] = {
+    "total": "total", "sum": "total", "subtotal": "total", "average": "average", "mean": "average",
+    "avg": "average", "count": "count", "number": "count", "minimum": "minimum", "min": "minimum",
+    "maximum": "maximum", "max": "maximum", "summarize": "total", "summarise": "total",
+}  # fmt: skip
+
+_WORD = re.compile(r"[^\W_]+")
+_GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
+_LONGEST_NAME = 8
+
+
+class UnclearError(Exception):
+    """The request has no reading, or more than one; the message says which."""
+
+
+class Mention(msgspec.Struct, frozen=True):
+    """Columns that a place in the text may mean; more than one is two readings."""
+
+    columns: tuple[Column, ...]
+    start: int
+    end: int
+
+    def only(self) -> Column:
+        """Return the column.
+
+        Raises:
+            UnclearError: More than one is meant.
+        """
+        if len(self.columns) > 1:
+            names = " or ".join(f'"{column.name}"' for column in self.columns)
+            raise UnclearError(f"it can be read in two ways: {names}. Name the column in full.")
+        return self.columns[0]
+
+
+class Wording:
+    """The text of a request.
+
+    Args:
+        text: As the user wrote it.
+        columns: The table's columns, as far as they are known.
+
+    Attributes:
+        folded: The text in lower case without accents, what was taken being blank; of the same
+            length as the original.
+    """
+
+    def __init__(self, text: str, columns: Sequence[Column] = ()) -> None:
+        self.original = text
+        self.folded = fold(text)
+        self.columns = tuple(columns)
+        self._keys = [("".join(tokens(column.name)), column) for column in columns]
+
+    def find(self, pattern: str, start: int = 0) -> re.Match[str] | None:
+        """Return the first match of a pattern in what is left."""
+        return re.compile(pattern).search(self.folded, start)
+
+    def has(self, pattern: str) -> bool:
+        """Tell whether a pattern is in what is left."""
+        return self.find(pattern) is not None
+
+    def take(self, start: int, end: int) -> str:
+        """Blank a stretch and return it as the user wrote it."""
+        self.folded = self.folded[:start] + " " * (end - start) + self.folded[end:]
+        return self.original[start:end]
+
+    def column_at(self, start: int, *, exact: bool = False) -> Mention | None:
+        """Return the column whose name begins at a place, blanks and quotes before it left aside.
+
+        The longest name wins, and a whole name wins over a part of one ("date" for "Order Date").
+
+        Args:
+            start: Where to look.
+            exact: Whether a part of a name does not count.
+        """
+        words = self._words(start)
+        best: Mention | None = None
+        key = ""
+        for word in words:
+            key += singular(word.group())
+            same = tuple(column for known, column in self._keys if known == key)
+            if same:
+                best = self._mention(same, words[0].start(), word.end())
+        if best is None and words and not exact:
+            first = singular(words[0].group())
+            parts = tuple(column for column in self.columns if first in tokens(column.name))
+            if parts and first not in FUNCTION_WORDS:
+                best = self._mention(parts, words[0].start(), words[0].end())
+        return best
+
+    def mentions(self) -> list[Mention]:
+        """Return where columns are named in what is left, in order."""
+        found: list[Mention] = []
+        for word in _WORD.finditer(self.folded):
+            if found and word.start() < found[-1].end:
+                continue
+            mention = self.column_at(word.start())
+            if mention:
+                found.append(mention)
+        return found
+
+    def word_at(self, start: int) -> re.Match[str] | None:
+        """Return the word that begins at a place, blanks and quotes before it left aside."""
+        words = self._words(start)
+        return words[0] if words else None
+
+    def _words(self, start: int) -> list[re.Match[str]]:
+        """Return the words from a place on, as long as they may belong to one name."""
+        words: list[re.Match[str]] = []
+        for word in _WORD.finditer(self.folded, start):
+            if not _GAP.match(self.folded[start : word.start()]) or len(words) == _LONGEST_NAME:
+                break
+            words.append(word)
+            start = word.end()
+        return words
+
+    def _mention(self, columns: tuple[Column, ...], start: int, end: int) -> Mention:
+        spelt = tuple(c for c in columns if c.name == self.original[start:end])
+        return Mention(spelt or columns, start, end)
