@@ -1,0 +1,150 @@
+"""The blocking client asks, hears and follows; and it imports nothing that takes time."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from kbd.client.blocking import Client, ConnectionLostError, NoAnswerError, RemoteError
+from kbd.core.server import ServerLimits
+from kbd.requests.notifications import WorkshopPhaseStarted
+from kbd.types import Phase
+from served import WORKBENCH, Served, serving
+
+pytestmark = pytest.mark.anyio
+
+STARTED = WorkshopPhaseStarted(workbench_id=WORKBENCH, phase=Phase.PLAN)
+
+
+async def _with_client(served: Served, work: Callable[[Client], Any]) -> Any:
+    """Run blocking work with a client in a thread, as a program of its own would."""
+
+    def run() -> Any:
+        with Client(str(served.path)) as client:
+            return work(client)
+
+    return await anyio.to_thread.run_sync(run)
+
+
+async def test_it_asks_and_is_answered(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> Any:
+            first = client.send("WorkbenchCreate", {"name": "März"})
+            return first, client.send("PluginsList")["plugins"][0]["name"]
+
+        assert await _with_client(served, work) == ({"workbench_id": WORKBENCH}, "a")
+
+
+async def test_an_error_keeps_its_code_and_data(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> RemoteError:
+            with pytest.raises(RemoteError, match="no such workbench") as raised:
+                client.send("WorkbenchOpen", {"workbench_id": WORKBENCH})
+            return raised.value
+
+        error = await _with_client(served, work)
+        assert (error.code, error.data["error_code"]) == (-32000, "NOT_FOUND")
+
+
+async def test_an_answer_that_comes_too_late_is_not_taken_for_another(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> Any:
+            with pytest.raises(NoAnswerError):
+                client.send("WorkbenchCreate", {"name": "wait"}, 0.05)
+            anyio.from_thread.run_sync(served.gate.set)
+            return client.send("PluginsList")
+
+        assert "plugins" in await _with_client(served, work)
+
+
+async def test_notifications_are_heard_between_request_and_answer(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> Any:
+            heard = []
+            client.on_notification = lambda method, params: heard.append((method, params["phase"]))
+            assert not client.wait(0.01)
+            client.send("WorkshopCancelRun", {"workbench_id": WORKBENCH})
+            anyio.from_thread.run_sync(served.hub.announce, STARTED)
+            assert client.wait(20)
+            anyio.from_thread.run_sync(served.hub.announce, STARTED)
+            client.send("PluginsList")
+            return heard
+
+        assert await _with_client(served, work) == [("WorkshopPhaseStarted", "plan")] * 2
+
+
+async def test_what_nobody_hears_is_kept_for_who_listens_later(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> Any:
+            client.send("WorkshopCancelRun", {"workbench_id": WORKBENCH})
+            anyio.from_thread.run_sync(served.hub.announce, STARTED)
+            client.send("PluginsList")
+            heard: list[str] = []
+            client.on_notification = lambda method, params: heard.append(method)
+            assert client.wait(0)
+            return heard
+
+        assert await _with_client(served, work) == ["WorkshopPhaseStarted"]
+
+
+async def test_it_follows_a_log_from_a_cursor(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+        served.logs.append(WORKBENCH, "x", 600)
+
+        def work(client: Client) -> list[int]:
+            found = []
+            for event in client.follow(WORKBENCH, after=100):
+                found.append(event["seq"])
+                if event["seq"] == 600:
+                    anyio.from_thread.run_sync(served.logs.append, WORKBENCH, "y", 2)
+                if event["seq"] == 602:
+                    break
+            return found
+
+        assert await _with_client(served, work) == list(range(101, 603))
+
+
+async def test_a_daemon_that_goes_is_an_error_of_its_own(short_dir: Path) -> None:
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> None:
+            client.send("DaemonShutdown")
+            with pytest.raises(ConnectionLostError):
+                client.send("PluginsList")
+
+        await _with_client(served, work)
+    with pytest.raises(ConnectionLostError, match="no daemon answers"):
+        Client(str(served.path))
+
+
+async def test_a_crowded_daemon_says_so(short_dir: Path) -> None:
+    async with serving(short_dir, ServerLimits(connections=0)) as served:
+
+        def work(client: Client) -> int:
+            with pytest.raises(RemoteError) as raised:
+                client.send("PluginsList")
+            return raised.value.code
+
+        assert await _with_client(served, work) == -32001
+
+
+@pytest.mark.parametrize("module", ["kbd.client", "kbd.client.blocking"])
+def test_it_imports_nothing_that_takes_time(module: str) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    heavy = {
+        "anyio", "asyncio", "dataclasses", "importlib.metadata", "inspect", "logging", "msgspec",
+        "pathlib", "pluggy", "structlog", "trio", "kbd.errors", "kbd.requests", "kbd.rpc",
+    }  # fmt: skip
+    assert heavy.isdisjoint(ran.stdout.split())

@@ -1,0 +1,133 @@
+"""The socket is this user's alone, replaced when stale and never when live; crowds are told."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from kbd.core.server import ServerLimits
+from kbd.core.server.sockets import bound_socket
+from kbd.errors import ValidationFailed
+from served import connected, serving, until
+
+
+def test_the_socket_is_for_its_owner_only(short_dir: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with bound_socket(short_dir / "s"):
+            assert stat.S_IMODE((short_dir / "s").lstat().st_mode) == 0o600
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+
+
+def test_a_stale_socket_is_replaced_and_a_live_one_is_not(short_dir: Path) -> None:
+    path = short_dir / "s"
+    bound_socket(path).close()
+    assert path.exists()
+    with bound_socket(path), pytest.raises(ValidationFailed, match="another daemon"):
+        bound_socket(path)
+
+
+@pytest.mark.parametrize("kind", ["file", "symlink", "folder"])
+def test_what_is_no_socket_is_never_replaced(short_dir: Path, kind: str) -> None:
+    path = short_dir / "s"
+    if kind == "file":
+        path.write_text("keep")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(short_dir / "elsewhere")
+    with pytest.raises(ValidationFailed, match="not a socket"):
+        bound_socket(path)
+    assert path.is_symlink() or path.exists()
+
+
+def test_a_folder_that_others_may_enter_is_refused(short_dir: Path) -> None:
+    short_dir.chmod(0o755)
+    with pytest.raises(ValidationFailed, match="0700"):
+        bound_socket(short_dir / "s")
+
+
+def test_a_path_that_is_too_long_is_refused_clearly(short_dir: Path) -> None:
+    path = short_dir / ("x" * (107 - len(str(short_dir))))
+    assert len(str(path)) == 108
+    with pytest.raises(ValidationFailed, match="108 bytes; 107"):
+        bound_socket(path)
+    bound_socket(path.with_name(path.name[:-1])).close()
+
+
+def test_a_missing_folder_is_an_error_without_its_path(short_dir: Path) -> None:
+    with pytest.raises(ValidationFailed) as raised:
+        bound_socket(short_dir / "none" / "s")
+    assert str(short_dir) not in raised.value.message
+
+
+@pytest.mark.anyio
+async def test_another_user_is_refused_before_a_byte_is_read(short_dir: Path) -> None:
+    async with serving(short_dir, uid=os.geteuid() + 1) as served, connected(served) as client:
+        await client.ask("DaemonShutdown")
+        assert await client.lines_to_the_end() == []
+        # It was not carried out: the server still accepts, and refuses.
+        async with connected(served) as again:
+            assert await again.lines_to_the_end() == []
+
+
+@pytest.mark.anyio
+async def test_one_client_too_many_is_told_so(short_dir: Path) -> None:
+    async with serving(short_dir, ServerLimits(connections=2)) as served:
+        async with connected(served) as first, connected(served) as second:
+            for client in (first, second):
+                await client.ask("PluginsList")
+                assert "result" in await client.line()
+            async with connected(served) as third:
+                await third.ask("PluginsList")
+                (told,) = await third.lines_to_the_end()
+                assert (told["id"], told["error"]["code"]) == (None, -32001)
+        await until(lambda: not served.server._connections)
+        async with connected(served) as fourth:
+            await fourth.ask("PluginsList")
+            assert "result" in await fourth.line()
+
+
+@pytest.mark.anyio
+async def test_file_descriptors_that_are_sent_along_are_not_kept(short_dir: Path) -> None:
+    async with serving(short_dir) as served, connected(served) as client:
+        await client.ask("PluginsList", 0)
+        await client.line()
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                await client.stream.send_fds(b"\n", [theirs.fileno()])  # type: ignore[attr-defined]
+            await client.ask("PluginsList", 1)
+            assert (await client.line())["id"] == 1
+            ours.settimeout(5)
+            assert ours.recv(1) == b""
+
+
+@pytest.mark.anyio
+async def test_stopping_answers_what_is_in_flight_and_takes_nothing_new(short_dir: Path) -> None:
+    async with serving(short_dir) as served, connected(served) as client, connected(served) as idle:
+        await client.ask("WorkbenchCreate", "long", name="wait")
+        await until(lambda: served.waiting == 1)
+        await client.ask("DaemonShutdown", "stop")
+        assert (await client.line())["result"] == {"stopping": True}
+        assert await idle.lines_to_the_end() == []
+        assert not served.path.exists()
+        served.gate.set()
+        assert [answer["id"] for answer in await client.lines_to_the_end()] == ["long"]
+
+
+@pytest.mark.anyio
+async def test_stopping_waits_no_longer_than_its_time(short_dir: Path) -> None:
+    async with (
+        serving(short_dir, ServerLimits(grace_s=0.05)) as served,
+        connected(served) as client,
+    ):
+        await client.ask("WorkbenchCreate", "long", name="wait")
+        await until(lambda: served.waiting == 1)
+        served.server.stop()
+        assert await client.lines_to_the_end() == []
+        assert served.waiting == 0

@@ -1,0 +1,116 @@
+"""The records of requests, answers and notifications keep the contract's names and rules."""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from kbd.requests import METHODS
+from kbd.requests import notifications as notified
+from kbd.requests.base import Notification
+from kbd.requests.openrpc import openrpc_document
+
+PARAMETERS = {
+    "WorkbenchCreate": {"name"},
+    "WorkbenchFilesAdd": {"workbench_id", "source_paths"},
+    "WorkbenchFilesExtract": {"workbench_id", "destination_dir", "workbench_paths"},
+    "WorkshopRunAgent": {"workbench_id", "message_id", "model_id", "wait"},
+    "WorkshopSendUserMessage": {"workbench_id", "text"},
+    "DraftPublish": {"workbench_id", "paths", "on_conflict", "accept_external"},
+    "EgressGrantWorkshopConsent": {
+        "workbench_id", "provider_id", "model_id", "scope_hash", "persist",
+    },
+    "EventsRead": {"workbench_id", "after", "limit"},
+    "BlobRead": {"workbench_id", "hash", "offset", "limit"},
+    "RunGet": {"run_id"},
+}  # fmt: skip
+
+ANSWERS = {
+    "EngineGetInfo": {
+        "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
+        "uptime_s",
+    },
+    "WorkshopRunAgent": {"run_id", "message_id", "has_draft", "completed", "status"},
+    "WorkshopGetState": {
+        "active_model_id", "default_model_id", "has_draft", "current_phase",
+        "implement_progress", "run_id",
+    },
+    "RunGet": {
+        "run_id", "workbench_id", "status", "phase", "items", "usage", "cost", "error",
+        "started_at", "ended_at",
+    },
+    "EgressGetConsentStatus": {
+        "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode",
+    },
+    "DraftPublish": {"published_at", "checkpoint_id", "published", "kept_both"},
+    "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults"},
+    "BlobRead": {"base64", "size_bytes", "has_more"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", sorted(PARAMETERS))
+def test_parameters_have_the_contracts_names(method: str) -> None:
+    assert set(METHODS[method].__struct_fields__) - {"api_version"} == PARAMETERS[method]
+
+
+@pytest.mark.parametrize("method", sorted(ANSWERS))
+def test_answers_have_the_contracts_names(method: str) -> None:
+    assert set(METHODS[method].answer.__struct_fields__) == ANSWERS[method]
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_refuses_a_parameter_it_does_not_know(method: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=r"`surprise`|required"):
+        msgspec.json.decode(b'{"surprise":1}', type=METHODS[method])
+    assert METHODS[method].__struct_config__.frozen
+    assert METHODS[method].__struct_config__.forbid_unknown_fields
+
+
+def test_every_notification_of_a_workbench_can_name_run_and_event() -> None:
+    named = [getattr(notified, name) for name in notified.__all__]
+    kinds = [kind for kind in named if isinstance(kind, type)]
+    told = [kind for kind in kinds if issubclass(kind, Notification)]
+    assert len(told) == len(kinds) - 1
+    for kind in told:
+        assert {"workbench_id", "run_id", "seq"} <= set(kind.__struct_fields__)
+
+
+def test_the_openrpc_document_names_every_method_and_holds_what_it_refers_to() -> None:
+    document = json.loads(msgspec.json.encode(openrpc_document(METHODS, "1.2.3")))
+    assert re.fullmatch(r"1\.\d+\.\d+", document["openrpc"])
+    assert document["info"] == {"title": "kbd", "version": "1.2.3"}
+    assert {method["name"] for method in document["methods"]} == set(METHODS)
+    for method in document["methods"]:
+        assert method["paramStructure"] == "by-name"
+        assert method["summary"]
+        names = [parameter["name"] for parameter in method["params"]]
+        assert names == list(dict.fromkeys(names))
+        assert all(set(each) == {"name", "required", "schema"} for each in method["params"])
+        assert "schema" in method["result"]
+    schemas = document["components"]["schemas"]
+    assert {ref.removeprefix("#/components/schemas/") for ref in _references(document)} <= set(
+        schemas
+    )
+
+
+def test_openrpc_says_which_parameters_are_required() -> None:
+    document = openrpc_document(METHODS, "1")
+    run = next(each for each in document["methods"] if each["name"] == "WorkshopRunAgent")
+    assert {each["name"]: each["required"] for each in run["params"]} == {
+        "workbench_id": True,
+        "message_id": False,
+        "model_id": False,
+        "wait": False,
+        "api_version": False,
+    }
+
+
+def _references(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+        return own + [ref for each in value.values() for ref in _references(each)]
+    if isinstance(value, list):
+        return [ref for each in value for ref in _references(each)]
+    return []

@@ -1,0 +1,205 @@
+"""A server with small handlers and an in-memory log, for tests of the socket and of clients."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from kbd.core.server import (
+    Batch,
+    Handlers,
+    Hub,
+    Server,
+    ServerLimits,
+    Session,
+    Stream,
+    Synced,
+    subscription_handlers,
+)
+from kbd.errors import NotFound, ValidationFailed
+from kbd.requests.daemon import (
+    DaemonShutdown,
+    DaemonStopping,
+    LogVerify,
+    PluginRow,
+    PluginsFound,
+    PluginsList,
+)
+from kbd.requests.workbenches import (
+    WorkbenchCreate,
+    WorkbenchCreated,
+    WorkbenchDelete,
+    WorkbenchList,
+    WorkbenchOpen,
+)
+from kbd.requests.workshop import CancelRequested, WorkshopCancelRun
+from kbd.types import Seq, WorkbenchId
+
+WORKBENCH = WorkbenchId("00000000000000aa")
+OTHER = WorkbenchId("00000000000000bb")
+
+
+class MemoryLogs:
+    """Logs of JSON events in memory, followed as the real ones are."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, list[bytes]] = {WORKBENCH: [], OTHER: []}
+        self._grown = anyio.Event()
+
+    def append(self, workbench_id: str, text: str, count: int = 1) -> None:
+        """Record events that hold a text."""
+        log = self.events[workbench_id]
+        for _ in range(count):
+            log.append(msgspec.json.encode({"seq": len(log) + 1, "data": text}))
+        self._grown.set()
+        self._grown = anyio.Event()
+
+    async def follow(self, subscription: str, cursors: Mapping[str, Seq]) -> Stream:
+        """Open a stream, as `Follow` promises."""
+        names = list(self.events) if subscription == "*" else [subscription]
+        places = {name: int(cursors.get(name, 0)) for name in names}
+        for name, place in places.items():
+            if name not in self.events:
+                raise NotFound("there is no such workbench")
+            if place > len(self.events[name]):
+                raise ValidationFailed("the cursor is past the end")
+        return self._stream(places)
+
+    async def _stream(self, places: dict[str, int]) -> AsyncGenerator[Batch | Synced, None]:
+        watermarks = {name: Seq(len(self.events[name])) for name in places}
+        synced = False
+        while True:
+            grown = self._grown
+            for name, place in places.items():
+                batch = tuple(self.events[name][place : place + 256])
+                if batch:
+                    places[name] += len(batch)
+                    yield Batch(name, place + 1, batch)
+            if not synced and all(places[name] >= seq for name, seq in watermarks.items()):
+                synced = True
+                yield Synced(watermarks)
+            if all(place == len(self.events[name]) for name, place in places.items()):
+                await grown.wait()
+
+
+class Served:
+    """What a test holds of the server that it started."""
+
+    def __init__(self, path: Path, limits: ServerLimits | None, uid: int | None) -> None:
+        self.path = path
+        self.hub = Hub()
+        self.logs = MemoryLogs()
+        self.gate = anyio.Event()
+        self.waiting = 0
+        self.server = Server(path, self._handlers(), self.hub, limits, uid=uid)
+
+    def _handlers(self) -> Handlers:
+        async def create(request: WorkbenchCreate, _session: Session) -> WorkbenchCreated:
+            """Wait for the gate if the name says so: what takes its time in the daemon."""
+            if request.name == "wait":
+                self.waiting += 1
+                try:
+                    await self.gate.wait()
+                finally:
+                    self.waiting -= 1
+            await anyio.lowlevel.checkpoint()
+            return WorkbenchCreated(workbench_id=WORKBENCH)
+
+        def plugins(_request: PluginsList, _session: Session) -> PluginsFound:
+            row = PluginRow(name="a", version="1", source="a", kind="tools", status="loaded")
+            return PluginsFound(plugins=(row,))
+
+        def find(_request: WorkbenchOpen, _session: Session) -> Any:
+            raise NotFound("there is no such workbench", detail={"workbench_id": OTHER})
+
+        def verify(_request: LogVerify, _session: Session) -> Any:
+            raise RuntimeError("the secret is /home/user/secret")
+
+        async def delete(_request: WorkbenchDelete, _session: Session) -> Any:
+            raise RuntimeError("the secret is /home/user/secret")
+
+        def listed(_request: WorkbenchList, _session: Session) -> Any:
+            return {"big": "x" * 100_000}
+
+        def cancel(_request: WorkshopCancelRun, _session: Session) -> CancelRequested:
+            return CancelRequested(cancel_requested=False)
+
+        def shutdown(_request: DaemonShutdown, _session: Session) -> DaemonStopping:
+            self.server.stop()
+            return DaemonStopping()
+
+        return {
+            WorkbenchCreate: create,
+            PluginsList: plugins,
+            WorkbenchOpen: find,
+            LogVerify: verify,
+            WorkbenchDelete: delete,
+            WorkbenchList: listed,
+            WorkshopCancelRun: cancel,
+            DaemonShutdown: shutdown,
+            **subscription_handlers(self.logs.follow),
+        }
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path, limits: ServerLimits | None = None, *, uid: int | None = None
+) -> AsyncIterator[Served]:
+    """Serve in a folder, for as long as the block lasts."""
+    served = Served(folder / "s", limits, uid)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(served.server.serve)
+        yield served
+        served.gate.set()
+        served.server.stop()
+
+
+class Raw:
+    """A client that sees lines: what it sends and gets is what goes over the wire."""
+
+    def __init__(self, stream: anyio.abc.ByteStream) -> None:
+        self.stream = stream
+        self._rest = b""
+
+    async def write(self, raw: bytes) -> None:
+        """Send bytes as they are."""
+        await self.stream.send(raw)
+
+    async def ask(self, method: str, message_id: Any = 1, **params: Any) -> None:
+        """Send a request."""
+        message = {"jsonrpc": "2.0", "id": message_id, "method": method, "params": params}
+        await self.write(msgspec.json.encode(message) + b"\n")
+
+    async def line(self) -> Any:
+        """Return the next message; fails where none comes."""
+        with anyio.fail_after(20):
+            while b"\n" not in self._rest:
+                self._rest += await self.stream.receive()
+        line, _, self._rest = self._rest.partition(b"\n")
+        return msgspec.json.decode(line)
+
+    async def lines_to_the_end(self) -> list[Any]:
+        """Return all messages until the server closes."""
+        found = []
+        try:
+            while True:
+                found.append(await self.line())
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            return found
+
+
+@asynccontextmanager
+async def connected(served: Served) -> AsyncIterator[Raw]:
+    """Connect a raw client."""
+    async with await anyio.connect_unix(str(served.path)) as stream:
+        yield Raw(stream)
+
+
+async def until(true: Any) -> None:
+    """Wait until a condition holds; fails where it does not within 20 seconds."""
+    with anyio.fail_after(20):
+        while not true():  # noqa: ASYNC110 - what is waited for is the server's own state
+            await anyio.sleep(0.005)
