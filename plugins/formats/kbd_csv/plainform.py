@@ -27,16 +27,24 @@ class PlainWriter:
     r"""Writes rows of text to a new file.
 
     Args:
-        path: The file; it is opened for appending, so that a copy may be there already.
+        path: The file.
         delimiter: What separates fields.
         encoding: Of the text; characters that it does not have raise UnicodeEncodeError.
         line_end: "\n" or "\r\n".
+        append: Whether rows are added to what the file holds.
     """
 
     def __init__(
-        self, path: Path, *, delimiter: str = ",", encoding: str = "utf-8", line_end: str = "\n"
+        self,
+        path: Path,
+        *,
+        delimiter: str = ",",
+        encoding: str = "utf-8",
+        line_end: str = "\n",
+        append: bool = False,
     ) -> None:
-        self._file = path.open("a", encoding=encoding, newline="", buffering=1 << 20)
+        mode = "a" if append else "w"
+        self._file = path.open(mode, encoding=encoding, newline="", buffering=1 << 20)
         ends = self._file if line_end == "\r\n" else _LfEnds(self._file)
         self.write = csv.writer(ends, delimiter=delimiter, lineterminator="\r\n").writerow
 

@@ -125,7 +125,6 @@ def _scan(source: Source, target: Path | None) -> tuple[Shape, _Tally]:
         if tally.widest <= width or target is None:
             return shape, tally
         width = tally.widest
-        target.unlink()
 
 
 def look(source: Source) -> Shape:

@@ -90,7 +90,11 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
     line_end = _finish_last_line(source, target, encoding)
     try:
         with PlainWriter(
-            target, delimiter=shape.dialect.delimiter, encoding=encoding, line_end=line_end
+            target,
+            delimiter=shape.dialect.delimiter,
+            encoding=encoding,
+            line_end=line_end,
+            append=True,
         ) as writer:
             if not there:
                 writer.write_header(names)
