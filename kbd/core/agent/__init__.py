@@ -8,7 +8,7 @@ files in a prompt), `notices` (unrecorded progress), `copies` (readable copies).
 """
 
 from kbd.core.agent.copies import write_copies, write_tool_log
-from kbd.core.agent.desk import Complete, Desk, Isolate
+from kbd.core.agent.desk import Complete, Desk
 from kbd.core.agent.notices import (
     Announce,
     LoopWarned,
@@ -23,7 +23,6 @@ __all__ = [
     "Announce",
     "Complete",
     "Desk",
-    "Isolate",
     "LoopWarned",
     "Notice",
     "RateLimited",

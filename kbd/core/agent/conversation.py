@@ -43,6 +43,11 @@ __all__ = [
 EARLIER_CHARS = 8000
 """How much of the earlier messages research and plan see; the oldest are cut first."""
 
+ANSWERS_CHARS = 60_000
+"""What all final texts of items share in the summary's context; each has its beginning."""
+
+SHORTEST_ANSWER_CHARS = 400
+
 OBJECTION = "This cannot be used: {reason}. Answer once more, in exactly the form asked for."
 """What a model is told when its final text is refused."""
 
@@ -97,8 +102,9 @@ def summary_opening(
     request: str, plan: Plan, changes: Sequence[Mapping[str, Any]]
 ) -> tuple[Message, ...]:
     """Open the summary: the request, the plan, each item's final text, the actual change set."""
+    room = max(SHORTEST_ANSWER_CHARS, ANSWERS_CHARS // max(len(plan.items), 1))
     results: dict[str, Any] = {
-        "items": [_result(place, item) for place, item in enumerate(plan.items, 1)]
+        "items": [_result(place, item, room) for place, item in enumerate(plan.items, 1)]
     }
     if plan.refused:
         results["refused_additions"] = plan.refused
@@ -154,12 +160,13 @@ def entries_of(chain: Chain) -> dict[CallId, int]:
     return {call: entry for turn in chain.turns for call, entry in turn.entries.items()}
 
 
-def _result(place: int, item: Item) -> dict[str, Any]:
+def _result(place: int, item: Item, room: int) -> dict[str, Any]:
+    answer = item.answer if len(item.answer) <= room else item.answer[:room] + "…"
     result: dict[str, Any] = {
         "item": place,
         "label": item_label(item.text),
         "state": item.state.value,
-        "text": item.answer,
+        "text": answer,
     }
     if item.state is ItemState.FAILED:
         result["reason"] = f"{item.code}: {item.reason}"
@@ -175,7 +182,7 @@ def _block(name: str, text: str, attributes: str = "") -> str:
     """Delimit a text; nothing for no text."""
     text = text.strip()
     for block in _BLOCKS:
-        text = text.replace(f"</{block}>", f"<\\/{block}>").replace(f"<{block}>", f"<\\{block}>")
+        text = text.replace(f"</{block}", f"<\\/{block}").replace(f"<{block}", f"<\\{block}")
     return f"<{name}{attributes}>\n{text}\n</{name}>" if text else ""
 
 

@@ -17,9 +17,11 @@ import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.conversation import plan_markdown
+from kbd.core.journal import Journal
 from kbd.core.state import Run, Said, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
+from kbd.types import Seq
 
 __all__ = ["current_run", "write_copies", "write_tool_log"]
 
@@ -49,18 +51,21 @@ async def write_copies(folder: Path, state: WorkbenchState) -> None:
     await run_sync(_write_all, texts)
 
 
-async def write_tool_log(folder: Path, records: Iterable[Recorded]) -> None:
-    """Rebuild the readable tool log from a workbench's events."""
+async def write_tool_log(folder: Path, journal: Journal) -> None:
+    """Write the readable tool log of a workbench from its events."""
     tools: dict[int, str] = {}
     lines: list[dict[str, Any]] = []
-    for record in records:
+
+    def note(seq: int, record: Recorded) -> None:
+        del seq
         match record.data:
             case ToolCalled(entry_id=entry_id, tool=tool):
                 tools[entry_id] = tool
             case ToolReturned() as returned:
                 lines.append(_call(returned, tools.get(returned.entry_id, ""), record))
-    text: str | None = _lines(lines)
-    await run_sync(_write_all, {folder / "tool_log.jsonl": text})
+
+    await journal.replay(note, Seq(0))
+    await run_sync(lambda: _write_all({folder / "tool_log.jsonl": _lines(lines)}))
 
 
 def _message(said: Said) -> dict[str, Any]:

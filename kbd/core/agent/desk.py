@@ -1,9 +1,8 @@
 """What one run works with: its log, files, tools, model, and the limits it keeps."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kbd.core.agent.notices import Announce
 from kbd.core.catalog import Catalog
@@ -11,21 +10,16 @@ from kbd.core.clock import Clock
 from kbd.core.decisions import Command
 from kbd.core.draft import Blobs, CallFiles
 from kbd.core.keeper import Keeper
-from kbd.core.plugins.host import Plugin
 from kbd.core.settings import RunLimits
 from kbd.core.state import Run, WorkbenchState
+from kbd.core.workers.pool import Workers
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
-from kbd.tools import CallLimits, Formats, Recall
+from kbd.tools import Formats, Recall
 
-__all__ = ["Complete", "Desk", "Isolate"]
+__all__ = ["Complete", "Desk"]
 
 Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 """Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""
-
-Isolate = Callable[
-    [Plugin, Callable[..., Any], Mapping[str, Any], CallLimits | None], Awaitable[Any]
-]
-"""Calls a function of a plugin's package in its worker."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +33,7 @@ class Desk:
         open_files: Makes the picture of the files that one call sees, from the state as it is.
         formats: The formats, called in workers.
         recall: Earlier results.
-        isolate: A tool's own work, in its plugin's worker.
+        workers: For a tool's own work.
         catalog: The tools, with the plugins that brought them.
         complete: Makes a turn.
         model: Tells of a model by its id.
@@ -57,7 +51,7 @@ class Desk:
     open_files: Callable[[], CallFiles]
     formats: Formats
     recall: Recall
-    isolate: Isolate
+    workers: Workers
     catalog: Catalog
     complete: Complete
     model: Callable[[str], ModelInfo]

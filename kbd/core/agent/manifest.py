@@ -56,6 +56,7 @@ async def _add_map(entry: dict[str, Any], file: FileRef, formats: Formats, room:
     size = len(msgspec.json.encode(structure))
     if size > room:
         entry["map_note"] = f"its map has {size:,} bytes: call get_file_map, or read by region"
-        return 0
+        # One of usual size means that the room is used up: no further map is computed in vain.
+        return room if size <= MAP_BYTES else 0
     entry["map"] = structure
     return size

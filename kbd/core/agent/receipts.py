@@ -18,8 +18,8 @@ RECALL_TOOL = "recall_tool_result"
 RECEIPT_BYTES = 2048
 """The default: a result up to this size is shown whole, and a receipt keeps to it (contract 5)."""
 
-WHOLE_BYTES = 64 * 1024
-"""The largest confirmation or recalled page that is shown whole; beyond it even they are cut."""
+WHOLE_BYTES = 512 * 1024
+"""Confirmations and recalled pages are shown whole; beyond this, which none needs, they are cut."""
 
 _SMALL_FIELD_BYTES = 240
 _NOTICE = "cut"

@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 
 from kbd.core.agent import conversation, plan
-from kbd.core.agent.copies import write_copies
+from kbd.core.agent.copies import write_copies, write_tool_log
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.manifest import manifest, maps_budget
 from kbd.core.agent.phases import PHASES, turn_limit
@@ -73,8 +73,7 @@ async def run_agent(desk: Desk) -> None:
     Cancelling the task stops it at once; whoever cancels records that. A run that was asked to stop
     is recorded as cancelled here, too, when it notices first.
 
-    Raises:
-        KbdError: The end itself could not be recorded.
+    An end that cannot be recorded is logged: the run is then closed by whoever started it.
     """
     try:
         await _do_what_is_missing(desk)
@@ -84,6 +83,8 @@ async def run_agent(desk: Desk) -> None:
         _log.error("run_failed_inside", run=desk.run, exc_info=fault)
         inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
         await _end_failed(desk, inside)
+    if desk.copies is not None:
+        await write_tool_log(desk.copies, desk.keeper.journal)
 
 
 async def _do_what_is_missing(desk: Desk) -> None:
@@ -239,7 +240,10 @@ async def _end_failed(desk: Desk, error: KbdError) -> None:
     """Record why the run stopped; a run that was asked to stop is recorded as cancelled."""
     phase = desk.current.phase or Phase.RESEARCH
     failed = RunFailed(error.code, error.message, PHASES[phase].subphase, error.retryable)
-    await desk.keeper.submit(EndRun(desk.run, failed))
+    try:
+        await desk.keeper.submit(EndRun(desk.run, failed))
+    except KbdError as refused:
+        _log.error("end_not_recorded", run=desk.run, error=refused.message, cause=error.message)
 
 
 def _talk(desk: Desk, phase: Phase, opening: Opening, objection: Objection = takes_any) -> Talk:

@@ -20,6 +20,7 @@ from kbd.core.agent.receipts import shown
 from kbd.core.catalog import ToolEntry
 from kbd.core.decisions import FinishCall, RecordRun, StartCall
 from kbd.core.draft import CallFiles
+from kbd.core.workers.pool import name_of
 from kbd.errors import (
     DiskFull,
     FileReadFailed,
@@ -32,6 +33,7 @@ from kbd.errors import (
     ValidationFailed,
 )
 from kbd.events.base import ReplyCall
+from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolCalled, ToolRefused, ToolReturned
 from kbd.tools import CallLimits, Files, Formats, Recall, Tool, ToolResult
@@ -80,8 +82,14 @@ class CallContext:
         limits: CallLimits | None = None,
     ) -> Any:
         """Call a function of the tool's package in a worker; see `ToolContext.isolate`."""
-        return await self._desk.isolate(
-            self._entry.plugin, function, arguments, limits or self._entry.tool.limits
+        tool = self._entry.tool
+        return await self._desk.workers.call(
+            self._entry.plugin.name,
+            name_of(function),
+            arguments,
+            limits or tool.limits,
+            what=tool.name,
+            failure=_failure(tool),
         )
 
 
@@ -198,7 +206,7 @@ async def _perform(
             result: ToolResult = await tool.run(CallContext(desk, entry, files), arguments)
         text = msgspec.json.encode(result.value).decode()
         changes = await files.land(call.id)
-    except (DiskFull, LogCorrupt, UserCanceled):
+    except (DiskFull, LogCorrupt, LogPoisoned, UserCanceled):
         raise
     except KbdError as error:
         return _Done(error=error)
@@ -206,8 +214,7 @@ async def _perform(
         return _Done(error=ToolTimeout(f"{tool.name} took more than {limit_s:g} s and was ended"))
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
         _log.warning("tool_failed", tool=tool.name, plugin=entry.plugin.name, exc_info=fault)
-        kind = FileWriteFailed if tool.effect is Effect.WRITE else FileReadFailed
-        return _Done(error=kind(f"{tool.name} failed inside ({type(fault).__name__})"))
+        return _Done(error=_failure(tool)(f"{tool.name} failed inside ({type(fault).__name__})"))
     return _Done(result.value, text, result.summary, result.is_action, None, changes)
 
 
@@ -239,6 +246,11 @@ async def _returned(
         error_code=done.error.code if done.error else None,
         fingerprint=mark,
     )
+
+
+def _failure(tool: Tool) -> type[KbdError]:
+    """Return what a fault inside a tool is told as."""
+    return FileWriteFailed if tool.effect is Effect.WRITE else FileReadFailed
 
 
 def _noted(desk: Desk, tool: str, mark: str, text: str) -> str:

@@ -1,0 +1,339 @@
+"""A real workbench for runs: log, Keeper, blobs and catalog, with small tools and a script."""
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import msgspec
+
+from kbd import hookimpl
+from kbd.core.agent import Desk, Notice, run_agent
+from kbd.core.catalog import Catalog
+from kbd.core.clock import SystemClock
+from kbd.core.decisions import Command, InterruptRun, SendMessage, StartRun, decide
+from kbd.core.draft import Blobs, CallFiles, LogRecall
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
+from kbd.core.plugins.host import Plugins
+from kbd.core.settings import RunLimits, Settings
+from kbd.core.state import Run, WorkbenchState, fold_workbench
+from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.pool import Workers
+from kbd.errors import NotFound
+from kbd.events.base import Fact, Recorded
+from kbd.events.blobs import BlobStore
+from kbd.events.disk import Disk
+from kbd.events.log import EventLog
+from kbd.messages import ToolCall
+from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
+from kbd.tools import Tool, ToolContext, ToolResult
+from kbd.types import CallId, Effect, FileName, Phase, Seq
+
+TOOLS = "agent_test_tools"
+LIMITS = RunLimits()
+
+
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """No arguments."""
+
+
+class Where(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A path."""
+
+    path: str
+
+
+class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A path and what to write there."""
+
+    path: str
+    content: str
+
+
+class Count(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many rows to return."""
+
+    rows: int
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which result to recall."""
+
+    entry_id: int
+
+
+class _Named(Tool):
+    description = "for tests"
+
+    def __init__(self, made: list[str] | None = None) -> None:
+        self.made = [] if made is None else made
+
+
+class ReadFile(_Named):
+    """Reads a file."""
+
+    name = "read_file"
+    arguments = Where
+    effect = Effect.READ
+
+    async def run(self, context: ToolContext, arguments: Where) -> ToolResult:
+        """Do what the class says."""
+        self.made.append(f"read {arguments.path}")
+        return ToolResult({"text": context.files.get(arguments.path).path.read_text()})
+
+
+class Rows(_Named):
+    """Returns so many rows."""
+
+    name = "rows"
+    arguments = Count
+    effect = Effect.READ
+
+    async def run(self, context: ToolContext, arguments: Count) -> ToolResult:
+        """Do what the class says."""
+        rows = [[n, f"row {n}"] for n in range(arguments.rows)]
+        return ToolResult({"rows": rows, "total_row_count": 5 * arguments.rows, "has_more": True})
+
+
+class RecallResult(_Named):
+    """Recalls a result."""
+
+    name = "recall_tool_result"
+    arguments = Entry
+    effect = Effect.RECALL
+
+    async def run(self, context: ToolContext, arguments: Entry) -> ToolResult:
+        """Do what the class says."""
+        return ToolResult({"text": (await context.recall.result(arguments.entry_id)).decode()})
+
+
+class WriteNote(_Named):
+    """Writes a file."""
+
+    name = "write_note"
+    arguments = Note
+    effect = Effect.WRITE
+
+    async def run(self, context: ToolContext, arguments: Note) -> ToolResult:
+        """Do what the class says."""
+        self.made.append(f"write {arguments.path}")
+        try:
+            name = context.files.get(arguments.path).name
+        except NotFound:
+            name = context.files.new(arguments.path)
+        staged = context.files.stage()
+        staged.write_text(arguments.content)
+        context.files.put(name, staged)
+        return ToolResult({"path": name}, is_action=True)
+
+
+class Broken(_Named):
+    """Fails inside after staging a file."""
+
+    name = "broken"
+    arguments = Nothing
+    effect = Effect.WRITE
+
+    async def run(self, context: ToolContext, arguments: Nothing) -> ToolResult:
+        """Do what the class says."""
+        staged = context.files.stage()
+        staged.write_text("half")
+        context.files.put(FileName("half.txt"), staged)
+        raise KeyError("/secret/path")
+
+
+class Slow(_Named):
+    """Never ends."""
+
+    name = "slow"
+    arguments = Nothing
+    effect = Effect.READ
+
+    async def run(self, context: ToolContext, arguments: Nothing) -> ToolResult:
+        """Do what the class says."""
+        await anyio.sleep_forever()
+        raise AssertionError
+
+
+def call(tool: str, call_id: str = "c", **arguments: Any) -> ModelReply:
+    """A reply that asks for one call."""
+    text = msgspec.json.encode(arguments).decode()
+    return ModelReply(tool_calls=(ToolCall(CallId(call_id), tool, text),))
+
+
+def say(text: str) -> ModelReply:
+    """A reply of text."""
+    return ModelReply(text=text)
+
+
+def said(request: ModelRequest) -> int:
+    """How many turns of the conversation the model has made."""
+    return sum(message.role == "assistant" for message in request.messages)
+
+
+def item_of(request: ModelRequest) -> tuple[int, int]:
+    """The item and the attempt that a request of implement is about."""
+    text = request.messages[1].text
+    number, attempt = text.split('<item number="')[1].split('">')[0].split('" attempt="')
+    return int(number), int(attempt)
+
+
+PLAN = "## Task\nnotes\n## Items\n- [ ] 1. Entity: One — write one\n- [ ] 2. Two\n## Notes\n- n"
+
+
+def two_items(request: ModelRequest) -> ModelReply:
+    """A model that does a plan of two items, each with a write and a look."""
+    match request.phase, said(request):
+        case Phase.RESEARCH, 0:
+            return call("rows", rows=3)
+        case Phase.RESEARCH, _:
+            return say("## Files\nnone")
+        case Phase.PLAN, _:
+            return say(PLAN)
+        case Phase.IMPLEMENT, 0:
+            item, attempt = item_of(request)
+            return call("write_note", path=f"{item}.txt", content=f"item {item}.{attempt}")
+        case Phase.IMPLEMENT, 1:
+            return call("read_file", path=f"{item_of(request)[0]}.txt")
+        case Phase.IMPLEMENT, _:
+            return say(f"wrote {item_of(request)[0]}")
+        case _:
+            return say("All done.")
+
+
+class NoSync(Disk):
+    """A disk that does not wait: these tests are not about power cuts."""
+
+    def fsync(self, fd: int) -> None:
+        """Return at once."""
+
+    def fdatasync(self, fd: int) -> None:
+        """Return at once."""
+
+
+Play = Callable[[ModelRequest], ModelReply]
+
+
+class Rig:
+    """A workbench with a run's desk around it."""
+
+    def __init__(self, folder: Path, play: Play, limits: RunLimits, window: int) -> None:
+        self.folder, self.play, self.limits, self.window = folder, play, limits, window
+        self.made: list[str] = []
+        self.notices: list[Notice] = []
+        self.slept: list[float] = []
+        self.requests: list[ModelRequest] = []
+        for name in ("log", "stage", "cache"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        self.blobs = Blobs(BlobStore(folder / "blobs", NoSync()))
+        log = EventLog.open(folder / "log", disk=NoSync())
+        self.keeper: Keeper[WorkbenchState, Command] = Keeper(
+            Journal(log),
+            blank=WorkbenchState,
+            fold=fold_workbench,
+            decide=decide,
+            clock=SystemClock(),
+        )
+        plugins = _plugins(self.made)
+        self.catalog = Catalog(plugins)
+        self.workers = Workers(plugins, Settings())
+
+    @property
+    def state(self) -> WorkbenchState:
+        """What is recorded."""
+        return self.keeper.state
+
+    @property
+    def run(self) -> Run:
+        """The newest run."""
+        return self.keeper.state.runs[-1]
+
+    def files(self) -> CallFiles:
+        """The files as a call sees them."""
+        return CallFiles(
+            self.state, self.blobs, self.folder / "stage", self.folder / "cache", self.describe
+        )
+
+    def describe(self, file: Any) -> dict[str, Any]:
+        """What a listing shows."""
+        return {"path": file.name, "size_bytes": file.size_bytes}
+
+    async def complete(self, model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
+        """Play a turn."""
+        self.requests.append(request)
+        reply = self.play(request)
+        await anyio.lowlevel.checkpoint()
+        if reply.text:
+            emit(reply.text)
+        return reply
+
+    async def sleep(self, seconds: float) -> None:
+        """Note the wait and go on."""
+        self.slept.append(seconds)
+
+    def desk(self) -> Desk:
+        """The desk of the newest run."""
+        return Desk(
+            keeper=self.keeper,
+            run=len(self.state.runs),
+            blobs=self.blobs,
+            open_files=self.files,
+            formats=FormatCalls(self.catalog, self.workers),
+            recall=LogRecall(self.state, self.keeper.journal, self.blobs),
+            workers=self.workers,
+            catalog=self.catalog,
+            complete=self.complete,
+            model=lambda model_id: ModelInfo(model_id, context_tokens=self.window),
+            announce=self.notices.append,
+            limits=self.limits,
+            clock=SystemClock(),
+            sleep=self.sleep,
+            chance=lambda: 0.0,
+            copies=self.folder / "meta",
+        )
+
+    async def go(self, text: str = "do it") -> Run:
+        """Ask, if nothing was asked yet, and run or resume to the end."""
+        if not self.state.said:
+            await self.keeper.submit(SendMessage("u-1", text))
+        if self.state.active_run() is not None:
+            await self.keeper.submit(InterruptRun("restart"))
+        outcome = await self.keeper.submit(StartRun(None, "scripted:script"))
+        if outcome.events:
+            await run_agent(self.desk())
+        return self.run
+
+    def events(self) -> list[Fact]:
+        """Everything recorded."""
+        return [record.data for _, record in self.records()]
+
+    def records(self) -> list[tuple[Seq, Recorded]]:
+        """Everything recorded, with its numbers."""
+        return self.keeper.journal.log.read(Seq(0), 1_000_000)
+
+    def content(self, name: str) -> str | None:
+        """What a file holds now."""
+        found = self.state.seen(FileName(name))
+        return self.blobs.path(found.blob).read_text() if found else None
+
+
+def _plugins(made: list[str]) -> Plugins:
+    module = ModuleType(TOOLS)
+    tools = [ReadFile(made), Rows(), RecallResult(), WriteNote(made), Broken(), Slow()]
+
+    @hookimpl
+    def kbd_register_tools() -> list[Tool]:
+        return list(tools)
+
+    module.__file__ = __file__
+    vars(module)["kbd_register_tools"] = kbd_register_tools
+    sys.modules[TOOLS] = module
+    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS, "kbd")])
+
+
+Opened = Callable[..., AbstractAsyncContextManager[Rig]]

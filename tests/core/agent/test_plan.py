@@ -1,0 +1,144 @@
+"""The grammar of plans."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbd.core.agent import plan
+from kbd.errors import ValidationFailed
+
+TEXT = """# Execution Plan
+
+## Task
+Split by category
+
+## Items
+
+- [ ] 1. Entity: Groceries — Create the sheet
+- [ ] 2. Final: Totals — Add the totals
+
+## Notes
+- Source: transactions
+"""
+
+
+def test_a_plan_is_read_with_its_sections() -> None:
+    """Task, items and notes come out as they were written."""
+    read = plan.parse(TEXT)
+
+    assert read.task == "Split by category"
+    assert read.items == (
+        "Entity: Groceries — Create the sheet",
+        "Final: Totals — Add the totals",
+    )
+    assert read.notes == "- Source: transactions"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [ ] 1. do it",
+        "   - [ ] 1. do it",
+        "\t- [ ] 7. do it\r",
+        "* [ ] 1) do it",
+        "- [x] 1. do it",
+        "- [!] 12. do\u200b it\u202e",
+        "-[ ]1. do it",
+    ],
+)
+def test_an_item_line_is_tolerated(line: str) -> None:
+    """Blanks, CR, numbers and marks of the model's own do not matter; hidden characters go."""
+    assert plan.parse(line).items == ("do it",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "do it", "- do it", "- [ ] do it", "- [ ] 1 do it", "- [y] 1. do it", "- [ ] 1.", "- [ ]",
+     "- [ ] ². do it"],
+)  # fmt: skip
+def test_a_plan_without_an_item_is_refused(line: str) -> None:
+    """What is no item line makes no item, and a plan without one is no plan."""
+    with pytest.raises(ValidationFailed, match="no item"):
+        plan.parse(line)
+
+
+def test_items_are_named_by_place() -> None:
+    """Numbers that repeat do not merge items."""
+    assert plan.parse("- [ ] 1. one\n- [ ] 1. two").items == ("one", "two")
+
+
+def test_lines_below_an_item_become_notes_about_it() -> None:
+    """What the model knew about an item is not lost."""
+    read = plan.parse("## Items\n- [ ] 1. one\n  - with care\n- [ ] 2. two\n## Notes\nall")
+
+    assert read.items == ("one", "two")
+    assert read.notes == "- Item 1: with care\nall"
+
+
+def test_limits_are_refused_with_the_place() -> None:
+    """More than 200 items, or one of more than 500 characters, are refused in words."""
+    with pytest.raises(ValidationFailed, match="201 items"):
+        plan.parse("\n".join(f"- [ ] {n}. x" for n in range(201)))
+    with pytest.raises(ValidationFailed, match="item 2 has 501"):
+        plan.parse("- [ ] 1. x\n- [ ] 2. " + "y" * 501)
+
+
+@given(st.text(alphabet=" -*[]x!.1a#\r\n`", max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """No text leads to another error, and what is read can be rendered and read again."""
+    try:
+        read = plan.parse(text)
+    except ValidationFailed:
+        return
+    lines = [plan.PlanLine(item) for item in read.items]
+
+    assert plan.parse(plan.render("", lines, "", len(lines))).items == read.items
+
+
+def test_long_hostile_lines_are_read_in_linear_time() -> None:
+    """Inputs that make nested patterns hang are just lines."""
+    text = " " * 200_000 + "X\n" + "- " * 200_000 + "!\n- [ ] " + "1" * 200_000
+
+    with pytest.raises(ValidationFailed, match="no item"):
+        plan.parse(text)
+
+
+def test_the_rendering_shows_every_mark() -> None:
+    """plan.md opens with the original count and keeps layout, marks and reasons."""
+    lines = [
+        plan.PlanLine("one", "x"),
+        plan.PlanLine("two", "!", "it\nbroke " + "z" * 300),
+        plan.PlanLine("three"),
+    ]
+
+    text = plan.render("Task", lines, "- note", 2)
+
+    assert text.startswith("<!-- original_count: 2 -->\n# Execution Plan\n\n## Task\nTask\n")
+    assert "- [x] 1. one\n- [!] 2. two [Failed: it broke zz" in text
+    assert "- [ ] 3. three\n\n## Notes\n- note\n" in text
+    reason = text.split("[Failed: ")[1].split("]")[0]
+    assert len(reason) == 220
+
+
+def test_additions_are_unchecked_numbered_lines() -> None:
+    """Ticked lines, bullets and quotes of the plan itself add nothing."""
+    text = "Done.\n- [x] 1. one\n- [ ] 2. Two\n- [ ] 9. new\n- [ ] no number\n  - [ ] 10. new"
+
+    assert plan.additions(text, ["one", "two"]) == ("new",)
+
+
+def test_additions_are_capped_at_twice_the_original() -> None:
+    """A plan of two may grow to four; what is refused is named with the reason."""
+    admitted = plan.admit(["a", "b", "c"], 2, 2)
+
+    assert admitted.added == ("a", "b")
+    assert admitted.refused == ("c",)
+    assert "4 items" in admitted.reason
+
+
+def test_an_addition_that_is_too_long_is_refused() -> None:
+    """It is not cut: half an item is another item."""
+    admitted = plan.admit(["x" * 501, "b"], 1, 3)
+
+    assert admitted.added == ("b",)
+    assert len(admitted.refused) == 1

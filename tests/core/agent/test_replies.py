@@ -1,0 +1,39 @@
+"""What is recorded of a reply."""
+
+from pathlib import Path
+
+import pytest
+
+from kbd.core.agent.replies import recorded_calls, recorded_text
+from kbd.core.draft import Blobs
+from kbd.events.blobs import BlobStore
+from kbd.messages import ToolCall
+from kbd.types import CallId
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_ids_are_made_unique(tmp_path: Path) -> None:
+    """Ids that repeat, are taken in the run, or are empty get a number; others stay."""
+    calls = [ToolCall(CallId(name), "t", "{}") for name in ("a", "b", "b", "", "b-2")]
+
+    kept = await recorded_calls(calls, {CallId("a")}, Blobs(BlobStore(tmp_path)))
+
+    assert [call.id for call in kept] == ["a-2", "b", "b-2", "call", "b-2-2"]
+
+
+async def test_no_arguments_are_an_empty_object(tmp_path: Path) -> None:
+    """Some servers send nothing for a call without arguments."""
+    kept = await recorded_calls([ToolCall(CallId("a"), "t", "")], set(), Blobs(BlobStore(tmp_path)))
+
+    assert (kept[0].arguments, kept[0].fault) == ("{}", None)
+
+
+async def test_what_no_file_can_hold_is_replaced(tmp_path: Path) -> None:
+    """A lone surrogate does not reach the log."""
+    call = ToolCall(CallId("a\ud800"), "t\ud800", '{"x": "\ud800"}')
+
+    kept = await recorded_calls([call], set(), Blobs(BlobStore(tmp_path)))
+
+    assert recorded_text("a\ud800b") == "a?b"
+    assert (kept[0].id, kept[0].name, kept[0].arguments) == ("a?", "t?", '{"x": "?"}')
