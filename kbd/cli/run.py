@@ -107,21 +107,27 @@ def _prepared(
 ) -> tuple[str, str | None]:
     """Return a workbench that is ready to run, and the message to run on (None: go on)."""
     if arguments.resume:
-        workbench_id = str(find(client, arguments.resume)["id"])
-        report["workbench_id"] = workbench_id
-    else:
-        name = arguments.name or line(arguments.prompt, 60)
-        workbench_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
-        report["workbench_id"] = workbench_id
-        if add(client, workbench_id, arguments.files):
-            call(client, "WorkbenchDelete", {"workbench_id": workbench_id})
-            raise Stop("Nothing was done, because a file could not be added.", FAILED)
-    choose_model(client, workbench_id, arguments.model)
-    obtain_consent(client, workbench_id, yes=arguments.yes)
-    if arguments.resume:
+        workbench_id = report["workbench_id"] = str(find(client, arguments.resume)["id"])
+        _ready(client, workbench_id, arguments)
         return workbench_id, None
+    name = arguments.name or line(arguments.prompt, 60)
+    workbench_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
+    try:
+        if add(client, workbench_id, arguments.files):
+            raise Stop("Nothing was done, because a file could not be added.", FAILED)
+        _ready(client, workbench_id, arguments)
+    except Stop:
+        # Nothing was asked in it yet: nobody would miss it.
+        call(client, "WorkbenchDelete", {"workbench_id": workbench_id})
+        raise
+    report["workbench_id"] = workbench_id
     params = {"workbench_id": workbench_id, "text": arguments.prompt}
     return workbench_id, str(call(client, "WorkshopSendUserMessage", params)["message_id"])
+
+
+def _ready(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
+    choose_model(client, workbench_id, arguments.model)
+    obtain_consent(client, workbench_id, yes=arguments.yes)
 
 
 def _agree(arguments: argparse.Namespace, workbench_id: str) -> None:

@@ -130,6 +130,7 @@ def test_consent_is_needed_where_nobody_can_be_asked(
     assert "openai:big" in told
     assert "a.csv" in told
     assert "WorkshopSendUserMessage" not in daemon.methods()
+    assert daemon.methods()[-1] == "WorkbenchDelete"
 
 
 def test_yes_gives_consent_for_what_was_shown(daemon: ScriptedDaemon, kbd: Kbd) -> None:
