@@ -5,6 +5,8 @@ settings file that only its owner can read; or the first line that its `api_key_
 Keys stay in the daemon: workers are started with an empty environment.
 """
 
+import contextlib
+import ctypes
 import re
 import shlex
 import subprocess
@@ -15,13 +17,27 @@ from kbd.core.paths import Home
 from kbd.core.settings import read_table
 from kbd.errors import ProviderNotConfigured, ValidationFailed
 
-__all__ = ["Secrets"]
+__all__ = ["Secrets", "hide_environment"]
 
 COMMAND_S = 30.0
 """Seconds that a command may take to print a key; it may ask the user to unlock something."""
 
 SHORTEST_REDACTED = 6
 """A shorter key is nobody's real key, and blotting it out would blot out ordinary words."""
+
+
+PR_SET_DUMPABLE = 4
+
+
+def hide_environment() -> None:
+    """Make this process's memory and first environment unreadable for others of its user.
+
+    A worker has an empty environment, but it runs as the same user, and without this it could
+    read `/proc/<the daemon>/environ`, where keys may be. Core dumps, too, are off from here on.
+    Where the system has no such call, nothing happens.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 class Secrets:

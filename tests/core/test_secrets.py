@@ -1,5 +1,6 @@
 """API keys: found in three places, shown in none."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,3 +72,18 @@ def test_nothing_shows_a_key(tmp_path: Path) -> None:
 
     assert "canary" not in repr(found)
     assert found.redact("x sk-canary-long sk-canary on") == "x *** *** on"
+
+
+def test_the_environment_is_hidden() -> None:
+    """After the call the kernel counts the process as one that others may not look into."""
+    code = (
+        "import ctypes\n"
+        "from kbd.core.secrets import hide_environment\n"
+        "hide_environment()\n"
+        "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"  # PR_GET_DUMPABLE
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout == "0\n"

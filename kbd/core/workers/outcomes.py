@@ -61,7 +61,7 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
             raise _exceeded(limit, limits, what)
         case Crashed():
             log = structlog.get_logger(__name__)
-            log.warning("worker.crashed", call=what, kind=answer.kind, trace=answer.trace)
+            log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
             told = f": {without_paths(answer.message)}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{told}"
             raise failure(msg)

@@ -26,6 +26,8 @@ __all__ = ["SandboxLevel", "Workers", "WorkersStatus", "name_of"]
 DECODED_IN_THREAD_BYTES = 1024 * 1024
 """A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 10 ms."""
 
+_STOPPED = "The workers are stopped."
+
 
 class SandboxLevel(msgspec.Struct, frozen=True):
     """How workers are confined, and why not further."""
@@ -172,6 +174,8 @@ class Workers:
     async def _process(self, plugin: Plugin) -> WorkerProcess:
         """Return the plugin's zygote, started if need be."""
         async with self._starting.setdefault(plugin.name, anyio.Lock()):
+            if self._tasks is None:
+                raise ToolWorkerUnavailable(_STOPPED)
             process = self._alive.get(plugin.name)
             if process is not None and process.alive:
                 return process
@@ -192,12 +196,11 @@ class Workers:
         except KbdError as fault:
             self._error = fault.message
             trace = fault.detail.pop("trace", "")
-            self._log.error("worker.start_failed", plugin=plugin.name, trace=trace)
+            self._log.error("worker.start_failed", plugin=plugin.name, exception=trace)
             raise
         if self._tasks is None:
             await process.stop()
-            msg = "The workers are stopped."
-            raise ToolWorkerUnavailable(msg)
+            raise ToolWorkerUnavailable(_STOPPED)
         self._error = None
         if process.threads > 1:
             self._log.warning("worker.threads", plugin=plugin.name, threads=process.threads)

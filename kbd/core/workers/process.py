@@ -84,6 +84,7 @@ class WorkerProcess:
         self._reports = msgspec.msgpack.Decoder(Report)
         self._pending: dict[int, _Pending] = {}
         self._last_id = 0
+        self._stopped = False
         self.threads = 1
         self.alive = True
 
@@ -197,8 +198,11 @@ class WorkerProcess:
                 theirs.close()
 
     async def stop(self) -> None:
-        """End the zygote and with it all its calls, and reap it."""
+        """End the zygote and with it all its calls, and reap it; a second time does nothing."""
         self.alive = False
+        if self._stopped:
+            return
+        self._stopped = True
         with anyio.CancelScope(shield=True):
             self._control.close()
             with anyio.move_on_after(KILL_S):
@@ -209,7 +213,7 @@ class WorkerProcess:
     def noise(self) -> str:
         """Return the end of what it and its calls have printed."""
         with contextlib.suppress(OSError):
-            while data := os.read(self._noise, PACKET_BYTES):
+            while not self._stopped and (data := os.read(self._noise, PACKET_BYTES)):
                 self._tail = (self._tail + data)[-NOISE_BYTES:]
         return self._tail.decode("utf-8", "replace")
 

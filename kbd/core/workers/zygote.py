@@ -51,6 +51,7 @@ class Zygote:
         self._control = control
         self._package = package
         self._orders = msgspec.msgpack.Decoder(Order)
+        self._woken, self._waker = socket.socketpair()
         self._pids: dict[int, int] = {}
         """The process of each call that has not ended."""
 
@@ -83,19 +84,18 @@ class Zygote:
 
     def serve(self) -> None:
         """Fork, reap and kill until the control channel ends; then kill what is left."""
-        woken, waker = socket.socketpair()
-        woken.settimeout(0)
-        waker.settimeout(0)
+        self._woken.settimeout(0)
+        self._waker.settimeout(0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        poll.register(woken, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
         while True:
             ready = {fd for fd, _ in poll.poll()}
-            if woken.fileno() in ready:
-                woken.recv(PACKET_BYTES)
+            if self._woken.fileno() in ready:
+                self._woken.recv(PACKET_BYTES)
                 self._reap()
             if self._control.fileno() in ready and not self._obey():
                 break
@@ -130,7 +130,8 @@ class Zygote:
         if pid == 0:
             try:
                 signal.set_wakeup_fd(-1)
-                self._control.close()
+                for mine in (self._control, self._woken, self._waker):
+                    mine.close()
             finally:
                 child.run(channel, self._package, call.limits, zygote)
         self._pids[call.id] = pid

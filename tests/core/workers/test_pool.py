@@ -24,8 +24,8 @@ async def test_a_call_sees_little(workers: Workers, monkeypatch: pytest.MonkeyPa
 
     assert set(seen["environ"]) <= {"LANG", "LC_ALL", "LC_CTYPE", "PATH", "TMPDIR", "TZ"}
     assert (seen["cwd"], seen["core"], seen["session"], seen["umask"]) == ("/", 0, True, 0o077)
-    # Three streams, the call's channel, the folder that is being listed, the pair that wakes.
-    assert len(seen["fds"]) <= 8
+    # Three streams, the call's channel, and the folder that is being listed.
+    assert len(seen["fds"]) == 5
 
 
 @pytest.mark.anyio
@@ -73,6 +73,8 @@ async def test_leaving_the_context_ends_the_processes(faulty: Plugins) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(zygote, 0)
     assert not workers.status().available
+    with pytest.raises(ToolWorkerUnavailable, match="stopped"):
+        await workers.call("faults", "kbd_faults.work:zygote", {})
 
 
 @pytest.mark.anyio
