@@ -1,0 +1,125 @@
+"""A server of chat completions on 127.0.0.1 that plays a model from a function."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+__all__ = ["ModelServer", "call", "calls", "model_server", "phase_of", "text", "turn_of"]
+
+Reply = dict[str, Any]
+Play = Callable[[dict[str, Any]], Reply]
+
+
+def text(said: str) -> Reply:
+    """Return a turn of text."""
+    return {"content": said}
+
+
+def call(name: str, arguments: Any, call_id: str = "") -> dict[str, Any]:
+    """Return one tool call; arguments that are text are sent as they are."""
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": call_id or f"call_{name}", "name": name, "arguments": written}
+
+
+def calls(*wanted: dict[str, Any]) -> Reply:
+    """Return a turn of tool calls."""
+    return {"tool_calls": wanted}
+
+
+def phase_of(body: dict[str, Any]) -> str:
+    """Tell the phase of a request by the tools it offers, as a model could."""
+    names = {tool["function"]["name"] for tool in body.get("tools", ())}
+    if "write_text_file" in names:
+        return "implement"
+    if names == {"read_file", "recall_tool_result"}:
+        return "plan"
+    return "research" if names else "no tools"
+
+
+def turn_of(body: dict[str, Any]) -> int:
+    """Tell how many turns the model has answered in this chain."""
+    return sum(message["role"] == "assistant" for message in body["messages"])
+
+
+class ModelServer:
+    """What was asked, and where to ask.
+
+    Attributes:
+        base_url: For `OPENAI_BASE_URL`.
+        requests: The bodies received, in order.
+    """
+
+    def __init__(self, play: Play) -> None:
+        self.requests: list[dict[str, Any]] = []
+        script = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.0"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                script.requests.append(body)
+                reply = play(body)
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.end_headers()
+                for piece in _stream(reply):
+                    self.wfile.write(b"data: " + json.dumps(piece).encode() + b"\n\n")
+                self.wfile.write(b"data: [DONE]\n\n")
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - theirs, too
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+
+    def start(self) -> None:
+        """Serve."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Serve no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _stream(reply: Reply) -> Iterator[dict[str, Any]]:
+    """Yield the chunks of a turn: text in two pieces, arguments in pieces of a megabyte."""
+    said = reply.get("content", "")
+    for piece in (said[: len(said) // 2], said[len(said) // 2 :]):
+        if piece:
+            yield _chunk({"content": piece})
+    for index, wanted in enumerate(reply.get("tool_calls", ())):
+        function = {"name": wanted["name"], "arguments": ""}
+        yield _chunk(
+            {"tool_calls": [{"index": index, "id": wanted["id"], "type": "function",
+                             "function": function}]}
+        )  # fmt: skip
+        written = wanted["arguments"]
+        for start in range(0, len(written), 1 << 20):
+            part = {"arguments": written[start : start + (1 << 20)]}
+            yield _chunk({"tool_calls": [{"index": index, "function": part}]})
+    yield _chunk({}, "tool_calls" if reply.get("tool_calls") else "stop")
+    yield {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}}
+
+
+def _chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+            "choices": [choice]}  # fmt: skip
+
+
+@contextmanager
+def model_server(play: Play) -> Iterator[ModelServer]:
+    """Serve a script until the block is left."""
+    server = ModelServer(play)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
