@@ -27,50 +27,45 @@ LIMITS = CallLimits(
 )
 
 
+CASES: list[tuple[str, dict[str, Any], type[KbdError], str]] = [
+    ("segv", {}, ToolWorkerUnavailable, "SIGSEGV"),
+    ("kill", {"number": signal.SIGABRT}, ToolWorkerUnavailable, "SIGABRT"),
+    ("kill", {"number": signal.SIGKILL}, ToolWorkerUnavailable, "SIGKILL"),
+    ("kill", {"number": signal.SIGINT}, ToolWorkerUnavailable, "SIGINT"),
+    ("leave", {"status": 3}, ToolWorkerUnavailable, "status 3"),
+    ("exit_politely", {}, FileReadFailed, "SystemExit"),
+    ("interrupt", {}, FileReadFailed, "KeyboardInterrupt"),
+    ("memory", {}, ToolTimeout, "1024 MiB of memory"),
+    ("spin", {}, ToolTimeout, "1 s of processor time"),
+    ("write", {"target": "big", "size": 1 << 21}, ToolTimeout, "1 MiB"),
+    ("unserialisable", {}, FileReadFailed, "cannot be sent"),
+    ("deep", {}, FileReadFailed, "RecursionError"),
+    ("enormous", {"size": 1 << 21}, ValidationFailed, "larger than 1048576 bytes"),
+    ("garbage", {}, ToolWorkerUnavailable, "no answer"),
+    ("system", {"command": "true"}, FileReadFailed, "not a function of kbd_faults"),
+    ("nothing_there", {}, FileReadFailed, "AttributeError"),
+    ("kill_zygote", {}, ToolWorkerUnavailable, "died"),
+]
+
+
 async def call(workers: Workers, function: str, **arguments: Any) -> Any:
     """Call a function of the plugin that misbehaves."""
     return await workers.call("faults", f"kbd_faults.work:{function}", arguments, LIMITS)
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "error", "told"),
-    [
-        ("segv", {}, ToolWorkerUnavailable, "SIGSEGV"),
-        ("kill", {"number": signal.SIGABRT}, ToolWorkerUnavailable, "SIGABRT"),
-        ("kill", {"number": signal.SIGKILL}, ToolWorkerUnavailable, "SIGKILL"),
-        ("kill", {"number": signal.SIGINT}, ToolWorkerUnavailable, "SIGINT"),
-        ("leave", {"status": 3}, ToolWorkerUnavailable, "status 3"),
-        ("exit_politely", {}, FileReadFailed, "SystemExit"),
-        ("interrupt", {}, FileReadFailed, "KeyboardInterrupt"),
-        ("memory", {}, ToolTimeout, "1024 MiB of memory"),
-        ("spin", {}, ToolTimeout, "1 s of processor time"),
-        ("write", {"target": "big", "size": 1 << 21}, ToolTimeout, "1 MiB"),
-        ("unserialisable", {}, FileReadFailed, "cannot be sent"),
-        ("deep", {}, FileReadFailed, "RecursionError"),
-        ("enormous", {"size": 1 << 21}, ValidationFailed, "larger than 1048576 bytes"),
-        ("garbage", {}, ToolWorkerUnavailable, "no answer"),
-        ("system", {"command": "true"}, FileReadFailed, "not a function of kbd_faults"),
-        ("nothing_there", {}, FileReadFailed, "AttributeError"),
-        ("kill_zygote", {}, ToolWorkerUnavailable, "died"),
-    ],
-)
 async def test_a_call_that_goes_wrong_is_a_typed_error(
-    workers: Workers,
-    tmp_path: Path,
-    function: str,
-    arguments: dict[str, Any],
-    error: type[KbdError],
-    told: str,
+    workers: Workers, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """The error names what happened, and the next call of the same plugin works."""
-    if "target" in arguments:
-        arguments = arguments | {"target": str(tmp_path / arguments["target"])}
+    for function, arguments, error, told in CASES:
+        with subtests.test(function=function, **arguments):
+            if "target" in arguments:
+                arguments = arguments | {"target": str(tmp_path / arguments["target"])}
+            with pytest.raises(error, match=told) as raised:
+                await call(workers, function, **arguments)
 
-    with pytest.raises(error, match=told) as raised:
-        await call(workers, function, **arguments)
-
-    assert error.code == raised.value.code
-    assert await call(workers, "echo", value=[1, "two"]) == [1, "two"]
+            assert error.code == raised.value.code
+            assert await call(workers, "echo", value=[1, "two"]) == [1, "two"]
 
 
 async def test_what_is_printed_is_harmless(workers: Workers) -> None:

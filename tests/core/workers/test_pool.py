@@ -78,6 +78,34 @@ async def test_leaving_the_context_ends_the_processes(faulty: Plugins) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_cancelled_start_is_made_again(workers: Workers) -> None:
+    """Whoever calls first may give up while the zygote imports; the next call starts another."""
+    with anyio.move_on_after(0) as scope:
+        await workers.call("faults", "kbd_faults.work:echo", {"value": 1})
+    with anyio.move_on_after(0.02) as later:
+        await workers.call("faults", "kbd_faults.work:echo", {"value": 1})
+
+    assert scope.cancelled_caught
+    assert later.cancelled_caught
+    assert await workers.call("faults", "kbd_faults.work:echo", {"value": 1}) == 1
+
+
+@pytest.mark.anyio
+async def test_many_calls_at_once(workers: Workers) -> None:
+    """Each gets its own answer, whatever the order in which they end."""
+    answers: dict[int, int] = {}
+
+    async def ask(value: int) -> None:
+        answers[value] = await workers.call("faults", "kbd_faults.work:echo", {"value": value})
+
+    async with anyio.create_task_group() as tasks:
+        for value in range(40):
+            tasks.start_soon(ask, value)
+
+    assert answers == {value: value for value in range(40)}
+
+
+@pytest.mark.anyio
 async def test_a_large_answer_arrives_whole(workers: Workers) -> None:
     """Some megabytes there and back are the same."""
     value = [b"\x00\xff" * 1_000_000, "ü" * 1_000_000]
