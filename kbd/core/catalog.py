@@ -3,7 +3,7 @@
 import hashlib
 import mimetypes
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 

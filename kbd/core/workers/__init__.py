@@ -19,6 +19,7 @@ zygote kills what it has and leaves; when a zygote dies the kernel kills its chi
     zygote    the zygote's loop                    } what runs in
     child     one call: limits, work, answer       } the worker
     entry     calls of format handlers             } processes
+    channel   a call's request and answer
     process   one zygote, seen from the daemon
     outcomes  what an answer, or a death, means
     pool      `Workers`

@@ -12,8 +12,8 @@ import anyio
 import msgspec
 from anyio import to_thread
 
+from kbd.core.workers.channel import exchange
 from kbd.core.workers.wire import (
-    LENGTH_BYTES,
     PACKET_BYTES,
     Begun,
     Call,
@@ -183,7 +183,7 @@ class WorkerProcess:
                 await self._send(encode(Call(call_id, limits)), theirs.fileno())
                 sent = True
                 theirs.close()
-                answer = await _exchange(ours, request, limits.result_bytes + OVERHEAD_BYTES)
+                answer = await exchange(ours, request, limits.result_bytes + OVERHEAD_BYTES)
                 await pending.ended.wait()
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
                 raise WorkerGone
@@ -291,38 +291,3 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
         umask=0o077,
         env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
     )
-
-
-async def _exchange(channel: socket.socket, request: bytes, limit: int) -> bytes | None:
-    """Send a request and return the answer, or None if the other side ends before it is whole."""
-    message = memoryview(len(request).to_bytes(LENGTH_BYTES) + request)
-    try:
-        while message:
-            try:
-                message = message[channel.send(message) :]
-            except BlockingIOError:
-                await anyio.wait_writable(channel)
-        header = await _receive(channel, LENGTH_BYTES)
-        size = int.from_bytes(header)
-        return await _receive(channel, size) if header and size <= limit else None
-    except (BrokenPipeError, ConnectionResetError, EOFError):
-        return None
-
-
-async def _receive(channel: socket.socket, size: int) -> bytes:
-    """Return exactly so many bytes.
-
-    Raises:
-        EOFError: The other side ended before.
-    """
-    received = bytearray()
-    while len(received) < size:
-        try:
-            data = channel.recv(min(size - len(received), 1 << 20))
-        except BlockingIOError:
-            await anyio.wait_readable(channel)
-            continue
-        if not data:
-            raise EOFError
-        received += data
-    return bytes(received)
