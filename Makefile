@@ -24,7 +24,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.demo
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -q -n 2 -m "not soak"
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not soak"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

@@ -1,5 +1,6 @@
 """The change set of a draft, as a table for people."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kbd.cli.terminal import line, size, table
@@ -16,7 +17,7 @@ def described(changes: list[dict[str, Any]]) -> str:
             str(change["change_type"]),
             str(change["path"]),
             _sizes(change),
-            ", ".join(str(item) for item in change.get("items") or ()),
+            _ranges(change.get("items") or ()),
         )
         for change in changes
     ]
@@ -36,6 +37,17 @@ def changed_paths(changes: list[dict[str, Any]]) -> list[str]:
 def deleted_paths(changes: list[dict[str, Any]]) -> list[str]:
     """Return the files that a publish would delete."""
     return [str(each["path"]) for each in changes if each["change_type"] == "deleted"]
+
+
+def _ranges(items: Sequence[int]) -> str:
+    """Return the numbers, neighbours as a range: 1-3, 5."""
+    told: list[list[int]] = []
+    for item in sorted(items):
+        if told and item == told[-1][-1] + 1:
+            told[-1][1:] = [item]
+        else:
+            told.append([item])
+    return ", ".join("-".join(str(end) for end in ends) for ends in told)
 
 
 def _sizes(change: dict[str, Any]) -> str:

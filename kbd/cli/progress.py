@@ -18,6 +18,9 @@ PHASES = {
     "summary": "Summarizing results…",
 }
 
+LINE_CHARACTERS = 120
+"""How much is shown of a line that the model writes; all of it is in the log."""
+
 TAIL_CHARACTERS = 48
 """How much of the sentence that is being written stands beside the bar."""
 
@@ -43,9 +46,13 @@ class Silent:
 
 
 class Told:
-    """Tells what happens line by line: for logs, pipes and terminals without drawing."""
+    """Tells what happens line by line: for logs, pipes and terminals without drawing.
+
+    The words of the summary are left out, because they are the result, which follows on stdout.
+    """
 
     def __init__(self) -> None:
+        self._phase = ""
         self._sentence = ""
 
     def told(self, method: str, params: dict[str, Any]) -> None:
@@ -81,6 +88,7 @@ class Told:
     def phase(self, phase: str) -> None:
         """Tell that a phase began."""
         self.end_sentence()
+        self._phase = phase
         self.write(PHASES.get(phase, line(phase)))
 
     def item(self, item: int, of: int, label: str) -> None:
@@ -114,8 +122,8 @@ class Told:
         note(text)
 
     def _print(self, text: str) -> None:
-        if text.strip():
-            self.write(f"  | {text.rstrip()}")
+        if text.strip() and self._phase != "summary":
+            self.write(f"  | {line(text, LINE_CHARACTERS)}")
 
 
 class Drawn(Told):

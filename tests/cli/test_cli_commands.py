@@ -57,6 +57,7 @@ def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captu
     """Kind of change, name, sizes, items; warnings below."""
     changed = {**ADDED, "change_type": "modified", "size_before": 512, "warnings": ["fetches"]}
     deleted = {**ADDED, "change_type": "deleted", "path": "old\x1b[8m.csv", "size_before": 10}
+    deleted["items"] = [5, 1, 2, 3]
     changes = {"draft_id": "d", "changes": [changed, deleted], "draft_summary": "Done."}
     daemon.answers["ReviewGetChangeSet"] = changes
 
@@ -65,8 +66,8 @@ def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captu
         "Done.",
         "",
         "change    file          size                  items",
-        "modified  summary.xlsx  512 bytes -> 4.0 KiB  1, 2",
-        "deleted   old.csv       was 10 bytes          1, 2",
+        "modified  summary.xlsx  512 bytes -> 4.0 KiB  1-2",
+        "deleted   old.csv       was 10 bytes          1-3, 5",
         "  ! summary.xlsx: fetches",
     ]
 

@@ -1,0 +1,130 @@
+"""The demo does what a newcomer is promised, and its result is right by another reckoning."""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pytest
+from openpyxl.workbook import Workbook
+
+from benchmarks.transactions import AWKWARD, CATEGORIES, HEADER, ROWS, transactions
+
+pytestmark = pytest.mark.xdist_group("demo")
+"""All in one process: the demo takes ten seconds, and once is enough."""
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demo prints, and the folder of its results."""
+    folder = tmp_path_factory.mktemp("demo")
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.demo"],
+        cwd=folder,
+        # A key in the environment must not be used.
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": "sk-not-a-key"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+    return done.stdout, folder / "demo-out"
+
+
+@pytest.fixture(scope="module")
+def workbook(demo: tuple[str, Path]) -> Workbook:
+    """The result, opened by a library that kbd does not write with alone."""
+    return openpyxl.load_workbook(demo[1] / "summary.xlsx")
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, str]]:
+    """The sample file, read by Python's own reader."""
+    return list(csv.DictReader(io.StringIO(transactions().decode(), newline="")))
+
+
+def test_the_sample_is_what_the_demo_says(rows: list[dict[str, str]]) -> None:
+    """1,204 rows in 12 categories, the awkward ones among them, the same at every run."""
+    assert transactions() == transactions()
+    assert len(rows) == ROWS == 1204
+    assert len({row["Category"] for row in rows}) == len(CATEGORIES) == 12
+    assert tuple(rows[0]) == HEADER
+    assert {text for _, text, _ in AWKWARD.values()} <= {row["Description"] for row in rows}
+    assert [row["Description"] for row in rows if row["Amount"] == ""] == [AWKWARD[518][1]]
+
+
+def test_the_demo_shows_the_whole_way(demo: tuple[str, Path]) -> None:
+    """Progress, change set, the end of the log, and the proof that the log is whole."""
+    told, _ = demo
+
+    for part in (
+        "$ kbd run 'one sheet per category",
+        "Analyzing files…",
+        "Planning approach…",
+        "Working on item 3 of 13: ",
+        "Summarizing results…",
+        "added   summary.xlsx",
+        "run finished",
+        "(transactions) whole: ",
+        "kbd has stopped.",
+    ):
+        assert part in told
+    assert "Traceback" not in told
+
+
+def test_there_is_a_sheet_for_each_category(workbook: Workbook, rows: list[dict[str, str]]) -> None:
+    """Each has its rows with date, description and amount, in the order of dates."""
+    counts = Counter(row["Category"] for row in rows)
+
+    assert len(workbook.sheetnames) == 13
+    for name, count in counts.items():
+        header, *found = workbook[name].iter_rows(values_only=True)
+        dates = [str(row[0]) for row in found]
+
+        assert header == ("Date", "Description", "Amount")
+        assert len(found) == count
+        assert dates == sorted(dates)
+
+
+def test_the_totals_are_right(workbook: Workbook, rows: list[dict[str, str]]) -> None:
+    """The summary's totals are the exact sums of the sample's decimals."""
+    totals: dict[str, Decimal] = dict.fromkeys(CATEGORIES, Decimal(0))
+    for row in rows:
+        totals[row["Category"]] += Decimal(row["Amount"] or 0)
+    _, *found, last = workbook["Summary"].iter_rows(values_only=True)
+
+    assert {name: Decimal(str(total)) for name, *_, total in found} == totals
+    assert Decimal(str(last[-1])) == sum(totals.values())
+
+
+def test_text_that_looks_like_a_formula_is_text(workbook: Workbook) -> None:
+    """A description that begins with `=` does not calculate."""
+    cells = [cell for row in workbook["Entertainment"].iter_rows() for cell in row]
+    museum = [cell.data_type for cell in cells if cell.value == AWKWARD[640][1]]
+
+    assert museum == ["s"]
+
+
+@pytest.mark.libreoffice
+def test_libreoffice_opens_the_result(demo: tuple[str, Path], tmp_path: Path) -> None:
+    """An office program reads the workbook: the first sheet comes out as it went in."""
+    office = shutil.which("soffice") or shutil.which("libreoffice")
+    if office is None:
+        pytest.skip("LibreOffice is not installed here")
+    profile = f"-env:UserInstallation=file://{tmp_path}/profile"
+    command = [office, profile, "--headless", "--convert-to", "csv", "--outdir", str(tmp_path)]
+    subprocess.run(
+        [*command, str(demo[1] / "summary.xlsx")], check=True, timeout=100, capture_output=True
+    )
+
+    assert (tmp_path / "summary.csv").read_text("utf-8").startswith("Date,Description,Amount")
