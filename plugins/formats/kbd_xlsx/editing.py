@@ -15,7 +15,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Applied, Source
-from kbd_xlsx.mapping import open_checked
+from kbd_xlsx.mapping import look
 from kbd_xlsx.marker import check_made_by_kbd, refuse_macros
 from kbd_xlsx.operations import (
     EnsureSheet,
@@ -26,6 +26,7 @@ from kbd_xlsx.operations import (
     SetRowHeights,
     TypedValue,
 )
+from kbd_xlsx.package import reading_errors
 from kbd_xlsx.references import (
     MAX_COLUMN,
     MAX_ROW,
@@ -74,11 +75,11 @@ def load_own(source: Source) -> Workbook:
         FileReadFailed: It cannot be read.
     """
     check_made_by_kbd(source)
-    open_checked(source)
+    look(source)
     try:
-        with source.path.open("rb") as file:
+        with source.path.open("rb") as file, reading_errors(source.name):
             return load_workbook(file)
-    except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+    except (ValueError, KeyError, TypeError, IndexError) as error:
         raise FileReadFailed(f"{source.name} is damaged.") from error
 
 

@@ -37,9 +37,13 @@ _FILLED_CELL = re.compile(_TAG + rb"c\b[^>]*?\sr=[\"']([A-Z]{1,3})(\d{1,7})[\"']
 
 
 class Features(msgspec.Struct, frozen=True):
-    """What a sheet holds beside its values; `tables` as a map lists them."""
+    """What a sheet holds beside its values; `tables` as a map lists them.
+
+    `has_errors` may be said of a sheet that only has the text for it.
+    """
 
     has_formulas: bool = False
+    has_errors: bool = False
     has_merged_cells: bool = False
     has_conditional_formatting: bool = False
     has_charts: bool = False
@@ -55,11 +59,12 @@ def sheet_features(package: Package, sheet: SheetPart) -> Features:
     """
     if not sheet.part or sheet.kind != "worksheet":
         return Features(has_charts=sheet.kind == "chartsheet")
-    formulas = merged = conditional = False
+    formulas = errors = merged = conditional = False
     rows = highest = 0
     letters = 1
     for block in _blocks(package, sheet.part):
         formulas = formulas or _holds(block, *_FORMULA)
+        errors = errors or b't="e"' in block
         merged = merged or _holds(block, *_MERGED)
         conditional = conditional or _holds(block, *_CONDITIONAL)
         rows += block.count(b"<row") + block.count(b":row")
@@ -71,7 +76,8 @@ def sheet_features(package: Package, sheet: SheetPart) -> Features:
     width = {1: 26, 2: 702, 3: 16_384}[letters]
     if max(rows, highest) * width > MAX_DENSE_CELLS:
         _check_extent(package, sheet)
-    return _with_related(package, sheet, formulas=formulas, merged=merged, conditional=conditional)
+    found = Features(formulas, errors, merged, conditional)
+    return _with_related(package, sheet, found)
 
 
 def _holds(block: bytes, marks: tuple[bytes, ...], tag: re.Pattern[bytes]) -> bool:
@@ -94,9 +100,7 @@ def _check_extent(package: Package, sheet: SheetPart) -> None:
         )
 
 
-def _with_related(
-    package: Package, sheet: SheetPart, *, formulas: bool, merged: bool, conditional: bool
-) -> Features:
+def _with_related(package: Package, sheet: SheetPart, found: Features) -> Features:
     """Add what the sheet's relations lead to."""
     charts = pivots = False
     tables = []
@@ -105,14 +109,16 @@ def _with_related(
             continue
         if relation.kind == "drawing":
             inner = package.relations(relation.target)
-            charts = charts or any(found.kind in ("chart", "chartEx") for found in inner)
+            charts = charts or any(part.kind in ("chart", "chartEx") for part in inner)
         elif relation.kind == "pivotTable":
             pivots = True
         elif relation.kind == "table":
             root = package.root(relation.target)
             name = root.get("displayName") or root.get("name") or ""
             tables.append({"name": name, "range": root.get("ref", "")})
-    return Features(formulas, merged, conditional, charts, pivots, tuple(tables))
+    return msgspec.structs.replace(
+        found, has_charts=charts, has_pivots=pivots, tables=tuple(tables)
+    )
 
 
 def _blocks(package: Package, part: str) -> Iterator[bytes]:

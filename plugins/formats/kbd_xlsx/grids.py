@@ -5,7 +5,7 @@ formulas nor errors, both of which it shows as no value unless a result was stor
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
@@ -36,6 +36,38 @@ class Grid(msgspec.Struct, frozen=True):
         before = [""] * max(0, min(area.left, right + 1) - left)
         inside = values[max(0, left - area.left) : max(0, right - area.left + 1)]
         return [*before, *inside, *[""] * (right - left + 1 - len(before) - len(inside))]
+
+    def widened(self, places: Collection[tuple[int, int]]) -> "Grid":
+        """Return the grid with its rectangle grown so that cells at some places are in it."""
+        if not places:
+            return self
+        rows, columns = {row for row, _ in places}, {column for _, column in places}
+        old = self.area
+        if old is not None:
+            rows |= {old.top, old.bottom}
+            columns |= {old.left, old.right}
+        area = Area(min(rows), min(columns), max(rows), max(columns))
+        if area == old:
+            return self
+        return Grid(
+            area,
+            [
+                self.row(number, area.left, area.right)
+                for number in range(area.top, area.bottom + 1)
+            ],
+        )
+
+    def filled(self, texts: Mapping[tuple[int, int], str]) -> "Grid":
+        """Return the widened grid with texts where it holds nothing."""
+        grid = self.widened(texts.keys())
+        if not texts or grid.area is None:
+            return grid
+        rows = [list(row) for row in grid.rows]
+        for (number, column), text in texts.items():
+            row = rows[number - grid.area.top]
+            if row[column - grid.area.left] == "":
+                row[column - grid.area.left] = text
+        return Grid(grid.area, rows)
 
 
 class GridBook:

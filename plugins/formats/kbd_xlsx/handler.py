@@ -33,8 +33,8 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
     wire_name = "Xlsx"
     kind = "spreadsheet"
     suffixes: ClassVar[Mapping[str, str]] = {
-        ".xlsm": "application/vnd.ms-excel.sheet.macroEnabled.12",
         ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ".xlsm": "application/vnd.ms-excel.sheet.macroEnabled.12",
     }
     preload = (
         "kbd_xlsx.editing",

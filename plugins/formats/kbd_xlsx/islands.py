@@ -137,8 +137,10 @@ def _names_columns(rows: list[list[Value]]) -> bool:
         kind = _kind(value)
         if kind == "text":
             differs = differs or (bool(kinds) and "text" not in kinds)
-        elif kind and kind in kinds and not _is_year(value):
+        elif kind and (kind in kinds) and not _heads_as_year(value, below, place):
             return False
+        elif kind:
+            differs = differs or bool(kinds)
     return differs or (texts == len(filled) and len(first) > 1)
 
 
@@ -156,6 +158,12 @@ def _kind(value: Value) -> str:
             return "date"
         case _:
             return "time"
+
+
+def _heads_as_year(value: Value, below: list[list[Value]], place: int) -> bool:
+    """Tell whether a number is a year above numbers that are not all years."""
+    under = [row[place] for row in below if row[place] != ""]
+    return _is_year(value) and not all(_is_year(found) for found in under)
 
 
 def _is_year(value: Value) -> bool:

@@ -5,16 +5,19 @@ Field names: contract, section 8.
 
 from typing import Any
 
+import msgspec
+
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd_xlsx.features import Features, sheet_features
+from kbd_xlsx.formulas import read_formulas
 from kbd_xlsx.grids import Grid, open_grids
 from kbd_xlsx.islands import find_islands
 from kbd_xlsx.package import Package
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart, Workbook, read_workbook
 
-__all__ = ["ROWS_PER_CHUNK", "open_checked", "sheet_dimensions", "workbook_map"]
+__all__ = ["ROWS_PER_CHUNK", "Look", "look", "sheet_dimensions", "workbook_map"]
 
 ROWS_PER_CHUNK = 50
 """Contract, section 8."""
@@ -23,8 +26,16 @@ MAX_ISLANDS = 100
 """Islands that the map of one sheet lists; `island_count` tells how many there are."""
 
 
-def open_checked(source: Source) -> tuple[Workbook, dict[str, Features]]:
-    """Check a workbook so that its values may be loaded, and say what its sheets hold.
+class Look(msgspec.Struct, frozen=True):
+    """A sheet, what it holds beside values, and its cells; a formula without result as its text."""
+
+    sheet: SheetPart
+    features: Features
+    grid: Grid
+
+
+def look(source: Source) -> tuple[Workbook, list[Look]]:
+    """Check a workbook and load its sheets.
 
     Raises:
         FileReadFailed: It is no workbook, is encrypted or damaged, or is too large.
@@ -33,28 +44,32 @@ def open_checked(source: Source) -> tuple[Workbook, dict[str, Features]]:
         workbook = read_workbook(package)
         if not workbook.sheets:
             raise FileReadFailed(f"{source.name} is damaged: it has no sheets.")
-        return workbook, {sheet.name: sheet_features(package, sheet) for sheet in workbook.sheets}
+        # All sheets are checked before any is loaded.
+        checked = [(sheet, sheet_features(package, sheet)) for sheet in workbook.sheets]
+        with open_grids(source) as book:
+            return workbook, [
+                Look(
+                    sheet,
+                    features,
+                    book.grid(sheet.name).filled(read_formulas(package, sheet, features)),
+                )
+                for sheet, features in checked
+            ]
 
 
 def workbook_map(source: Source) -> dict[str, Any]:
     """Map a workbook; raises FileReadFailed."""
-    workbook, features = open_checked(source)
-    with open_grids(source) as book:
-        sheets = [
-            _sheet_map(sheet, features[sheet.name], book.grid(sheet.name))
-            for sheet in workbook.sheets
-        ]
+    workbook, looks = look(source)
+    sheets = [_sheet_map(found.sheet, found.features, found.grid) for found in looks]
     return {"sheets": sheets, "defined_names": list(workbook.defined_names)}
 
 
 def sheet_dimensions(source: Source) -> list[dict[str, Any]]:
     """List the sheets with their used ranges and sizes; raises FileReadFailed."""
-    workbook, _ = open_checked(source)
-    with open_grids(source) as book:
-        return [
-            {"name": sheet.name, "hidden": sheet.hidden, **_dimensions(book.grid(sheet.name).area)}
-            for sheet in workbook.sheets
-        ]
+    return [
+        {"name": found.sheet.name, "hidden": found.sheet.hidden, **_dimensions(found.grid.area)}
+        for found in look(source)[1]
+    ]
 
 
 def _dimensions(area: Area | None) -> dict[str, Any]:

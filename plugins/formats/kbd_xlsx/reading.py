@@ -30,7 +30,7 @@ MAX_READ_CHARS = 200_000
 
 _FORMULA_NOTE = (
     "Formula cells show their formula; [stored: …] is the result that the saving program left, "
-    "and [not calculated] means that there is none."
+    "and [no value stored] means that there is none, or an error."
 )
 
 
@@ -59,10 +59,11 @@ def read_region(source: Source, region: Region) -> Reading:
         features = sheet_features(package, sheet)
         with open_grids(source) as book:
             grid = book.grid(sheet.name)
+        formulas = read_formulas(package, sheet, features)
+        grid = grid.widened(formulas.keys())
         if grid.area is None:
             return Reading(f"{sheet.name}: no values.")
         area = parse_area(wanted, grid.area) if wanted else _first_chunk(grid.area)
-        formulas = read_formulas(package, sheet.part, area) if features.has_formulas else {}
     return _reading(sheet, grid, grid.area, area, formulas)
 
 
@@ -71,12 +72,11 @@ def passages(source: Source) -> Iterator[Passage]:
     with Package(source) as package:
         workbook = read_workbook(package)
         for sheet in workbook.sheets:
-            has_formulas = sheet_features(package, sheet).has_formulas
+            formulas = read_formulas(package, sheet, sheet_features(package, sheet))
             with open_grids(source) as book:
-                grid = book.grid(sheet.name)
+                grid = book.grid(sheet.name).widened(formulas.keys())
             if grid.area is None:
                 continue
-            formulas = read_formulas(package, sheet.part, grid.area) if has_formulas else {}
             top = grid.area.top
             while top <= grid.area.bottom:
                 bottom = min(top + ROWS_PER_CHUNK - 1, grid.area.bottom)
@@ -147,10 +147,12 @@ def _grid_text(grid: Grid, area: Area, formulas: dict[tuple[int, int], str]) -> 
         cells = [shown(value) for value in grid.row(number, columns[0], columns[-1])]
         for place, column in enumerate(columns) if formulas else ():
             formula = formulas.get((number, column))
-            if formula is not None:
+            if formula is not None and formula.startswith("="):
                 seen = True
-                stored = f"stored: {cells[place]}" if cells[place] else "not calculated"
+                stored = f"stored: {cells[place]}" if cells[place] else "no value stored"
                 cells[place] = f"{formula} [{stored}]"
+            elif formula is not None:
+                cells[place] = formula
         line = f"{number}\t" + "\t".join(cells).rstrip("\t")
         if size + len(line) > MAX_READ_CHARS and number > area.top:
             return _Text("\n".join(lines), number - 1, seen)

@@ -80,11 +80,11 @@ def parse_area(text: str, used: Area) -> Area:
     Raises:
         ValidationFailed: It is no range.
     """
-    first, _, last = text.strip().partition(":")
-    last = last or first
+    first, colon, last = text.strip().partition(":")
+    last = last if colon else first
     columns = _COLUMN.fullmatch(first), _COLUMN.fullmatch(last)
     rows = _ROW.fullmatch(first), _ROW.fullmatch(last)
-    if columns[0] and columns[1] and ":" in text:
+    if columns[0] and columns[1] and colon:
         ends = sorted((column_number(columns[0][1]), column_number(columns[1][1])))
         return Area(used.top, ends[0], used.bottom, ends[1])
     if rows[0] and rows[1]:

@@ -7,7 +7,7 @@ blank row does not end a table). What else the sheet holds is told in the warnin
 import csv
 import datetime as dt
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kbd.errors import ValidationFailed
@@ -33,17 +33,19 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
     with Package(source) as package:
         workbook = read_workbook(package)
         wanted = find_sheet(workbook, sheet) if sheet is not None else None
-        for part in workbook.sheets if wanted is None else (wanted,):
-            sheet_features(package, part)
+        parts = workbook.sheets if wanted is None else (wanted,)
+        features = {part.name: sheet_features(package, part) for part in parts}
         with open_grids(source) as book:
             chosen, grid = _choose(book, workbook, wanted)
-        islands = find_islands(grid)
+        places = read_formulas(package, chosen, features[chosen.name])
+        grid = grid.widened(places.keys())
+        islands = find_islands(grid.filled(places))
         if not islands:
             target.write_text("")
             return Table((), 0, details={"sheet": chosen.name})
         area, headers, left_out = _extent(islands)
-        notes = _formula_notes(package, chosen, grid, area)
-    return _write(grid, area, headers, target, chosen.name, (*left_out, *notes))
+    warnings = (*left_out, *_formula_notes(places, grid, area))
+    return _write(grid, area, headers, target, chosen.name, warnings)
 
 
 def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
@@ -99,17 +101,28 @@ def _size(area: Area) -> int:
     return (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
 
-def _formula_notes(package: Package, sheet: SheetPart, grid: Grid, area: Area) -> tuple[str, ...]:
+def _formula_notes(
+    places: Mapping[tuple[int, int], str], grid: Grid, area: Area
+) -> tuple[str, ...]:
     """Warn of results that were stored, and of those that are missing."""
-    if not sheet_features(package, sheet).has_formulas:
-        return ()
-    places = read_formulas(package, sheet.part, area)
-    missing = sum(grid.row(row, column, column) == [""] for row, column in places)
+    inside = {
+        (row, column): text
+        for (row, column), text in places.items()
+        if area.top <= row <= area.bottom and area.left <= column <= area.right
+    }
+    results = [
+        grid.row(row, column, column)[0]
+        for (row, column), text in inside.items()
+        if text.startswith("=")
+    ]
+    missing = results.count("")
     notes = []
-    if len(places) > missing:
-        notes.append(f"{len(places) - missing} value(s) are results of formulas, as last stored.")
+    if len(results) > missing:
+        notes.append(f"{len(results) - missing} value(s) are results of formulas, as last stored.")
     if missing:
         notes.append(f"{missing} formula(s) have no stored result; their cells are empty here.")
+    if len(inside) > len(results):
+        notes.append(f"{len(inside) - len(results)} cell(s) hold an error; they are empty here.")
     return tuple(notes)
 
 
