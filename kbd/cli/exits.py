@@ -17,7 +17,7 @@ OK = 0
 """Done. A run that changed nothing is done, too."""
 
 FAILED = 1
-"""The run failed, the daemon answered with an error, or a check found something wrong."""
+"""The run or an item of it failed, the daemon answered with an error, or a check found a fault."""
 
 USAGE = 2
 """The command line makes no sense."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, Stop
+from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress
 from kbd.cli.terminal import ask, interactive, line, note, size, table
@@ -16,6 +16,7 @@ from kbd.client.blocking import Client
 __all__ = [
     "add_job_arguments",
     "choose_model",
+    "code_of",
     "obtain_consent",
     "run_to_its_end",
     "summary_of",
@@ -151,6 +152,17 @@ def summary_of(client: Client, workbench_id: str) -> str:
     messages = call(client, "WorkshopGetConversation", {"workbench_id": workbench_id})["messages"]
     answers = [each["text"] for each in messages if each["type"] == "assistant_message"]
     return str(answers[-1]) if answers else ""
+
+
+def code_of(run: dict[str, Any]) -> int:
+    """Return the exit code of a run that finished, after telling of items that it could not do."""
+    failed = [item for item in run["items"] if item["state"] == "failed"]
+    if not failed:
+        return OK
+    note(f"{len(failed)} of {len(run['items'])} items failed:")
+    for item in failed:
+        note(f"  {item['index']}. {line(item['label'], 80)}: {line(item.get('reason', ''))}")
+    return FAILED
 
 
 def unsuccessful(run: dict[str, Any]) -> Stop:

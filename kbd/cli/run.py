@@ -7,11 +7,12 @@ from typing import Any
 
 from kbd.cli.adding import add
 from kbd.cli.changes import changed_paths, described
-from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Refused, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Refused, Stop
 from kbd.cli.extracting import extract
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
+    code_of,
     obtain_consent,
     run_to_its_end,
     summary_of,
@@ -87,11 +88,12 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
     if not arguments.json:
         say(f"\n{report['summary']}\n")
         say(described(changes))
+    code = code_of(run)
     if not changes:
-        return OK
+        return code
     if arguments.keep:
         note(f"The draft is kept. See it: kbd review {workbench_id}")
-        return OK
+        return code
     _agree(arguments, workbench_id)
     publish(client, workbench_id, yes=arguments.yes)
     report["extracted"] = extract(client, workbench_id, arguments.out, changed_paths(changes))
@@ -99,7 +101,7 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
         for path in report["extracted"]:
             say(f"-> {path}")
         note(f"The workbench is {workbench_id}; `kbd log {workbench_id}` tells all that happened.")
-    return OK
+    return code
 
 
 def _prepared(

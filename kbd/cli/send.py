@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Callable
 
 from kbd.cli.changes import described
-from kbd.cli.exits import OK, USAGE, Stop
+from kbd.cli.exits import USAGE, Stop
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
+    code_of,
     obtain_consent,
     run_to_its_end,
     summary_of,
@@ -55,6 +56,7 @@ def _send(arguments: argparse.Namespace) -> int:
         say(f"\n{summary_of(client, workbench_id)}\n")
         changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
         say(described(changes))
+    code = code_of(run)
     if changes:
         note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
-    return OK
+    return code

@@ -286,3 +286,17 @@ def test_drawing_tells_the_same_above_a_bar(
     told = capsys.readouterr().err
     for part in ("Working on item 1 of 2: Transport\n", "  | [bold]twelve[/bold]\n", "Summarizing"):
         assert part in told
+
+
+def test_a_failed_item_fails_the_command(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """What could be done is there, but a script learns that not all of it was."""
+    items = [
+        {"index": 1, "label": "Transport", "state": "done"},
+        {"index": 2, "label": "Health", "state": "failed", "reason": "TOOL_TIMEOUT"},
+    ]
+    daemon.answers["RunGet"] = run_info(items=items)
+
+    assert kbd("run", "do it", "--keep") == 1
+    assert "1 of 2 items failed:\n  2. Health: TOOL_TIMEOUT\n" in capsys.readouterr().err
