@@ -123,13 +123,10 @@ def _arguments(name: str, records: Sequence[type[msgspec.Struct]]) -> type[msgsp
     Operations stay plain values here: `Formats.apply` converts them with the handler's records, so
     that a handler may accept more spellings than its schema teaches.
     """
+    operation = Annotated[dict[str, Any], Meta(extra_json_schema=operations_schema(records))]
     operations = Annotated[
-        list[dict[str, Any]],
-        Meta(
-            description="The operations, in order.",
-            max_length=_MOST_OPERATIONS,
-            extra_json_schema={"items": operations_schema(records)},
-        ),
+        list[operation],
+        Meta(description="The operations, in order.", max_length=_MOST_OPERATIONS),
     ]
     return msgspec.defstruct(
         f"{name.title()}OperationsArguments",

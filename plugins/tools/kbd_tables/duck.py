@@ -18,6 +18,9 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": False,
     "python_enable_replacements": False,
     "temp_directory": "",
+    # Their defaults tell the home folder to whoever asks for the settings.
+    "secret_directory": "none",
+    "extension_directory": "none",
 }
 
 

@@ -102,7 +102,7 @@ _CANDIDATES: tuple[Candidate, ...] = (
 )
 
 _KNOWN_DOUBLE = Candidate(
-    "double", "float", "isfinite(try_cast({v} AS DOUBLE))", "CAST({v} AS DOUBLE)", "DOUBLE"
+    "known double", "float", "isfinite(try_cast({v} AS DOUBLE))", "CAST({v} AS DOUBLE)", "DOUBLE"
 )
 """A format that knows its numbers may write more digits than inference would take from text."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -21,11 +21,12 @@ from kbd_tables.inference import (
 
 __all__ = ["load", "plain_rows_sql"]
 
-_SAMPLE_ROWS = 5_000
+_SAMPLE_ROWS = 1_000
 _LONGEST_LINE = 32 * 1024 * 1024
-_BATCH = 100
+_BATCH = 50
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
+T = TypeVar("T")
 Held = dict[int, list[Candidate]]
 Facts = dict[int, dict[str, int]]
 
@@ -117,27 +118,45 @@ def _held(
 
     The first rows rule most out, so that all rows are only tested for what is likely.
     """
-    held: Held = {index: list(candidates_for(kind)) for index, kind in enumerate(known)}
     source = f"read_parquet({sql_text(raw)})"
-    sample = f"(FROM {source} LIMIT {_SAMPLE_ROWS})"
-    return _tested(connection, source, _tested(connection, sample, held))
-
-
-def _tested(connection: duckdb.DuckDBPyConnection, source: str, held: Held) -> Held:
-    """Keep the candidates whose test holds in a source; a column without values keeps none."""
-    kept: Held = {index: [] for index in held}
-    for batch in _batches([index for index in held if held[index]]):
-        tests = [(index, candidate) for index in batch for candidate in held[index]]
+    likely = _likely(connection, source, known)
+    held: Held = {index: [] for index in likely}
+    tests = [(index, candidate) for index in likely for candidate in likely[index]]
+    for batch in _batches(tests):
         selected = ", ".join(
             f"bool_and({sql_for(candidate.test, f'c{index}')}) FILTER (WHERE c{index} IS NOT NULL)"
-            for index, candidate in tests
+            for index, candidate in batch
         )
         answers = _first(connection.execute(f"SELECT {selected} FROM {source}"))
-        for (index, candidate), passed in zip(tests, answers, strict=True):
-            # NULL: there is no value yet. Only what all rows leave undecided is no type.
-            if passed or (passed is None and "LIMIT" in source):
-                kept[index].append(candidate)
-    return kept
+        for (index, candidate), passed in zip(batch, answers, strict=True):
+            # NULL: the column has no value at all, and so no type.
+            if passed:
+                held[index].append(candidate)
+    return held
+
+
+def _likely(
+    connection: duckdb.DuckDBPyConnection, source: str, known: Sequence[ColumnType | None]
+) -> Held:
+    """Return for each column the candidates that its values in the first rows pass.
+
+    The sample is turned on its side, so that each test is planned once, not once a column:
+    planning thousands of expressions takes far longer than running them.
+    """
+    likely: Held = {index: list(candidates_for(kind)) for index, kind in enumerate(known)}
+    tests = {candidate.name: candidate for held in likely.values() for candidate in held}
+    if not tests:
+        return likely
+    selected = ", ".join(f"bool_and({sql_for(test.test, 'v')})" for test in tests.values())
+    sample = f"(SELECT * FROM {source} LIMIT {_SAMPLE_ROWS})"
+    rows = connection.execute(
+        f"SELECT c, {selected} FROM (UNPIVOT {sample} ON COLUMNS(*) INTO NAME c VALUE v) GROUP BY c"
+    ).fetchall()
+    for column, *answers in rows:
+        index = int(str(column).removeprefix("c"))
+        passed = {name for name, answer in zip(tests, answers, strict=True) if answer}
+        likely[index] = [candidate for candidate in likely[index] if candidate.name in passed]
+    return likely
 
 
 def _decimal_facts(connection: duckdb.DuckDBPyConnection, raw: str, held: Held) -> Facts:
@@ -172,9 +191,9 @@ def _distinct(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return result, warnings
 
 
-def _batches(indexes: Sequence[int]) -> list[Sequence[int]]:
-    """Cut column indexes into portions that one statement takes."""
-    return [indexes[start : start + _BATCH] for start in range(0, len(indexes), _BATCH)]
+def _batches(items: Sequence[T]) -> list[Sequence[T]]:
+    """Cut items into portions that one statement takes."""
+    return [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
 
 
 def _first(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:

@@ -1,0 +1,166 @@
+"""The file tools answer as the contract's section 4 says, and write only what is text."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kbd.errors import NotFound, SandboxViolation, ValidationFailed
+from kbd.testing.tools import Workbench, check_tool
+from kbd.tools import Tool
+from kbd.types import Effect
+from kbd_files import kbd_register_tools
+from tools.small_formats import BookFormat, LinesFormat
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def workbench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path, [LinesFormat(), BookFormat()])
+
+
+@pytest.fixture
+def tools(workbench: Workbench) -> dict[str, Tool]:
+    return {tool.name: tool for tool in kbd_register_tools(workbench.formats)}
+
+
+def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
+    """The six tools have names, descriptions and schemas that models can be shown."""
+    for tool in tools.values():
+        check_tool(tool)
+    effects = {name: tool.effect for name, tool in tools.items()}
+    assert effects == {
+        "list_files": Effect.READ,
+        "get_file_info": Effect.READ,
+        "get_file_map": Effect.READ,
+        "read_file": Effect.RECALL,
+        "write_text_file": Effect.WRITE,
+        "recall_tool_result": Effect.RECALL,
+    }
+
+
+def test_read_file_teaches_the_coordinates_of_each_format(tools: dict[str, Tool]) -> None:
+    """The description names, for each installed format, its coordinates and its guidance."""
+    text = tools["read_file"].description
+    assert "get_file_map first" in text
+    assert "- lines (.txt, .md): line_start, line_count. Read long files in pieces." in text
+    assert "- book (.book): sheet, range. Name the sheet." in text
+    assert set(tools["read_file"].arguments.__struct_fields__) == {
+        "path", "sheet", "range", "section", "chunk", "slide_index", "pages",
+        "line_start", "line_count",
+    }  # fmt: skip
+
+
+async def test_list_files_names_kind_size_and_opacity(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """A listing has the contract's fields and no others."""
+    workbench.add("test.txt", "abc")
+    workbench.add("x.bin", b"\0")
+    listed = (await workbench.call(tools["list_files"])).value
+    assert listed[0] == {
+        "path": "test.txt", "kind": "text", "size_bytes": 3, "mime_type": "text/plain",
+        "is_opaque": False,
+    }  # fmt: skip
+    assert listed[1]["is_opaque"] is True
+
+
+async def test_info_adds_what_the_format_knows(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """The format's facts stand beside size and kind; an opaque file has a reason."""
+    workbench.add("a.txt", "1\n2\n")
+    workbench.add("x.bin", b"\0")
+    info = (await workbench.call(tools["get_file_info"], path="draft/a.txt")).value
+    assert (info["path"], info["line_count"]) == ("a.txt", 2)
+    assert (await workbench.call(tools["get_file_info"], path="x.bin")).value["reason"]
+
+
+async def test_map_and_read(workbench: Workbench, tools: dict[str, Tool]) -> None:
+    """A map has no contents; a region has its text and where it stands."""
+    workbench.add("readme.md", "one\ntwo\nthree\n")
+    assert (await workbench.call(tools["get_file_map"], path="readme.md")).value == {
+        "line_count": 3
+    }
+    whole = (await workbench.call(tools["read_file"], path="readme.md")).value
+    assert whole == {"text": "one\ntwo\nthree\n"}
+    part = await workbench.call(tools["read_file"], path="readme.md", line_start=2, line_count=1)
+    assert part.value["text"] == "two\n"
+    assert part.value["chunk_info"]["has_more"] is True
+
+
+@pytest.mark.parametrize("name", ["read_file", "get_file_map"])
+async def test_an_opaque_file_is_refused_with_the_reason(
+    workbench: Workbench, tools: dict[str, Tool], name: str
+) -> None:
+    """The model learns why a file cannot be read."""
+    workbench.add("x.bin", b"\0")
+    with pytest.raises(ValidationFailed, match=r"x\.bin cannot be .*no installed format"):
+        await workbench.call(tools[name], path="x.bin")
+
+
+async def test_coordinates_of_another_format_are_refused(
+    workbench: Workbench, tools: dict[str, Tool]
+) -> None:
+    """The message says which coordinates the file takes."""
+    workbench.add("a.txt", "x")
+    with pytest.raises(ValidationFailed, match="not read by sheet; it takes line_start"):
+        await workbench.call(tools["read_file"], path="a.txt", sheet="S")
+
+
+async def test_paths_are_refused_or_corrected(workbench: Workbench, tools: dict[str, Tool]) -> None:
+    """A misspelt name is answered with near ones; a climbing one is a violation."""
+    workbench.add("report.txt", "x")
+    with pytest.raises(NotFound, match=r"report\.txt"):
+        await workbench.call(tools["read_file"], path="reprot.txt")
+    with pytest.raises(SandboxViolation):
+        await workbench.call(tools["read_file"], path="../report.txt")
+    with pytest.raises(ValidationFailed, match="unknown field"):
+        await workbench.call(tools["read_file"], path="report.txt", sheets="x")
+
+
+async def test_writing_makes_and_replaces(workbench: Workbench, tools: dict[str, Tool]) -> None:
+    """The result names path, bytes and whether the file is new; the text is there exactly."""
+    first = await workbench.call(tools["write_text_file"], path="out.txt", content="é\r\n")
+    assert first.value == {"path": "out.txt", "bytes": 4, "created": True}
+    assert first.is_action
+    assert workbench.content("out.txt") == "é\r\n".encode()
+    again = await workbench.call(tools["write_text_file"], path="draft/out.txt", content="")
+    assert again.value == {"path": "out.txt", "bytes": 0, "created": False}
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("a.book", "book_operations"), ("a.pdf", "can be written as text"), ("OLD.txt", "exists")],
+)
+async def test_only_text_is_written(
+    workbench: Workbench, tools: dict[str, Tool], path: str, message: str
+) -> None:
+    """Formats with operations, opaque kinds and names that differ only in case are refused."""
+    workbench.add("old.txt", "x")
+    with pytest.raises(ValidationFailed, match=message):
+        await workbench.call(tools["write_text_file"], path=path, content="x")
+    assert workbench.files.names() == ["old.txt"]
+
+
+async def test_recall_pages_the_stored_result(workbench: Workbench, tools: dict[str, Tool]) -> None:
+    """The pages put together are the stored JSON text; they are shown whole."""
+    workbench.add("a.txt", "é" * 25_000)
+    read = await workbench.call(tools["read_file"], path="a.txt")
+    pages: list[dict[str, Any]] = []
+    offset = 0
+    while not pages or pages[-1]["has_more"]:
+        result = await workbench.call(tools["recall_tool_result"], entry_id=1, offset=offset)
+        assert result.is_action
+        pages.append(result.value)
+        offset = pages[-1].get("next_offset", 0)
+    assert [len(page["text"]) for page in pages] == [16_000, pages[0]["total"] - 16_000]
+    assert msgspec.json.decode("".join(page["text"] for page in pages)) == read.value
+
+
+async def test_recall_of_an_unknown_entry(workbench: Workbench, tools: dict[str, Tool]) -> None:
+    """There is no result to show."""
+    with pytest.raises(NotFound):
+        await workbench.call(tools["recall_tool_result"], entry_id=7)

@@ -1,0 +1,142 @@
+"""Maps, descriptions, statistics and rows by number are exact (conformance 75, 117, 118)."""
+
+import msgspec
+import pytest
+
+from kbd.errors import FileReadFailed, NotFound, ValidationFailed
+from kbd.testing.tools import Workbench, check_tool
+from kbd.tools import Tool
+from tools.tables.conftest import Ask
+
+pytestmark = pytest.mark.anyio
+
+SALES = "region,amount,active\nwest,3,true\nwest,5,true\neast,10,false\n"
+
+
+def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
+    """The seven tools take source_sheet, and all can be shown to a model."""
+    for tool in tools.values():
+        check_tool(tool)
+        assert "source_sheet" in tool.arguments.__struct_fields__
+    assert sorted(tools) == [
+        "table_describe", "table_export", "table_get_map", "table_query", "table_read_rows",
+        "table_stats", "table_update_from_export",
+    ]  # fmt: skip
+
+
+async def test_map(workbench: Workbench, ask: Ask) -> None:
+    """A map has sizes, typed columns and what the format detected."""
+    workbench.add("s.csv", SALES)
+    found = await ask("get_map", path="s.csv")
+    assert (found["row_count"], found["column_count"]) == (3, 3)
+    assert found["columns"] == [
+        {"name": "region", "type": "string"},
+        {"name": "amount", "type": "integer"},
+        {"name": "active", "type": "boolean"},
+    ]
+    assert found["encoding_detected"]
+    assert found["delimiter"] == ","
+
+
+async def test_describe(workbench: Workbench, ask: Ask) -> None:
+    """Counts are of all rows; a column with a missing value is nullable."""
+    workbench.add("s.csv", SALES + ",,\n")
+    found = await ask("describe", path="s.csv")
+    assert found["row_count"] == 4
+    assert found["columns"][1] == {
+        "name": "amount", "index": 1, "inferred_type": "integer", "nullable": True,
+        "non_null_count": 3, "distinct_estimate": 3,
+    }  # fmt: skip
+
+
+async def test_stats(workbench: Workbench, ask: Ask) -> None:
+    """Each type has its own statistics and no others."""
+    workbench.add("s.csv", SALES)
+    region, amount, active = (await ask("stats", path="s.csv"))["columns"]
+    assert (amount["min"], amount["max"], amount["sum"], amount["mean"]) == (3, 10, 18, 6.0)
+    assert region["most_common"][0] == {"value": "west", "count": 2}
+    assert (region["min_length"], region["max_length"]) == (4, 4)
+    assert (active["true_count"], active["false_count"]) == (2, 1)
+    assert "min_length" not in active
+
+
+async def test_sums_of_decimals_are_exact(workbench: Workbench, ask: Ask) -> None:
+    """Ten times 0.1 is 1: plain decimals are not doubles."""
+    workbench.add("d.csv", "v\n" + "0.1\n" * 10)
+    (found,) = (await ask("stats", path="d.csv", columns=["V"]))["columns"]
+    assert (found["type"], found["sum"]) == ("float", 1.0)
+    query = "SELECT sum(v) = 1 AS exact FROM data"
+    assert (await ask("query", path="d.csv", query=query))["rows"] == [[True]]
+
+
+async def test_rows_by_number(workbench: Workbench, ask: Ask) -> None:
+    """Rows count from 1 without the header, in the file's order."""
+    workbench.add("s.csv", SALES)
+    found = await ask("read_rows", path="s.csv", row_start=2, row_count=2, columns=["amount"])
+    assert found == {
+        "columns": ["amount"], "column_types": ["integer"], "rows": [[5], [10]],
+        "row_start": 2, "row_count": 2, "total_rows": 3, "has_more": False,
+    }  # fmt: skip
+    past = await ask("read_rows", path="s.csv", row_start=9, row_count=2)
+    assert (past["rows"], past["total_rows"], past["has_more"]) == ([], 3, False)
+
+
+async def test_many_rows_keep_their_order(workbench: Workbench, ask: Ask) -> None:
+    """A window far into a file of many row groups is the file's window."""
+    workbench.add("n.csv", "n\n" + "".join(f"{n}\n" for n in range(300_000)))
+    found = await ask("read_rows", path="n.csv", row_start=250_001, row_count=3)
+    assert found["rows"] == [[250_000], [250_001], [250_002]]
+    assert found["has_more"] is True
+
+
+async def test_a_changed_file_is_another_table(workbench: Workbench, ask: Ask) -> None:
+    """What is cached belongs to content, so a change is seen at once (conformance 120)."""
+    workbench.add("s.csv", SALES)
+    assert (await ask("get_map", path="s.csv"))["row_count"] == 3
+    workbench.add("s.csv", "region\nnorth\n")
+    assert (await ask("get_map", path="s.csv"))["row_count"] == 1
+
+
+async def test_a_damaged_cache_is_made_again(workbench: Workbench, ask: Ask) -> None:
+    """A cached table that cannot be read costs time and nothing else."""
+    workbench.add("s.csv", SALES)
+    await ask("get_map", path="s.csv")
+    (parquet,) = (
+        path for path in workbench.files.cached("x").parent.iterdir() if path.suffix != ".record"
+    )
+    parquet.write_bytes(b"PAR1 not a table PAR1")
+    assert (await ask("stats", path="s.csv", columns=["amount"]))["columns"][0]["sum"] == 18
+    parquet.write_bytes(b"")
+    query = await ask("query", path="s.csv", query="SELECT count(*) FROM data")
+    assert query["rows"] == [[3]]
+
+
+async def test_what_is_asked_wrongly_is_told(workbench: Workbench, ask: Ask) -> None:
+    """Unknown files, columns and formats are answered with what there is."""
+    workbench.add("s.csv", SALES)
+    workbench.add("a.txt", "x")
+    with pytest.raises(NotFound, match=r"s\.csv"):
+        await ask("get_map", path="x.csv")
+    with pytest.raises(ValidationFailed, match="no column nope; its columns are region, amount"):
+        await ask("stats", path="s.csv", columns=["nope"])
+    with pytest.raises(ValidationFailed, match="tables are book, csv"):
+        await ask("get_map", path="a.txt")
+    with pytest.raises(ValidationFailed, match="no sheets"):
+        await ask("describe", path="s.csv", source_sheet="S")
+    with pytest.raises(ValidationFailed, match=">= 1"):
+        await ask("read_rows", path="s.csv", row_start=0, row_count=1)
+
+
+async def test_an_empty_file_is_no_table(workbench: Workbench, ask: Ask) -> None:
+    """A file without columns is refused in words."""
+    workbench.add("e.csv", "")
+    with pytest.raises((ValidationFailed, FileReadFailed)):
+        await ask("get_map", path="e.csv")
+
+
+async def test_results_are_plain_json(workbench: Workbench, ask: Ask) -> None:
+    """Nothing in a result needs a type of its own on the wire."""
+    workbench.add("s.csv", "d,t\n2024-01-31,2024-01-31T10:00:00\n")
+    found = await ask("read_rows", path="s.csv", row_start=1, row_count=1)
+    assert msgspec.json.decode(msgspec.json.encode(found)) == found
+    assert found["rows"] == [["2024-01-31", "2024-01-31T10:00:00"]]
