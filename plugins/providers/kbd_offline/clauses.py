@@ -10,24 +10,20 @@ from typing import NamedTuple
 
 from kbd_offline.intents import Column, Function, Key, Measure, Order, Part
 from kbd_offline.names import singular
-from kbd_offline.wording import FUNCTION_WORDS, UnclearError, Wording
+from kbd_offline.wording import FUNCTION_WORDS, TAKEN, UnclearError, Wording
 
 __all__ = [
     "Figure", "countable", "measures_of", "take_columns", "take_figures", "take_keys", "take_order",
 ]  # fmt: skip
 
-_SORT = (
-    r"\b(?:sort|sorted|sorting|order|ordered|ordering)\b"
-    r"(?:\s+(?:it|them|all|everything|the|each|every|these|its|rows?|records?|sheets?|tables?"
-    r"|lists?|results?|data|file|in|ascending|descending|order))*?\s+(?:by|on)\b"
-)
+_SORT = r"\b(?:sort|sorted|sorting|order|ordered|ordering)\b(?:\s+[^\W_]+){0,6}?\s+(?:by|on)\b"
 _DOWN = (
     r"\s*[,(]?\s*(?:in\s+)?"
     r"(?:desc(?:ending)?\b|(?:new|lat|larg|high|bigg)est\s+first\b|z\s*-\s*a\b)"
 )
 _UP = r"\s*[,(]?\s*(?:in\s+)?(?:asc(?:ending)?\b|(?:old|earli|small|low)est\s+first\b|a\s*-\s*z\b)"
 _ENDING = r"(?:\s*order\b)?\)?"
-_THEN = r"\s*(?:,\s*(?:and\s+)?(?:then\s+)?|and\s+(?:then\s+)?|then\s+)(?:by\s+)?"
+_THEN = r"[\"'”’`]*\s*(?:,\s*(?:and\s+)?(?:then\s+)?|and\s+(?:then\s+)?|then\s+)(?:by\s+)?"
 _KEY = (
     r"\b(?:for\s+each|for\s+every|of\s+each|in\s+each|(?:grouped|group|split|broken\s+down)\s+by"
     r"|split\s+on|per|by|each|every|across)\b"
@@ -35,7 +31,7 @@ _KEY = (
 _ARTICLES = (
     r"(?:\s+(?:the|different|distinct|unique|single|individual|column|values?|of|in|its|their))*"
 )
-_AND_KEY = re.compile(r"\s*(?:,\s*|and\s+|&\s*)(?:(?:by|per)\s+)?(?:the\s+)?")
+_AND_KEY = re.compile(r"[\"'”’`]*\s*(?:,\s*|and\s+|&\s*)(?:(?:by|per)\s+)?(?:the\s+)?")
 _PARTS: dict[str, Part] = {
     "month": "month", "monthly": "month", "quarter": "quarter", "quarterly": "quarter",
     "year": "year", "yearly": "year", "annual": "year",
@@ -44,7 +40,7 @@ _LIST = (
     r"\b(?:with|showing|containing|including|columns?|select|keep|show|list|only)\b"
     r"(?:\s+(?:only|just|the|columns?|fields?|following|these)\b)*\s*:?"
 )
-_COMMA = r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*|plus\s+)(?:the\s+)?"
+_COMMA = r"[\"'”’`]*\s*(?:,\s*(?:and\s+)?|and\s+|&\s*|plus\s+)(?:the\s+)?"
 _NO_COLUMN = {
     "a", "an", "another", "also", "average", "convert", "count", "each", "export", "filter", "in",
     "into", "it", "its", "keep", "make", "mean", "number", "one", "only", "order", "put", "save",
@@ -70,7 +66,8 @@ def take_order(wording: Wording) -> tuple[Order, ...]:
     while True:
         name, end = _sort_key(wording, end)
         down, up = (re.compile(way + _ENDING).match(wording.folded, end) for way in (_DOWN, _UP))
-        orders.append(Order(name, descending=down is not None))
+        is_down = down is not None or (not orders and "descending" in clause.group())
+        orders.append(Order(name, descending=is_down))
         direction = down or up
         end = direction.end() if direction else end
         more = re.compile(_THEN).match(wording.folded, end)
@@ -129,7 +126,7 @@ def take_figures(wording: Wording) -> list[Figure]:
     """Return the figures that are asked for, each with its column if one is named."""
     found: list[Figure] = []
     for word in re.finditer(r"[^\W_]+", wording.folded):
-        if wording.folded[word.start() : word.end()].isspace():
+        if wording.folded[word.start()] == TAKEN:
             continue  # taken as part of an earlier figure
         function = FUNCTION_WORDS.get(singular(word.group()))
         if function:

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"\s*[€$£]?\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?
 _DATE = re.compile(r"\s*(\d{4}-\d{2}-\d{2})\b")
 _WORDS = re.compile(
     r"\s*((?:(?!\b(?:and|or|sort(?:ed)?|order(?:ed)?|into|in|to|as|save|by|per|with|group(?:ed)?"
-    r"|for|then|descending|ascending)\b)[^,;.?!<>=])+)"
+    r"|for|then|descending|ascending)\b)[^,;.?!<>=\x00])+)"
 )
 
 

@@ -12,6 +12,8 @@ __all__ = ["BOOK_SUFFIX", "TABLE_SUFFIXES", "Files", "choose_files"]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
 BOOK_SUFFIX = ".xlsx"
+MAX_REQUEST_CHARACTERS = 2_000
+"""Far more than a request that the rules understand; patterns are tried at each place of it."""
 
 _QUOTED_NAME = re.compile(r"""["'“‘`]([^"'”’`\n]+\.[A-Za-z]{2,5})["'”’`]""")
 _PLAIN_NAME = re.compile(
@@ -48,6 +50,8 @@ def choose_files(request: str, paths: Sequence[str]) -> Files:
     Raises:
         UnclearError: No table is there, or more than one may be meant, or a file is missing.
     """
+    if len(request) > MAX_REQUEST_CHARACTERS:
+        raise UnclearError("it is too long to be read by rules.")
     known = {path.rpartition("/")[2].casefold(): path for path in paths}
     known |= {path.casefold(): path for path in paths}
     text, sources, targets = request, list[str](), list[str]()

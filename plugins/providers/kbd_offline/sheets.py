@@ -1,5 +1,6 @@
 """Writing one sheet of a workbook: style first, then the rows, then a look at what came out."""
 
+import re
 from typing import Any
 
 import msgspec

@@ -42,6 +42,7 @@ _SHEETS = (
     r"|\b(?:split|divide|separate|break)\b"
 )
 _BOOK = r"\b(?:excel|xlsx|workbook|spreadsheet|(?:work)?sheets?)\b"
+_FILES = r"\b(?:separate|own|individual|different|one)\s+(?:csv\s+)?files?\b"
 _RESULT = (
     r"\b(?:to|into|as|in|an?)\s+(?:an?\s+|one\s+)?(?:new\s+)?"
     r"(csv|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)\b"
@@ -49,6 +50,7 @@ _RESULT = (
 _CONVERT = r"\b(?:convert|export|save|turn|transform|change|make|write|copy|create)\b"
 _QUESTION = r"^\s*(?:what|which|how|who|is|are|do|does|tell)\b|\?\s*$"
 _TOTALS = r"\b(?:summary|overview|(?:sub-?)?totals?|sums?)\b"
+_ONE_KEY = "a sheet is made for each value of one column, and it names several."
 _MAX_QUOTED = 200
 
 
@@ -86,6 +88,8 @@ def shortened(request: str) -> str:
 
 def _understand(files: Files, wording: Wording) -> Intent:
     is_split = wording.has(_SHEETS)
+    if wording.has(_FILES) and not wording.has(_BOOK):
+        raise UnclearError("I make sheets of one workbook, not a file for each value.")
     names_kind = wording.has(_RESULT) or files.target is not None
     question, converts = wording.has(_QUESTION), wording.has(_CONVERT)
     whole = Wording(files.text)
@@ -126,7 +130,10 @@ def _split(
     order: tuple[Order, ...],
 ) -> Split:
     if len(keys) > 1:
-        raise UnclearError("a sheet is made for each value of one column, and it names several.")
+        raise UnclearError(_ONE_KEY)
+    while again := take_keys(wording):  # "… and a summary with totals per category"
+        if again != keys:
+            raise UnclearError(_ONE_KEY)
     wants_totals = wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
     figures = take_figures(wording)
@@ -201,7 +208,6 @@ def _check_order(orders: Sequence[Order], columns: Sequence[Column]) -> None:
 def _check_rest(wording: Wording) -> None:
     """Raise `UnclearError` if a word is left that no clause has taken and that may matter."""
     for word in re.finditer(r"[^\W_]+", wording.folded):
-        mention = wording.column_at(word.start())
-        if word.group() not in HARMLESS and mention is None:
+        if word.group() not in HARMLESS:
             said = wording.original[word.start() : word.end()]
             raise UnclearError(f'I do not know what to make of "{said}" here.')

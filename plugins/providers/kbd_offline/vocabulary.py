@@ -39,7 +39,7 @@ fields figures file files filter filtered final first for format from full gener
 grand group grouped has have header headers headings how i in include including individual
 information into is it its just keep line lines list lists make me my name need new nice nicely
 of on one ones only or order ordered other our out output overall overview own paid please plus
-produce put record records report result results row rows same save select selected separate
+produce put record records report result results row rows s same save select selected separate
 separated sheet sheets show simple single sort sorted sorting spend spent split spreadsheet
 spreadsheets subtotals summaries summary tab table tables tabs take tell that the their them
 then there these this those to together too transaction transactions transform turn under up us

@@ -1,7 +1,7 @@
 """A request as text in which phrases are found and columns are recognised. Pure.
 
-What a clause has understood is taken out (blanked), so that the next clause does not read it again
-and what nobody understood can be seen at the end.
+What a clause has understood is taken out (overwritten), so that the next clause does not read it
+again and what nobody understood can be seen at the end.
 """
 
 import re
@@ -12,13 +12,16 @@ import msgspec
 from kbd_offline.intents import Column, Function
 from kbd_offline.names import fold, singular, tokens
 
-__all__ = ["FUNCTION_WORDS", "Mention", "UnclearError", "Wording"]
+__all__ = ["FUNCTION_WORDS", "TAKEN", "Mention", "UnclearError", "Wording"]
 
 FUNCTION_WORDS: dict[str, Function] = {
     "total": "total", "sum": "total", "subtotal": "total", "average": "average", "mean": "average",
     "avg": "average", "count": "count", "number": "count", "minimum": "minimum", "min": "minimum",
     "maximum": "maximum", "max": "maximum", "summarize": "total", "summarise": "total",
 }  # fmt: skip
+
+TAKEN = "\x00"
+"""What stands in the place of text that was taken; neither a blank nor part of a word."""
 
 _WORD = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
@@ -56,8 +59,8 @@ class Wording:
         columns: The table's columns, as far as they are known.
 
     Attributes:
-        folded: The text in lower case without accents, what was taken being blank; of the same
-            length as the original.
+        folded: The text in lower case without accents, what was taken being `TAKEN`;
+            of the same length as the original.
     """
 
     def __init__(self, text: str, columns: Sequence[Column] = ()) -> None:
@@ -75,8 +78,8 @@ class Wording:
         return self.find(pattern) is not None
 
     def take(self, start: int, end: int) -> str:
-        """Blank a stretch and return it as the user wrote it."""
-        self.folded = self.folded[:start] + " " * (end - start) + self.folded[end:]
+        """Take a stretch out and return it as the user wrote it."""
+        self.folded = self.folded[:start] + TAKEN * (end - start) + self.folded[end:]
         return self.original[start:end]
 
     def column_at(self, start: int, *, exact: bool = False) -> Mention | None:
@@ -130,5 +133,15 @@ class Wording:
         return words
 
     def _mention(self, columns: tuple[Column, ...], start: int, end: int) -> Mention:
-        spelt = tuple(c for c in columns if c.name == self.original[start:end])
-        return Mention(spelt or columns, start, end)
+        """Return a mention, to the end of the name where signs follow its words ("Price (€)")."""
+        ends = {column: self._end_of(column.name, start) for column in columns}
+        spelt = tuple(column for column, whole in ends.items() if whole)
+        same = tuple(c for c in spelt if self.original[start : ends[c]].startswith(c.name))
+        return Mention(same or columns, start, max([end, *(ends[column] for column in spelt)]))
+
+    def _end_of(self, name: str, start: int) -> int:
+        """Return where a name that stands here in full ends, or 0."""
+        first = _WORD.search(name)
+        begin = start - first.start() if first else start
+        stands = begin >= 0 and fold(self.original[begin : begin + len(name)]) == fold(name)
+        return begin + len(name) if stands else 0

@@ -1,0 +1,149 @@
+"""A run of the offline provider against the real tools, without the daemon.
+
+The openings, the receipts and the ticking of the plan are those of the daemon's agent.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbd.core.agent import plan as plans
+from kbd.core.agent.receipts import shown
+from kbd.errors import KbdError
+from kbd.messages import Message
+from kbd.providers import ModelReply, ModelRequest, ToolSchema
+from kbd.testing.providers import NoAccess
+from kbd.testing.tools import Workbench
+from kbd.tools import Tool
+from kbd.types import Phase
+from kbd_csv import CsvFormat
+from kbd_edits import kbd_register_tools as edits
+from kbd_files import kbd_register_tools as file_tools
+from kbd_offline import OfflineProvider
+from kbd_tables import kbd_register_tools as table_tools
+from kbd_xlsx import XlsxFormat
+
+MOST_TURNS = 30
+
+
+class Outcome(msgspec.Struct):
+    """What a run led to.
+
+    Args:
+        research: research.md.
+        plan: The plan as parsed.
+        answers: Each item's final text.
+        summary: The message to the user.
+        calls: The names of the tools called, by phase.
+    """
+
+    research: str
+    plan: plans.PlanText
+    answers: list[str]
+    summary: str
+    calls: list[tuple[Phase, str]]
+
+
+class Player:
+    """Plays the daemon's part.
+
+    Args:
+        root: A folder for the workbench.
+        files: Names and contents of its files.
+    """
+
+    def __init__(self, root: Path, files: dict[str, str | bytes]) -> None:
+        self.workbench = Workbench(root, [CsvFormat(), XlsxFormat()])
+        for name, data in files.items():
+            self.workbench.add(name, data)
+        formats = self.workbench.formats
+        tools = [*file_tools(formats), *table_tools({}, formats), *edits(formats)]
+        self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
+        self._calls: list[tuple[Phase, str]] = []
+        self._ids: set[str] = set()
+        self._entry = 0
+        self._before = set(files)
+
+    async def run(self, request: str) -> Outcome:
+        """Run the four phases."""
+        asked = f"<request>\n{request}\n</request>"
+        research = await self.phase(Phase.RESEARCH, asked, self._files())
+        block = f"<research>\n{research}\n</research>"
+        plan = plans.parse(await self.phase(Phase.PLAN, asked, block, self._files()))
+        answers: list[str] = []
+        text = ""
+        for place, item in enumerate(plan.items, 1):
+            marks = ["x" if n < place else " " for n in range(1, len(plan.items) + 1)]
+            lines = [plans.PlanLine(*line) for line in zip(plan.items, marks, strict=True)]
+            text = plans.render(plan.task, lines, plan.notes, len(lines))
+            block = f"<plan>\n{text}\n</plan>"
+            tag = f'<item number="{place}" attempt="1">\n{item}\n</item>'
+            answer = await self.phase(Phase.IMPLEMENT, asked, block, tag, self._files())
+            answers.append(answer)
+        summary = await self.phase(
+            Phase.SUMMARY, asked, f"<plan>\n{text}\n</plan>", *self._results(plan, answers)
+        )
+        return Outcome(research, plan, answers, summary, self._calls)
+
+    async def phase(self, phase: Phase, *blocks: str) -> str:
+        """Run one phase to its text, a new provider each turn."""
+        messages = [Message("system", "Do it."), Message("user", "\n\n".join(blocks))]
+        for _ in range(MOST_TURNS):
+            reply = await self._turn(phase, tuple(messages))
+            if not reply.tool_calls:
+                assert reply.text
+                return reply.text
+            messages.append(Message("assistant", reply.text, reply.tool_calls))
+            for call in reply.tool_calls:
+                assert call.id not in self._ids
+                self._ids.add(call.id)
+                self._calls.append((phase, call.name))
+                result = await self._result(call.name, json.loads(call.arguments))
+                messages.append(Message("tool", result, tool_call_id=call.id))
+        msg = f"{phase} does not end"
+        raise AssertionError(msg)
+
+    async def _turn(self, phase: Phase, messages: tuple[Message, ...]) -> ModelReply:
+        schemas = tuple(ToolSchema(name, "", {}) for name in self._tools)
+        request = ModelRequest("planner", messages, schemas, phase=phase)
+        heard: list[str] = []
+        reply = await OfflineProvider().complete(request, NoAccess(), heard.append)
+        assert "".join(heard) == reply.text
+        return reply
+
+    async def _result(self, name: str, arguments: dict[str, Any]) -> str:
+        self._entry += 1
+        try:
+            result = await self.workbench.call(self._tools[name], **arguments)
+        except KbdError as error:
+            return f"Error: {error.code}: {error.message}"
+        text = msgspec.json.encode(result.value).decode()
+        return shown(
+            name,
+            self._entry,
+            text,
+            result.value,
+            summary=result.summary,
+            is_action=result.is_action,
+        )
+
+    def _files(self) -> str:
+        files = self.workbench.files
+        described = [files.describe(files.get(name)) for name in files.names()]
+        return f"<files>\n```json\n{json.dumps({'files': described})}\n```\n</files>"
+
+    def _results(self, plan: plans.PlanText, answers: list[str]) -> tuple[str, str]:
+        items = [
+            {"item": place, "label": item, "state": "done", "text": answer}
+            for place, (item, answer) in enumerate(zip(plan.items, answers, strict=True), 1)
+        ]
+        added = sorted(set(self.workbench.files.names()) - self._before)
+        changes = [{"path": path, "change_type": "added"} for path in added]
+        results = json.dumps({"items": items})
+        changed = json.dumps({"changes": changes})
+        return (
+            f"<results>\n```json\n{results}\n```\n</results>",
+            f"<changes>\n```json\n{changed}\n```\n</changes>",
+        )

@@ -1,0 +1,255 @@
+"""The offline provider does its work through the real tools, a new provider each turn."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from openpyxl import load_workbook
+from openpyxl.workbook import Workbook as Book
+
+from kbd.errors import ValidationFailed
+from kbd.messages import Message
+from kbd.providers import ModelRequest, ToolSchema
+from kbd.testing.providers import NoAccess, check_provider
+from kbd.types import Phase
+from kbd_offline import OfflineProvider, kbd_register_providers
+from providers.offline.playing import Outcome, Player
+
+DATA = '''\
+Date,Description,Category,Amount
+2024-03-01,"Bread, ""fresh""",Food,3.50
+2024-01-15,Café,Food,12.00
+2024-02-01,Bus,Rent/Travel,2.80
+2024-01-15,Refund,Food,-1.25
+2024-02-02,Train,Rent/Travel,
+2024-05-05,=1+1,,7.00
+'''
+DEMO = (
+    "one sheet per category with Date, Description, Amount sorted by date,"
+    " and a summary sheet with totals"
+)
+
+
+def play(root: Path, request: str, files: dict[str, str] | None = None) -> tuple[Player, Outcome]:
+    """Run a request and return the player and the outcome."""
+    player = Player(root, dict(files or {"transactions.csv": DATA}))
+    return player, anyio.run(player.run, request)
+
+
+def book(player: Player, name: str) -> Book:
+    """Open a workbook that was written."""
+    return load_workbook(io.BytesIO(player.workbench.content(name)))
+
+
+def values(player: Player, name: str, sheet: str) -> list[list[Any]]:
+    """Return the values of a sheet."""
+    return [[cell.value for cell in row] for row in book(player, name)[sheet].iter_rows()]
+
+
+def test_split(tmp_path: Path) -> None:
+    """A sheet for each value, sorted and styled, and totals that are those of the file."""
+    player, outcome = play(tmp_path, DEMO)
+
+    workbook = book(player, "summary.xlsx")
+    assert workbook.sheetnames == ["Food", "Rent Travel", "(blank)", "Summary"]
+    assert len(outcome.plan.items) == 4
+    assert outcome.plan.items[0].startswith("Entity: Food — ")
+    assert outcome.plan.items[3].startswith("Final: Summary — ")
+    food = values(player, "summary.xlsx", "Food")
+    assert food[0] == ["Date", "Description", "Amount"]
+    assert [row[1:] for row in food[1:]] == [
+        ["Café", 12], ["Refund", -1.25], ['Bread, "fresh"', 3.5],
+    ]  # fmt: skip
+    assert values(player, "summary.xlsx", "Rent Travel")[2][1:] == ["Train", None]
+    assert workbook["(blank)"]["B2"].value == "=1+1"
+    assert workbook["(blank)"]["B2"].data_type == "s"
+    total = sum(Decimal(row["Amount"] or 0) for row in csv.DictReader(io.StringIO(DATA)))
+    assert values(player, "summary.xlsx", "Summary") == [
+        ["Category", "Count", "Total Amount"],
+        ["Food", 3, 14.25],
+        ["Rent/Travel", 1, 2.8],
+        [None, 1, 7],
+        ["Total", 5, float(total)],
+    ]
+
+
+def test_style(tmp_path: Path) -> None:
+    """Dates are dates, amounts have two decimals, the heading is bold and stays in view."""
+    player, _ = play(tmp_path, DEMO)
+
+    sheet = book(player, "summary.xlsx")["Food"]
+    assert sheet["A2"].is_date
+    assert sheet["A2"].number_format == "yyyy-mm-dd"
+    assert sheet["C2"].number_format == "#,##0.00"
+    assert sheet["A1"].font.bold
+    assert sheet["A1"].fill.fgColor.rgb == "FFD9E1F2"
+    assert sheet.freeze_panes == "A2"
+    assert sheet.column_dimensions["B"].width > len('Bread, "fresh"')
+
+
+def test_phases_keep_to_their_tools(tmp_path: Path) -> None:
+    """Research only reads, plan and summary call nothing, each item is read back."""
+    _, outcome = play(tmp_path, DEMO)
+
+    research = {name for phase, name in outcome.calls if phase is Phase.RESEARCH}
+    assert research == {"table_get_map", "table_describe", "table_query"}
+    assert {phase for phase, _ in outcome.calls} == {Phase.RESEARCH, Phase.IMPLEMENT}
+    checks = [name for _, name in outcome.calls if name == "table_read_rows"]
+    assert len(checks) == len(outcome.plan.items)
+    assert "not a language model" in outcome.summary
+    assert "Added: summary.xlsx" in outcome.summary
+
+
+def test_grouped(tmp_path: Path) -> None:
+    """Averages by a column, with the average of all rows below."""
+    player, _ = play(tmp_path, "average amount by category into report.xlsx")
+
+    assert values(player, "report.xlsx", "Summary") == [
+        ["Category", "Average Amount"],
+        ["Food", 4.75],
+        ["Rent/Travel", 2.8],
+        [None, 7],
+        ["All rows", 4.81],
+    ]
+
+
+def test_grouped_by_year_as_text(tmp_path: Path) -> None:
+    """Counts by a part of the dates, as csv."""
+    player, _ = play(tmp_path, "count rows per month as csv")
+
+    content = player.workbench.content("summary.csv").decode()
+    assert content.split() == ["Month,Count", "2024-01,2", "2024-02,2", "2024-03,1", "2024-05,1"]
+
+
+def test_filter_and_sort(tmp_path: Path) -> None:
+    """Rows are filtered and sorted; amounts keep the decimals that they came with."""
+    player, _ = play(tmp_path, "only rows where Amount > 3, sorted by date descending")
+
+    content = player.workbench.content("transactions-filtered.csv").decode().splitlines()
+    assert content[0] == "Date,Description,Category,Amount"
+    assert [line.rpartition(",")[2] for line in content[1:]] == ["7.00", "3.50", "12.00"]
+
+
+def test_convert(tmp_path: Path) -> None:
+    """A table becomes a sheet with types, in the file's order."""
+    player, _ = play(tmp_path, "convert transactions.csv to Excel")
+
+    rows = values(player, "transactions.xlsx", "Sheet1")
+    assert len(rows) == 7
+    assert [row[3] for row in rows[1:]] == [3.5, 12, 2.8, -1.25, None, 7]
+
+
+def test_a_question(tmp_path: Path) -> None:
+    """A question gets its answer as text; nothing is written."""
+    player, outcome = play(tmp_path, "What is the total amount per category?")
+
+    assert player.workbench.files.names() == ["transactions.csv"]
+    assert "- Food: Total Amount 14.25" in outcome.summary
+
+
+def test_awkward_columns(tmp_path: Path) -> None:
+    """Columns with blanks, accents and quotes work in every place."""
+    data = (
+        'Größe "netto",Type d\'achat,Prix (€),select\n'
+        '1,Été,"10.5",x\n2,l\'été,20,y\n3,Été,30.25,"z, ""q"""\n'
+    )
+
+    player, _ = play(
+        tmp_path,
+        'one sheet per type d\'achat with Größe "netto", Prix (€) sorted by prix descending,'
+        " and a summary with totals of prix",
+        {"achats été.csv": data},
+    )
+
+    assert values(player, "summary.xlsx", "Été") == [
+        ['Größe "netto"', "Prix (€)"], [3, 30.25], [1, 10.5],
+    ]  # fmt: skip
+    assert values(player, "summary.xlsx", "Summary")[-1] == ["Total", 3, 60.75]
+
+
+def test_many_values(tmp_path: Path) -> None:
+    """More values than a result shows whole are recalled; more than can be sheets are declined."""
+    ninety = "name,n\n" + "".join(f"A rather long name of value {n:03},1\n" for n in range(90))
+    player, outcome = play(tmp_path / "a", "count by name", {"many.csv": ninety})
+    assert len(values(player, "summary.xlsx", "Summary")) == 92
+
+    request = "one sheet for each name"
+    research = {"many.csv": ninety.replace("value 0", "value x0")}
+    player = Player(tmp_path / "b", dict(research))
+    blocks = (f"<request>\n{request}\n</request>", player._files())
+    text = anyio.run(player.phase, Phase.RESEARCH, *blocks)
+    assert text.count(": 1 rows") == 90
+    assert (Phase.RESEARCH, "recall_tool_result") in player._calls
+
+    hundreds = ninety + "".join(f"B {n},1\n" for n in range(90))
+    _, outcome = play(tmp_path / "c", request, {"many.csv": hundreds})
+    assert "180 values" in outcome.summary
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["Translate it into German", "Summarise the document", "total amount by date of sale", "help"],
+)
+def test_declined(tmp_path: Path, request_text: str) -> None:
+    """What is declined is a plan of one item whose text says why, what can be done, and how."""
+    player, outcome = play(tmp_path, request_text)
+
+    assert len(outcome.plan.items) == 1
+    assert player.workbench.files.names() == ["transactions.csv"]
+    assert f"I read the request as: {request_text}" in outcome.summary
+    assert "fixed rules, not a language model" in outcome.summary
+    assert "OPENAI_API_KEY" in outcome.summary
+    assert "upload" not in outcome.summary
+
+
+def test_no_table_at_all(tmp_path: Path) -> None:
+    """Without a table the request is declined after a look at what there is."""
+    player = Player(tmp_path, {"notes.docx": b"x"})
+
+    outcome = anyio.run(player.run, "sort by date")
+
+    assert outcome.calls == [(Phase.RESEARCH, "list_files")]
+    assert "no table in the workbench" in outcome.summary
+
+
+def test_a_refusing_tool_fails_the_item() -> None:
+    """A tool's error ends the item with its reason; it is not called again and again."""
+    intent = '{"offline":"rows","selection":{"source":"a.csv"},"columns":[{"name":"x"}],"order":[],'
+    plan = f'<plan>\n{intent}"target":"b.csv"}}\n</plan>\n<item number="1">\nx\n</item>'
+    tools = (ToolSchema("table_export", "", {}),)
+    opening = (Message("user", plan),)
+    request = ModelRequest("planner", opening, tools, phase=Phase.IMPLEMENT)
+
+    async def turn(request: ModelRequest) -> Any:
+        return await OfflineProvider().complete(request, NoAccess(), lambda _: None)
+
+    first = anyio.run(turn, request)
+    assert json.loads(first.tool_calls[0].arguments)["target_path"] == "b.csv"
+    answered = (
+        *opening,
+        Message("assistant", tool_calls=first.tool_calls),
+        Message("tool", "Error: DISK_FULL: no space", tool_call_id=first.tool_calls[0].id),
+    )
+    with pytest.raises(ValidationFailed, match="no space"):
+        anyio.run(turn, ModelRequest("planner", answered, tools, phase=Phase.IMPLEMENT))
+    with pytest.raises(ValidationFailed, match="table_export"):
+        anyio.run(turn, ModelRequest("planner", opening, (), phase=Phase.IMPLEMENT))
+
+
+@pytest.mark.anyio
+async def test_the_contract_of_a_provider() -> None:
+    """It keeps what every provider promises."""
+    files = '<files>\n```json\n{"files": [{"path": "a.csv"}]}\n```\n</files>'
+    message = Message("user", f"<request>\nsort by x\n</request>\n{files}")
+    names = ("table_get_map", "table_describe")
+    tools = tuple(ToolSchema(name, "", {}) for name in names)
+    (provider,) = kbd_register_providers()
+
+    await check_provider(provider, NoAccess(), ModelRequest("planner", (message,), tools))
+    with pytest.raises(ValidationFailed):
+        await provider.complete(ModelRequest("other", (message,)), NoAccess(), lambda _: None)

@@ -1,0 +1,282 @@
+"""What requests are read as, and which are declined, by words and columns alone."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kbd_offline.files import choose_files
+from kbd_offline.intents import (
+    Column,
+    Condition,
+    Declined,
+    Grouped,
+    Intent,
+    Key,
+    Measure,
+    Order,
+    Rows,
+    Split,
+    found_in,
+    written,
+)
+from kbd_offline.understanding import understand
+from kbd_offline.wording import UnclearError
+
+DATE = Column("Date", "date")
+TEXT = Column("Description")
+KIND = Column("Category")
+AMOUNT = Column("Amount", "float")
+PLACE = Column('Größe "netto"', "float")
+COLUMNS = (DATE, TEXT, KIND, AMOUNT, Column("Account Name"), Column("Order ID", "integer"))
+PATHS = ("transactions.csv", "notes.docx")
+
+
+def read(request: str, columns: tuple[Column, ...] = COLUMNS) -> Intent:
+    """Return the reading of a request about transactions.csv."""
+    return understand(request, choose_files(request, PATHS), columns)
+
+
+SPLITS = """\
+one sheet per category with Date, Description, Amount sorted by date, and a summary with totals
+Put each Category on its own sheet with date, description and amount, sorted by Date; add a summary
+Split by categories into sheets with "Date", "Description" & Amount, ordered by date, plus totals
+a separate tab for every category with Date, Description, Amount sorted by date, with an overview
+one sheet per category with Date, Description, Amount sorted by date, and totals per category
+"""
+
+
+@pytest.mark.parametrize("request_text", SPLITS.splitlines())
+def test_split(request_text: str) -> None:
+    """A sheet for each value, in several wordings, with a sheet of totals."""
+    intent = read(request_text)
+
+    assert isinstance(intent, Split)
+    assert intent.key == Key(KIND)
+    assert intent.columns == (DATE, TEXT, AMOUNT)
+    assert intent.order == (Order("Date"),)
+    assert intent.measures == (Measure("count", AMOUNT), Measure("total", AMOUNT))
+    assert intent.target == "summary.xlsx"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "keys", "measures", "target"),
+    [
+        ("total amount by category", [KIND], [Measure("total", AMOUNT)], "summary.xlsx"),
+        ("Sum of Amount per account", [COLUMNS[4]], [Measure("total", AMOUNT)], "summary.xlsx"),
+        ("what's the total per category in Excel?", [KIND], [Measure("total", AMOUNT)],
+         "summary.xlsx"),
+        ("totals per category", [KIND], [Measure("total", AMOUNT)], "summary.xlsx"),
+        ("Summarize amount by category", [KIND], [Measure("total", AMOUNT)], "summary.xlsx"),
+        ("average of Amount by Category into report.xlsx", [KIND], [Measure("average", AMOUNT)],
+         "report.xlsx"),
+        ("mean amount grouped by category as csv", [KIND], [Measure("average", AMOUNT)],
+         "summary.csv"),
+        ("count rows for each category", [KIND], [Measure("count")], "summary.xlsx"),
+        ("total and average amount by category and account name", [KIND, COLUMNS[4]],
+         [Measure("total", AMOUNT), Measure("average", AMOUNT)], "summary.xlsx"),
+        ("how many transactions per category?", [KIND], [Measure("count")], None),
+        ("What is the total amount?", [], [Measure("total", AMOUNT)], None),
+    ],
+)  # fmt: skip
+def test_figures(
+    request_text: str, keys: list[Column], measures: list[Measure], target: str | None
+) -> None:
+    """Totals, averages and counts by columns; a question gets an answer instead of a file."""
+    intent = read(request_text)
+
+    assert isinstance(intent, Grouped)
+    assert [key.column for key in intent.keys] == keys
+    assert list(intent.measures) == measures
+    assert intent.target == target
+
+
+def test_parts_of_dates() -> None:
+    """Months, quarters and years are taken from the one column of dates."""
+    intent = read("total amount per month, sorted by total descending")
+
+    assert isinstance(intent, Grouped)
+    assert intent.keys == (Key(DATE, "month"),)
+    assert intent.order == (Order("Total Amount", descending=True),)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "conditions", "order", "target"),
+    [
+        ("only rows where Amount > 100, sorted by date descending",
+         [Condition(AMOUNT, ">", "100")], [Order("Date", descending=True)],
+         "transactions-filtered.csv"),
+        ("Keep rows where category is 'Café, Bar' and amount is at least 1,000.50 into big.xlsx",
+         [Condition(KIND, "=", "Café, Bar"), Condition(AMOUNT, ">=", "1000.50")], [],
+         "big.xlsx"),
+        ("filter by description contains rent", [Condition(TEXT, "contains", "rent")], [],
+         "transactions-filtered.csv"),
+        ("rows with Date between 2024-01-01 and 2024-03-31 in an Excel file",
+         [Condition(DATE, ">=", "2024-01-01"), Condition(DATE, "<=", "2024-03-31")], [],
+         "transactions-filtered.xlsx"),
+        ("rows where amount is empty", [Condition(AMOUNT, "empty")], [],
+         "transactions-filtered.csv"),
+        ("only category = Food sorted by Amount into food.xlsx",
+         [Condition(KIND, "=", "Food")], [Order("Amount")], "food.xlsx"),
+        ("sort the transactions in descending order by date", [], [Order("Date", descending=True)],
+         "transactions-sorted.csv"),
+        ("sort by Amount, largest first, then by date", [],
+         [Order("Amount", descending=True), Order("Date")], "transactions-sorted.csv"),
+        ("convert transactions.csv to Excel", [], [], "transactions.xlsx"),
+        ("csv to xlsx please, convert it", [], [], "transactions.xlsx"),
+    ],
+)  # fmt: skip
+def test_rows(
+    request_text: str, conditions: list[Condition], order: list[Order], target: str
+) -> None:
+    """Rows are filtered, sorted and converted."""
+    intent = read(request_text)
+
+    assert isinstance(intent, Rows)
+    assert list(intent.selection.conditions) == conditions
+    assert list(intent.order) == order
+    assert intent.columns == COLUMNS
+    assert intent.target == target
+
+
+def test_chosen_columns() -> None:
+    """Columns are chosen by name, without regard to accents, case and plural."""
+    columns = (PLACE, Column("Prix unitaire", "float"), Column("Été"))
+
+    intent = read('only the columns "grosse netto" and prix unitaires as csv', columns)
+    assert isinstance(intent, Declined)  # ß is no s: it is not guessed
+
+    intent = read("only the columns GRÖßE NETTO, ete", columns)
+    assert isinstance(intent, Rows)
+    assert intent.columns == (PLACE, columns[2])
+
+
+@pytest.mark.parametrize(
+    ("request_text", "why"),
+    [
+        ("Translate transactions.csv into German", "translate"),
+        ("Summarize the document", "summarise a document"),
+        ("Write an e-mail to the customers about transactions.csv", "write prose"),
+        ("Edit the Word document", "edit a document"),
+        ("total amount by supplier", "supplier"),
+        ("total amount for Groceries by month", "Groceries"),
+        ("the transactions of 2024", "2024"),
+        ("with Date, Amont", "Amont"),
+        ("only the big ones where it matters", "big"),
+        ("total description by category", "Description"),
+        ("rows where amount > 5 or amount < 1 and category is Food", "mixes"),
+        ("rows where date is after yesterday", "YYYY-MM-DD"),
+        ("chart of amount by category", "draw charts"),
+        ("one sheet per category with totals by date", "several"),
+        ("one sheet per category. Amount!", "Amount"),
+        ("split by category into separate csv files", "one workbook"),
+        ("hello", "hello"),
+        ("list the transactions", "nothing in it"),
+    ],
+)
+def test_declined(request_text: str, why: str) -> None:
+    """What has no reading is declined with the reason, never half done."""
+    intent = read(request_text)
+
+    assert isinstance(intent, Declined)
+    assert why in intent.reason
+
+
+def test_two_readings() -> None:
+    """Two columns, two dates, two numbers or two files that may be meant: all are named."""
+    orders = (Column("Order Date", "date"), Column("Ship Date", "date"), Column("Net", "float"),
+              Column("Gross", "float"), KIND)  # fmt: skip
+
+    for request in ("count by date", "total net per month", "totals by category"):
+        intent = read(request, orders)
+        assert isinstance(intent, Declined)
+        assert intent.reason.count('"') >= 4
+    with pytest.raises(UnclearError, match=r"a\.csv, b\.csv"):
+        choose_files("sort by date", ("a.csv", "b.csv"))
+
+
+def test_a_whole_name_wins() -> None:
+    """A column that is named in full is meant, though another one has the word in its name."""
+    columns = (Column("Date", "date"), Column("Order Date", "date"))
+
+    intent = read("sort by date", columns)
+    assert isinstance(intent, Rows)
+    assert intent.order == (Order("Date"),)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "source", "target"),
+    [
+        ("sort b.csv by x", "b.csv", None),
+        ('convert "my file.csv" to out.xlsx', "my file.csv", "out.xlsx"),
+        ("convert my file.csv to Excel", "my file.csv", None),
+        ("total by x of b.csv, called totals", "b.csv", "totals"),
+        ("split b.csv into 'per place.xlsx'", "b.csv", "per place.xlsx"),
+    ],
+)
+def test_files(request_text: str, source: str, target: str | None) -> None:
+    """Files are found by name, blanks included, and a result is told from a source."""
+    files = choose_files(request_text, ("a.csv", "b.csv", "my file.csv"))
+
+    assert (files.source, files.target) == (source, target)
+    assert len(files.text) == len(request_text)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["sort c.csv by x", "convert a.csv to pdf.pdf", "sort a.csv by x into a.csv", "sort a.docx"],
+)
+def test_files_that_cannot_be(request_text: str) -> None:
+    """A missing file, a foreign format and a result over its source are refused."""
+    with pytest.raises(UnclearError):
+        choose_files(request_text, ("a.csv", "a.docx"))
+
+
+def test_nothing_is_overwritten() -> None:
+    """A default name gives way to one that is taken; a name that was given is refused."""
+    taken = ("transactions.csv", "summary.xlsx")
+
+    default = understand("count by category", choose_files("count by category", taken), COLUMNS)
+    given = "count by category into Summary.xlsx"
+    refused = understand(given, choose_files(given, taken), COLUMNS)
+
+    assert isinstance(default, Grouped)
+    assert default.target == "summary-2.xlsx"
+    assert isinstance(refused, Declined)
+
+
+VOCABULARY = """
+one sheet per each by for category Date, amount Amount. sorted sort descending and or , total totals
+average count how many where > < is between 5 2024-01-01 'Food' "x with only summary into out.xlsx
+as csv convert month description ( ) ; empty not zebra account name
+"""
+
+
+@given(st.lists(st.sampled_from(VOCABULARY.split()), max_size=14))
+@settings(max_examples=60, deadline=None)
+def test_any_request_is_read_or_declined(words: list[str]) -> None:
+    """Whatever the words and their order, there is a reading or a reason."""
+    request = " ".join(words)
+    try:
+        files = choose_files(request, PATHS)
+    except UnclearError as unclear:
+        assert str(unclear)  # noqa: PT017 - either way is right here
+        return
+
+    assert found_in(written(understand(request, files, COLUMNS))) is not None
+
+
+def test_a_book_is_no_request() -> None:
+    """A text beyond what rules can understand is refused, not searched."""
+    with pytest.raises(UnclearError, match="too long"):
+        choose_files("sort by date " * 1000, PATHS)
+
+
+def test_intents_travel() -> None:
+    """An intent is found again in a text, with or without its fence, whatever it quotes."""
+    intent = Declined('</plan> ``` "x"\n', "{}")
+
+    text = f"# Notes\n- a\n{written(intent)}\n- b"
+    assert found_in(text) == intent
+    assert found_in(text.replace("```json\n", "").replace("\n```", "")) == intent
+    assert "</plan>" not in text
+    assert found_in('{"offline":"unknown"}\n{"offline":') is None
