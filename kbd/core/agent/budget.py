@@ -6,6 +6,7 @@ from enum import Enum
 
 import msgspec
 
+from kbd.core.settings import RunLimits
 from kbd.errors import BudgetCapReached, ContextExhausted
 from kbd.messages import Message, ToolCall, Usage
 from kbd.providers import ModelInfo, ToolSchema
@@ -14,7 +15,7 @@ from kbd.types import CallId
 __all__ = [
     "LOOP_NOTE",
     "Loop",
-    "check_tokens",
+    "check_budget",
     "estimated_tokens",
     "fingerprint",
     "fitted",
@@ -92,19 +93,33 @@ def retry_wait_s(wait_s: float, retry_after_s: float | None, chance: float) -> f
     return wait_s * (1 + JITTER * chance)
 
 
-def check_tokens(used: Usage, next_input: int, cap: int) -> None:
-    """Refuse a turn whose input alone would pass the run's cap.
+def check_budget(used: Usage, next_input: int, model: ModelInfo, limits: RunLimits) -> None:
+    """Refuse a turn whose input alone would pass a cap of the run, in tokens or in money.
+
+    Args:
+        used: What the run has consumed, all at this model's price.
+        next_input: What the turn would send, in tokens.
+        model: Whose prices count; without prices the cap in money is not checked.
+        limits: The caps.
 
     Raises:
         BudgetCapReached: It would.
     """
     spent = used.input_tokens + used.output_tokens
-    if spent + next_input > cap:
+    if spent + next_input > limits.tokens:
         msg = (
             f"the run has used {spent:,} tokens and the next turn needs about {next_input:,};"
-            f" its cap is {cap:,} (setting run.tokens). Raise it and resume."
+            f" its cap is {limits.tokens:,} (setting run.tokens). Raise it and resume."
         )
-        raise BudgetCapReached(msg, detail={"used": spent, "cap": cap})
+        raise BudgetCapReached(msg, detail={"used": spent, "cap": limits.tokens})
+    price = (used.input_tokens + next_input) * model.input_price
+    cost = (price + used.output_tokens * model.output_price) / 1_000_000
+    if 0 < limits.cost < cost:
+        msg = (
+            f"with the next turn the run would cost about ${cost:.2f}; its cap is"
+            f" ${limits.cost:.2f} (setting run.cost). Raise it and resume."
+        )
+        raise BudgetCapReached(msg, detail={"cost": cost, "cap": limits.cost})
 
 
 def estimated_tokens(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:

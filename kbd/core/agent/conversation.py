@@ -81,7 +81,7 @@ def plan_opening(
 
 
 def implement_opening(
-    request: str, plan: Plan, place: int, attempt: int, files: Sequence[Mapping[str, Any]]
+    plan: Plan, place: int, attempt: int, files: Sequence[Mapping[str, Any]]
 ) -> tuple[Message, ...]:
     """Open one attempt at an item: the plan as it stands, the item, the draft's files as they are.
 
@@ -89,7 +89,6 @@ def implement_opening(
     """
     item = plan.items[place - 1]
     blocks = [
-        _block("request", request),
         _block("plan", plan_markdown(plan)),
         _block("item", item.text, f' number="{place}" attempt="{attempt}"'),
         _block("failure", f"{item.code}: {item.reason}" if attempt > 1 else ""),

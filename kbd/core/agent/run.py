@@ -83,8 +83,7 @@ async def run_agent(desk: Desk) -> None:
         _log.error("run_failed_inside", run=desk.run, exc_info=fault)
         inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
         await _end_failed(desk, inside)
-    if desk.copies is not None:
-        await write_tool_log(desk.copies, desk.keeper.journal)
+    await _copy_tool_log(desk)
 
 
 async def _do_what_is_missing(desk: Desk) -> None:
@@ -164,9 +163,7 @@ async def _attempt(desk: Desk, place: int) -> None:
     async def opening() -> tuple[Message, ...]:
         files = await _manifest(desk, with_maps=True)
         now = desk.current
-        return conversation.implement_opening(
-            _request(desk), _plan_of(now), place, now.attempt, files
-        )
+        return conversation.implement_opening(_plan_of(now), place, now.attempt, files)
 
     try:
         text = await converse(desk, _talk(desk, Phase.IMPLEMENT, opening))
@@ -275,6 +272,15 @@ def _plan_of(run: Run) -> Plan:
 
 async def _record(desk: Desk, *facts: Event) -> None:
     await desk.keeper.submit(RecordRun(desk.run, facts))
+
+
+async def _copy_tool_log(desk: Desk) -> None:
+    if desk.copies is None:
+        return
+    try:
+        await write_tool_log(desk.copies, desk.keeper.journal)
+    except KbdError as fault:
+        _log.warning("copy_not_written", copy="tool_log", error=fault.message)
 
 
 async def _copy(desk: Desk) -> None:

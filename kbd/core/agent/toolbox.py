@@ -6,7 +6,7 @@ recorded together with what it wrote, in one frame.
 """
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -39,7 +39,7 @@ from kbd.events.runs import ToolCalled, ToolRefused, ToolReturned
 from kbd.tools import CallLimits, Files, Formats, Recall, Tool, ToolResult
 from kbd.types import Effect, Phase
 
-__all__ = ["INLINE_BYTES", "CallContext", "answer"]
+__all__ = ["INLINE_BYTES", "CallContext", "answer", "refuse_surplus"]
 
 INLINE_BYTES = 64 * 1024
 """Results and arguments above this are blobs; the log holds what is read often."""
@@ -104,14 +104,13 @@ class _Done(msgspec.Struct, frozen=True):
     changes: tuple[FileChanged, ...] = ()
 
 
-async def answer(desk: Desk, phase: Phase, call: ReplyCall, *, surplus: bool) -> None:
+async def answer(desk: Desk, phase: Phase, call: ReplyCall) -> None:
     """Answer one call of a model: refuse it or run it, and record what came of it.
 
     Args:
         desk: The run's.
         phase: The phase that asks.
         call: The call.
-        surplus: Whether the turn asked for more calls than it may.
 
     Raises:
         UserCanceled: The run was asked to stop; nothing of the call landed.
@@ -122,10 +121,6 @@ async def answer(desk: Desk, phase: Phase, call: ReplyCall, *, surplus: bool) ->
         arguments = (await desk.blobs.read(call.blob)).decode("utf-8", "replace")
     mark = fingerprint(call.name, arguments or call.fault or "")
     try:
-        if surplus:
-            most = desk.limits.calls_a_turn
-            msg = f"one turn may make {most} calls; this one was not made, repeat it in the next"
-            raise ValidationFailed(msg)
         entry = _permitted(desk, phase, call.name)
         parsed = _arguments(entry.tool, call, arguments)
     except KbdError as refusal:
@@ -134,6 +129,21 @@ async def answer(desk: Desk, phase: Phase, call: ReplyCall, *, surplus: bool) ->
         await desk.keeper.submit(RecordRun(desk.run, (refused,)))
         return
     await _run(desk, entry, call, parsed, mark)
+
+
+async def refuse_surplus(desk: Desk, calls: Sequence[ReplyCall]) -> None:
+    """Answer the calls that a turn may not make any more, all in one frame.
+
+    Raises:
+        UserCanceled: The run was asked to stop.
+    """
+    most = desk.limits.calls_a_turn
+    error = ValidationFailed(
+        f"one turn may make {most} calls; this one was not made, repeat it in the next"
+    )
+    told = _error_text(error)
+    refusals = tuple(ToolRefused(call.id, call.name, error.code, told) for call in calls)
+    await desk.keeper.submit(RecordRun(desk.run, refusals))
 
 
 def _permitted(desk: Desk, phase: Phase, name: str) -> ToolEntry:
@@ -176,8 +186,7 @@ async def _run(desk: Desk, entry: ToolEntry, call: ReplyCall, arguments: Any, ma
     plugin = f"{entry.plugin.package} {entry.plugin.version}"
     outcome = await desk.keeper.submit(StartCall(desk.run, call.id, call.name, plugin))
     entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
-    path = entry.tool.path_of(arguments)
-    desk.announce(ToolStarted(desk.run, call.id, call.name, path))
+    desk.announce(ToolStarted(desk.run, call.id, call.name, _path_of(entry.tool, arguments)))
     began = desk.clock.monotonic_s()
     files = desk.open_files()
     try:
@@ -246,6 +255,15 @@ async def _returned(
         error_code=done.error.code if done.error else None,
         fingerprint=mark,
     )
+
+
+def _path_of(tool: Tool, arguments: Any) -> str | None:
+    """Return the path that progress shows; a plugin that cannot tell it stops nothing."""
+    try:
+        return tool.path_of(arguments)
+    except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
+        _log.warning("path_not_told", tool=tool.name, exc_info=fault)
+        return None
 
 
 def _failure(tool: Tool) -> type[KbdError]:

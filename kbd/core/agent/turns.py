@@ -11,7 +11,7 @@ import structlog
 
 from kbd.core.agent.budget import (
     Loop,
-    check_tokens,
+    check_budget,
     estimated_tokens,
     fitted,
     loop_verdict,
@@ -22,9 +22,9 @@ from kbd.core.agent.desk import Desk
 from kbd.core.agent.notices import RateLimited, TextDelta
 from kbd.core.agent.phases import PHASES
 from kbd.core.agent.replies import recorded_calls, recorded_text
-from kbd.core.agent.toolbox import answer
+from kbd.core.agent.toolbox import answer, refuse_surplus
 from kbd.core.decisions import RecordRun
-from kbd.core.state import Chain
+from kbd.core.state import Chain, Turn
 from kbd.errors import (
     AgentLoopDetected,
     KbdError,
@@ -99,15 +99,22 @@ async def converse(desk: Desk, talk: Talk) -> str:
         newest = chain.turns[-1]
         if newest.calls and len(chain.turns) < talk.limit:
             if newest.open_calls():
-                call = newest.open_calls()[0]
-                surplus = newest.calls.index(call) >= desk.limits.calls_a_turn
-                await answer(desk, talk.phase, call, surplus=surplus)
+                await _answer_next(desk, talk.phase, newest)
                 continue
         else:
             text = _conclusion(talk, chain)
             if text is not None:
                 return text
         await _ask(desk, talk)
+
+
+async def _answer_next(desk: Desk, phase: Phase, turn: Turn) -> None:
+    """Run the first call that is open; those beyond the limit of a turn are refused together."""
+    call, *_ = remaining = turn.open_calls()
+    if turn.calls.index(call) < desk.limits.calls_a_turn:
+        await answer(desk, phase, call)
+    else:
+        await refuse_surplus(desk, remaining)
 
 
 def _check_loop(desk: Desk, chain: Chain) -> None:
@@ -148,8 +155,9 @@ async def _ask(desk: Desk, talk: Talk) -> None:
     choice = "none" if not schemas else rules.first_choice if number == 1 else "auto"
     run = desk.current
     after = chain_messages(run.chain, talk.objection)
-    messages = fitted(opening, after, schemas, desk.model(run.model_id), entries_of(run.chain))
-    check_tokens(run.usage, estimated_tokens(messages, schemas), desk.limits.tokens)
+    model = desk.model(run.model_id)
+    messages = fitted(opening, after, schemas, model, entries_of(run.chain))
+    check_budget(run.usage, estimated_tokens(messages, schemas), model, desk.limits)
     names = tuple(schema.name for schema in schemas)
     await _record(desk, ModelRequested(run.model_id, number, opening_blob, choice, names))
     request = ModelRequest(

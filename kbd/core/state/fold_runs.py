@@ -193,6 +193,8 @@ def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelReplied = record.data
     run = state.run(record.run)
     run.chain.turns.append(Turn(data.text, data.calls))
+    # The chain goes on, so what stopped the run before was no dead end of it.
+    run.dead_end = ""
     run.call_ids.update(call.id for call in data.calls)
     run.usage += data.usage
 

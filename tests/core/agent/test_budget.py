@@ -4,13 +4,14 @@ import pytest
 
 from kbd.core.agent.budget import (
     Loop,
-    check_tokens,
+    check_budget,
     estimated_tokens,
     fingerprint,
     fitted,
     loop_verdict,
     retry_wait_s,
 )
+from kbd.core.settings import RunLimits
 from kbd.errors import BudgetCapReached, ContextExhausted
 from kbd.messages import Message, ToolCall, Usage
 from kbd.providers import ModelInfo
@@ -60,9 +61,22 @@ def test_waits_follow_the_schedule_or_the_provider() -> None:
 
 def test_the_token_cap_is_checked_before_a_turn() -> None:
     """What would pass the cap is not asked for."""
-    check_tokens(Usage(50, 40), 10, 100)
+    limits = RunLimits(tokens=100)
+
+    check_budget(Usage(50, 40), 10, ModelInfo("m:m"), limits)
     with pytest.raises(BudgetCapReached, match=r"run\.tokens"):
-        check_tokens(Usage(50, 40), 11, 100)
+        check_budget(Usage(50, 40), 11, ModelInfo("m:m"), limits)
+
+
+def test_the_cost_cap_is_checked_before_a_turn() -> None:
+    """Input and output are charged at the model's prices; 0 is no cap."""
+    model = ModelInfo("m:m", input_price=2.0, output_price=10.0)
+    used = Usage(1_000_000, 100_000)
+
+    check_budget(used, 1_000_000, model, RunLimits(cost=5.0))
+    check_budget(used, 2_000_000, model, RunLimits())
+    with pytest.raises(BudgetCapReached, match=r"\$5\.20.*run\.cost"):
+        check_budget(used, 1_100_000, model, RunLimits(cost=5.0))
 
 
 def chain(turns: int, size: int) -> list[Message]:

@@ -71,8 +71,8 @@ def test_an_item_opening_says_which_item_and_why_again() -> None:
     """The first attempt has no failure, the second has the reason."""
     plan = plan_of(Item("one", ItemState.DONE), Item("two", failures=1, reason="bad", code="C"))
 
-    first = conversation.implement_opening("r", plan, 2, 1, [])[1].text
-    second = conversation.implement_opening("r", plan, 2, 2, [])[1].text
+    first = conversation.implement_opening(plan, 2, 1, [])[1].text
+    second = conversation.implement_opening(plan, 2, 2, [])[1].text
 
     assert '<item number="2" attempt="1">\ntwo\n</item>' in first
     assert "<failure>" not in first

@@ -7,15 +7,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agent_rig import Opened, Rig, item_of, said, say, two_items
+from agent_rig import Opened, Rig, call, item_of, said, say, two_items
 from kbd.core.agent import run_agent
 from kbd.core.decisions import InterruptRun, RequestCancel, SendMessage, StartRun
+from kbd.core.draft import CallFiles
 from kbd.core.state import RunStatus
+from kbd.errors import ProviderUnavailable
 from kbd.events.base import Recorded
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
     ModelReplied,
     ModelRequested,
+    PhaseStarted,
     RunCancelled,
     RunCancelRequested,
     RunFinished,
@@ -198,3 +201,31 @@ async def test_a_call_that_was_cut_off_keeps_its_entry(opened: Opened, tmp_path:
         assert called == [1, 1, 2, 3, 4, 5]
         assert set(rig.state.entries) == {1, 2, 3, 4, 5}
         assert rig.records()[-1][0] > Seq(cut)
+
+
+async def test_a_chain_that_went_on_is_not_begun_afresh(opened: Opened) -> None:
+    """After an outage and a resume, a later stop finds the same chain, not an empty one."""
+
+    class Stop(BaseException):
+        """The daemon is gone."""
+
+    def stop() -> CallFiles:
+        raise Stop
+
+    def down(request: ModelRequest) -> ModelReply:
+        if said(request) == 1:
+            raise ProviderUnavailable("down")
+        return call("rows", rows=said(request))
+
+    async with opened(down) as rig:
+        assert (await rig.go()).status is RunStatus.FAILED
+        rig.play = lambda request: call("rows", rows=7)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rig, "files", stop)
+            with pytest.raises(Stop):
+                await rig.go()
+        rig.play = two_items
+
+        assert (await rig.go()).status is RunStatus.FINISHED
+        started = [e.phase for e in rig.events() if isinstance(e, PhaseStarted)]
+        assert started == list(Phase)

@@ -58,6 +58,7 @@ async def test_each_phase_is_told_what_it_may_know(opened: Opened) -> None:
         assert "write_note" not in [tool.name for tool in research.tools]
         assert "- [ ] 2. Two" in first.messages[1].text
         assert "<research>" not in first.messages[1].text
+        assert "write two files" not in first.messages[1].text
         assert (last.tool_choice, last.tools) == ("none", ())
         assert '"path":"1.txt","change_type":"added"' in last.messages[1].text
         assert all(len(request.messages) >= 2 for request in rig.requests)

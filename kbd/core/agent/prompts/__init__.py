@@ -1,4 +1,4 @@
-"""The prompts, one text a phase; `load` puts the shared rules where a text asks for them.
+"""The prompts, one text a phase, with the shared rules put where a text asks for them.
 
 The texts are package data, so that a person can read and change them without reading code.
 `{{workbench}}` in a text stands for `workbench.md`.
@@ -13,7 +13,14 @@ __all__ = ["load"]
 
 def load(phase: Phase) -> str:
     """Return the system prompt of a phase."""
-    folder = resources.files(__package__)
-    text = (folder / f"{phase.value}.md").read_text("utf-8")
-    shared = (folder / "workbench.md").read_text("utf-8")
-    return text.replace("{{workbench}}", shared.strip()).strip() + "\n"
+    return _TEXTS[phase]
+
+
+def _read(name: str) -> str:
+    return (resources.files(__package__) / f"{name}.md").read_text("utf-8").strip()
+
+
+# Read at import, for a run must not wait for the disk in the event loop.
+_TEXTS = {
+    phase: _read(phase).replace("{{workbench}}", _read("workbench")) + "\n" for phase in Phase
+}
