@@ -151,11 +151,14 @@ class BookFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
         sheets = _load(source)
         before = sheets.get(placement.sheet, {"columns": [], "rows": []})
         kept = before["rows"] if placement.mode == "append_rows" else []
-        if placement.include_header:
+        warnings = ("the header was not repeated",) if kept else ()
+        if placement.include_header and not kept:
             before = {**before, "columns": columns}
         sheets[placement.sheet] = {**before, "rows": [*kept, *values]}
         target.write_text(json.dumps(sheets))
-        return Written(f"{placement.start_cell}:+{len(values)}", len(values), len(columns))
+        return Written(
+            f"{placement.start_cell}:+{len(values)}", len(values), len(columns), warnings
+        )
 
 
 def book(**sheets: tuple[list[list[str]], list[list[Any]]]) -> str:

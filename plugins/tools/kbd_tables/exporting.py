@@ -162,17 +162,11 @@ class TableUpdateFromExport(_ExportTool):
             raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
         if existing is None and not arguments.create_workbook_if_missing:
             existing = context.files.get(name)  # raises, naming near matches
-        has_header = arguments.include_header
-        warnings = []
-        appends = has_header and arguments.mode == "append_rows"
-        if appends and await _has_rows(context, existing, arguments.sheet):
-            has_header = False
-            warnings.append("the header was not repeated: the sheet has rows already")
         placement = Placement(
             sheet=arguments.sheet,
             mode=arguments.mode,
             start_cell=arguments.start_cell.upper(),
-            include_header=has_header,
+            include_header=arguments.include_header,
             create_sheet_if_missing=arguments.create_sheet_if_missing,
             clear_target_range=arguments.clear_target_range,
         )
@@ -190,7 +184,7 @@ class TableUpdateFromExport(_ExportTool):
             "written_range": written.written_range,
             "row_count": written.row_count,
             "column_count": written.column_count,
-            "warnings": [*notes, *warnings, *written.warnings],
+            "warnings": [*notes, *written.warnings],
         }
         return ToolResult(value, is_action=True)
 
@@ -249,16 +243,6 @@ def _target(
     existing = context.files.find(path)
     name = context.files.new(path) if existing is None else existing.name
     return existing, name, context.formats.for_name(name)
-
-
-async def _has_rows(context: ToolContext, file: FileRef | None, sheet: str) -> bool:
-    """Whether a sheet is there and has content, by the map of its workbook."""
-    if file is None:
-        return False
-    for found in (await context.formats.map(file)).get("sheets", ()):
-        if str(found.get("name", "")).casefold() == sheet.casefold():
-            return bool(found.get("used_range"))
-    return False
 
 
 async def _write(
