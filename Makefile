@@ -23,8 +23,9 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.demo
 
+# A file stays in one process, so that what a module sets up is set up once.
 test: $(VENV)/.dev
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not soak"
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not soak"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

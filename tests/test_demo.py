@@ -16,9 +16,6 @@ from openpyxl.workbook import Workbook
 
 from benchmarks.transactions import AWKWARD, CATEGORIES, HEADER, ROWS, transactions
 
-pytestmark = pytest.mark.xdist_group("demo")
-"""All in one process: the demo takes ten seconds, and once is enough."""
-
 ROOT = Path(__file__).resolve().parent.parent
 
 
