@@ -79,10 +79,11 @@ class Conversation:
         Raises:
             ValidationFailed: No item is given.
         """
-        found = re.search(r'<item\b[^>]*\bnumber="(\d+)"', self._opening)
-        if found is None:
+        # At the start of a line only: values of a table are quoted within the plan's lines.
+        found = re.findall(r'^<item\b[^>\n]*\bnumber="(\d+)"', self._opening, re.MULTILINE)
+        if not found:
             raise ValidationFailed("The offline provider was given no item of a plan.")
-        return int(found.group(1))
+        return int(found[-1])
 
     def block(self, name: str) -> str:
         """Return the text of a delimited block, or ""."""
@@ -154,7 +155,7 @@ def _results(messages: Sequence[Message]) -> dict[str, str]:
     for message in messages:
         call = asked.get(message.tool_call_id) if message.tool_call_id else None
         if call is not None and message.role == "tool":
-            found[f"{call.name} {call.arguments}"] = message.text
+            found[_key(call.name, json.loads(call.arguments))] = message.text
     return found
 
 
