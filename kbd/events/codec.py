@@ -24,6 +24,7 @@ __all__ = [
     "NotUnderstood",
     "Unknown",
     "decode",
+    "decode_current",
     "encode",
     "plain",
     "recorded",
@@ -75,7 +76,9 @@ _WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
     }
 )
 _KINDS: Mapping[str, type] = MappingProxyType({kind.__name__: kind for kind in VERSIONS})
-_TYPED = msgspec.msgpack.Decoder(list[Union[tuple(_WRAPPERS.values())]])  # type: ignore[misc]  # noqa: UP007
+decode_current = msgspec.msgpack.Decoder(list[Union[tuple(_WRAPPERS.values())]]).decode  # type: ignore[misc]  # noqa: UP007
+"""The typed path alone, for the loop of replay: `msgspec.DecodeError` for whatever it refuses."""
+
 _PLAIN = msgspec.msgpack.Decoder(list[list[Any]])
 _ENCODER = msgspec.msgpack.Encoder()
 
@@ -99,12 +102,13 @@ def encode(records: Sequence[Recorded]) -> bytes:
     Raises:
         TypeError: One of them is `Unknown`: what is not understood is not written again.
     """
-    if any(type(record) is Recorded for record in records):
-        raise TypeError("a record of an unknown event cannot be written")
+    for record in records:
+        if type(record) is Recorded:
+            raise TypeError("a record of an unknown event cannot be written")
     return _ENCODER.encode(records)
 
 
-def decode(body: bytes | memoryview, lifters: Lifters = LIFTERS) -> list[Recorded]:
+def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:
     """Read the records of a frame's body.
 
     Args:
@@ -116,12 +120,12 @@ def decode(body: bytes | memoryview, lifters: Lifters = LIFTERS) -> list[Recorde
         LogCorrupt: The body is no array of records, or a known event's data are ill-formed.
     """
     try:
-        return cast("list[Recorded]", _TYPED.decode(body))
+        return cast("list[Recorded]", decode_current(body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return [_slowly(item, lifters) for item in _unpack(body)]
 
 
-def plain(body: bytes | memoryview) -> list[list[Any]]:
+def plain(body: bytes) -> list[list[Any]]:
     """Read the records of a body as they are stored, unknown fields and all, for the wire.
 
     Returns:
@@ -136,10 +140,10 @@ def plain(body: bytes | memoryview) -> list[list[Any]]:
         raise LogCorrupt("a frame's body is no array of records") from error
 
 
-def _unpack(body: bytes | memoryview) -> Iterable[Any]:
+def _unpack(body: bytes) -> Iterable[Any]:
     """Read a body as plain values; lengths inside it can claim no more than it has."""
     try:
-        items = msgpack.unpackb(bytes(body), strict_map_key=True)
+        items = msgpack.unpackb(body, strict_map_key=True)
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise LogCorrupt("a frame's body is no array of records") from error
     if not isinstance(items, list):

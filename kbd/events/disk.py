@@ -40,7 +40,7 @@ def is_full(error: OSError) -> bool:
 class Disk:
     """The operating system's calls, unchanged. Subclass it in tests to make them fail."""
 
-    def pwrite(self, fd: int, data: memoryview, offset: int) -> int:
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
         """Write at an offset; may write less than asked."""
         return os.pwrite(fd, data, offset)
 
@@ -62,11 +62,9 @@ class Disk:
 
     def write_all(self, fd: int, data: bytes, offset: int) -> None:
         """Write all of `data` at an offset, however often the kernel takes less."""
-        view = memoryview(data)
-        while view:
-            written = self.pwrite(fd, view, offset)
-            view = view[written:]
-            offset += written
+        written = self.pwrite(fd, data, offset)
+        while written < len(data):
+            written += self.pwrite(fd, memoryview(data)[written:], offset + written)
 
     def sync(self, fd: int) -> None:
         """Make a file durable with its attributes.

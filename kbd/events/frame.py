@@ -10,8 +10,8 @@ with an example, in `kbd.events`. Three properties carry the rest:
 * Its length is never zero, so a tail of zeros is never a frame.
 """
 
-import hashlib
 import struct
+from hashlib import sha256
 from typing import NamedTuple
 from zlib import crc32
 
@@ -135,58 +135,68 @@ def pack(body: bytes, link: Link, chain: bytes, seed: int) -> Packed:
             detail={"size_bytes": BODY_AT + len(body), "limit_bytes": FRAME_LIMIT},
         )
     value = chain_value(chain, body)
-    after = _AFTER_CHECKSUM.pack(CHAIN_BYTES + len(body), link.previous, link.seq) + value + body
-    checksum = crc32(after, seed)
-    return Packed(_MARK_BYTES + _CHECKSUM.pack(checksum) + after, checksum, value)
+    fields = _AFTER_CHECKSUM.pack(CHAIN_BYTES + len(body), link.previous, link.seq) + value
+    checksum = crc32(body, crc32(fields, seed))
+    data = b"".join((_MARK_BYTES, _CHECKSUM.pack(checksum), fields, body))
+    return Packed(data, checksum, value)
 
 
-def chain_value(chain: bytes, body: bytes | memoryview) -> bytes:
+def chain_value(chain: bytes, body: bytes) -> bytes:
     """Compute the chain value of a frame from its predecessor's and its body."""
-    value = hashlib.sha256(chain)
-    value.update(body)
-    return value.digest()
+    return sha256(chain + body).digest()
 
 
-def parse(view: memoryview, link: Link, seed: int) -> Parsed:
-    """Read whole frames from the beginning of `view`, up to the first that does not belong.
+def parse(data: bytes, link: Link, seed: int) -> Parsed:
+    """Read whole frames from the beginning of `data`, up to the first that does not belong.
 
-    This is the inner loop of replay and recovery; it keeps its state in local names.
+    This is the inner loop of replay and recovery. It copies slices, for most frames are short, and
+    for those a copy is faster than a view.
 
     Args:
-        view: Bytes that begin at a frame; they may end within one.
+        data: Bytes that begin at a frame; they may end within one.
         link: What the first frame must hold; its offset is not used.
         seed: The segment's.
     """
     seq, _, previous = link
     frames: list[tuple[int, int, int]] = []
-    at, end, problem = 0, len(view), ""
-    while end - at >= HEADER_BYTES:
-        mark, checksum, length, before, first = _FRAME.unpack_from(view, at)
+    at, end, problem = 0, len(data) - HEADER_BYTES, ""
+    unpack, mark = _FRAME.unpack_from, _MARK
+    while at <= end:
+        found, checksum, length, before, first = unpack(data, at)
         stop = at + HEADER_BYTES + length
-        if mark != _MARK or not CHAIN_BYTES < length <= FRAME_LIMIT - HEADER_BYTES:
+        if found != mark or length <= CHAIN_BYTES:
             problem = "no frame begins here"
             break
-        if stop > end:
+        if length > end - at:
             break
-        if crc32(view[at + 8 : stop], seed) != checksum:
+        if crc32(data[at + 8 : stop], seed) != checksum:
             problem = "the frame's checksum does not match its bytes"
             break
-        if first != seq or before != previous:
+        if before != previous or first < seq:
             problem = "the frame does not follow from the one before it"
             break
-        count = view[at + BODY_AT] - 0x90
-        if not 0 < count < 16:
-            count = _count(view[at + BODY_AT : stop])
-            if not count:
-                problem = "the frame's body is no array of events"
-                break
         frames.append((first, at, stop))
-        seq, previous, at = first + count, checksum, stop
-    return Parsed(frames, Link(seq, at, previous), problem)
+        seq, previous, at = first + 1, checksum, stop
+    return _closed(data, frames, Link(link.seq, at, previous), problem)
 
 
-def _count(body: memoryview) -> int:
-    """How many elements the array has that a msgpack body begins with; 0 if it is none."""
+def _closed(data: bytes, frames: list[tuple[int, int, int]], link: Link, problem: str) -> Parsed:
+    """Check the numbers at both ends of a run of frames, and count the last one's events.
+
+    Between the ends the checksums of the predecessors keep the order; `repair.verify` compares
+    each frame's number with what the one before it holds.
+    """
+    if frames:
+        first, at, _ = frames[-1]
+        count = _count(data[at + BODY_AT : at + BODY_AT + 5])
+        if frames[0][0] != link.seq or not count:
+            return Parsed([], Link(link.seq, 0, 0), "the frame's number or body is wrong")
+        link = Link(first + count, link.offset, link.previous)
+    return Parsed(frames, link, problem)
+
+
+def _count(body: bytes) -> int:
+    """How many elements a msgpack array has, by its first bytes; 0 if it is none."""
     match body[0]:
         case 0xDC:
             return int.from_bytes(body[1:3], "big")
@@ -198,11 +208,11 @@ def _count(body: memoryview) -> int:
             return 0
 
 
-def announced(view: memoryview) -> int:
-    """Tell how long the frame at the beginning of `view` says it is; 0 if no frame begins there."""
-    if len(view) < HEADER_BYTES:
+def announced(data: bytes, at: int = 0) -> int:
+    """Tell how long the frame at a place says it is; 0 if no frame begins there."""
+    if len(data) - at < HEADER_BYTES:
         return 0
-    mark, _, length, _, _ = _FRAME.unpack_from(view)
+    mark, _, length, _, _ = _FRAME.unpack_from(data, at)
     if mark != _MARK or not CHAIN_BYTES < length <= FRAME_LIMIT - HEADER_BYTES:
         return 0
     return HEADER_BYTES + int(length)
@@ -220,9 +230,9 @@ def next_valid(data: bytes, seq: int, seed: int) -> int | None:
     """
     view, at, budget = memoryview(data), 0, _SEARCH_FACTOR * len(data)
     while (at := data.find(_MARK_BYTES, at)) >= 0:
-        length = announced(view[at:])
+        length = announced(data, at)
         if length and at + length <= len(data):
-            _, checksum, _, _, first = _FRAME.unpack_from(view, at)
+            _, checksum, _, _, first = _FRAME.unpack_from(data, at)
             budget -= length
             if budget < 0 or (first >= seq and crc32(view[at + 8 : at + length], seed) == checksum):
                 return at

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from msgspec import DecodeError
+
 from kbd.errors import DiskFull, LogCorrupt, ValidationFailed
 from kbd.events import codec, segment
 from kbd.events.anchor import Anchor, AnchorFile
@@ -167,9 +169,9 @@ class EventLog:
             or self._clock() - self._anchored_at >= _ANCHOR_SECONDS
         ):
             self._drop_anchor()
-        return self.seq
+        return Seq(after.seq - 1)
 
-    def frames(self, after: Seq = Seq(0)) -> Iterator[tuple[Seq, memoryview]]:  # noqa: B008
+    def frames(self, after: Seq = Seq(0)) -> Iterator[tuple[Seq, bytes]]:  # noqa: B008
         """Each frame that holds an event behind `after`: its first number and its body.
 
         The first frame may begin at or before `after`. `codec.plain` and `codec.decode` read a
@@ -181,7 +183,7 @@ class EventLog:
         for _, block in self._blocks(after):
             for first, last, at, stop in block.spans():
                 if last > after:
-                    yield Seq(first), block.view[at + BODY_AT : stop]
+                    yield Seq(first), block.data[at + BODY_AT : stop]
 
     def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
         """Up to `limit` events behind `after`, in order.
@@ -195,11 +197,7 @@ class EventLog:
             for first, last, at, stop in block.spans():
                 if last <= after:
                     continue
-                try:
-                    records = codec.decode(block.view[at + BODY_AT : stop])
-                except LogCorrupt as error:
-                    raise self._met(error, source, block.base + at, first) from error
-                numbered = enumerate(records, first)
+                numbered = enumerate(self._decode(source, block, first, at, stop), first)
                 events += [(Seq(seq), record) for seq, record in numbered if seq > after]
                 if len(events) >= limit:
                     return events[:limit]
@@ -220,16 +218,17 @@ class EventLog:
         """
         last = self.seq
         call = cast("Callable[[int, Recorded], object]", apply)
+        decode = codec.decode_current
         collecting = gc.isenabled()
         gc.disable()
         try:
             for source, block in self._blocks(after):
-                view = block.view
+                data = block.data
                 for seq, at, stop in block.frames:
                     try:
-                        records = codec.decode(view[at + BODY_AT : stop])
-                    except LogCorrupt as error:
-                        raise self._met(error, source, block.base + at, seq) from error
+                        records = decode(data[at + BODY_AT : stop])
+                    except (DecodeError, UnicodeDecodeError, RecursionError):
+                        records = self._decode(source, block, seq, at, stop)
                     for record in records:
                         if seq > after:
                             call(seq, record)
@@ -251,7 +250,7 @@ class EventLog:
         for _, block in self._blocks(Seq(seq - 1)):
             for _, last, at, _ in block.spans():
                 if last >= seq:
-                    value = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
+                    value = block.data[at + HEADER_BYTES : at + BODY_AT]
                     return value if last == seq else None
         return None
 
@@ -331,7 +330,7 @@ class EventLog:
                 ) from error
             raise self._poisoned("The log cannot be written.") from error
         try:
-            self._disk.sync_data(self._fd)
+            self._disk.fdatasync(self._fd)
         except OSError as error:
             raise self._poisoned("The disk does not make the log durable.") from error
 
@@ -378,6 +377,15 @@ class EventLog:
                         raise self._met(error, source, link.offset, link.seq)
             finally:
                 os.close(fd)
+
+    def _decode(
+        self, source: Segment, block: Block, first: int, at: int, stop: int
+    ) -> list[Recorded]:
+        """Read a frame's records, whatever their versions."""
+        try:
+            return codec.decode(block.data[at + BODY_AT : stop])
+        except LogCorrupt as error:
+            raise self._met(error, source, block.base + at, first) from error
 
     def _met(self, error: LogCorrupt, source: Segment, offset: int, seq: int) -> LogCorrupt:
         """Say where damage was met, and close the log for writing because of it."""

@@ -17,7 +17,7 @@ from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.mend import free_name
 from kbd.events.named import named_blobs
 from kbd.events.scan import Survey, Tear, survey
-from kbd.events.segment import Block, Segment, segment_names
+from kbd.events.segment import Block, Segment, damaged, segment_names
 from kbd.types import BlobHash, Seq
 
 __all__ = ["Cut", "Fault", "Verification", "cut", "verify"]
@@ -99,12 +99,15 @@ def verify(
     named: dict[BlobHash, int] = {}
 
     def visit(segment: Segment, block: Block) -> None:
-        for first, at, stop in block.frames:
+        for first, last, at, stop in block.spans():
             try:
-                records = codec.decode(block.view[at + BODY_AT : stop])
+                records = codec.decode(block.data[at + BODY_AT : stop])
             except LogCorrupt as error:
                 error.detail |= {"file": segment.name, "offset": block.base + at, "seq": first}
                 raise
+            if len(records) != last + 1 - first:
+                reason = "the numbers of the events have a gap behind this frame"
+                raise damaged(reason, segment.name, block.base + at, first)
             if blobs is not None:
                 for seq, record in enumerate(records, first):
                     for blob in named_blobs(record.data):
@@ -192,7 +195,7 @@ def _find(log_dir: Path, to_seq: int) -> _Place:
             if last <= to_seq:
                 place.near = [last]
                 place.segment, place.offset = segment.name, block.base + stop
-                place.chain = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
+                place.chain = block.data[at + HEADER_BYTES : at + BODY_AT]
             elif len(place.near) == 1:
                 place.near.append(last)
 

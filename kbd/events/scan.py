@@ -161,8 +161,8 @@ class _Walker:
         anchored = -1 if self._anchor is None else self._anchor.seq
         if self._chained or found.link.seq <= anchored < block.link.seq:
             for first, last, at, stop in block.spans():
-                body = block.view[at + BODY_AT : stop]
-                value = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
+                body = block.data[at + BODY_AT : stop]
+                value = block.data[at + HEADER_BYTES : at + BODY_AT]
                 if self._chained and chain_value(chain, body) != value:
                     reason = "the chain of hashes does not fit, so the log was changed"
                     raise damaged(reason, segment.name, block.base + at, first)
@@ -174,7 +174,7 @@ class _Walker:
             self._visit(segment, block)
         if block.frames:
             _, at, _ = block.frames[-1]
-            found.chain = bytes(block.view[at + HEADER_BYTES : at + BODY_AT])
+            found.chain = block.data[at + HEADER_BYTES : at + BODY_AT]
         found.frames += len(block.frames)
         found.link = block.link
         segment.mark(block.link)

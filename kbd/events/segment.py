@@ -63,21 +63,21 @@ class Block(NamedTuple):
     """Consecutive frames of a segment.
 
     Args:
-        view: The bytes in which `frames` count.
+        data: The bytes in which `frames` count.
         base: The offset of the first of them in the segment.
         frames: As `frame.parse` gives them.
         link: The place behind the frames, in the segment.
         problem: Why no frame of this log is there; empty if one may be, or the walk has ended.
     """
 
-    view: memoryview
+    data: bytes
     base: int
     frames: list[tuple[int, int, int]]
     link: Link
     problem: str
 
     def spans(self) -> list[tuple[int, int, int, int]]:
-        """For each frame: its first and last event, and where it begins and ends in `view`."""
+        """For each frame: its first and last event, and where it begins and ends in `data`."""
         following = [*(first for first, _, _ in self.frames[1:]), self.link.seq]
         spans = zip(self.frames, following, strict=False)
         return [(first, after - 1, at, stop) for (first, at, stop), after in spans]
@@ -142,16 +142,16 @@ def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
     """
     wanted = _BLOCK_BYTES
     while link.offset < end:
-        view = memoryview(_read(fd, min(wanted, end - link.offset), link.offset))
-        frames, (seq, used, previous), problem = parse(view, link, seed)
+        data = _read(fd, min(wanted, end - link.offset), link.offset)
+        frames, (seq, used, previous), problem = parse(data, link, seed)
         if not frames and not problem:
-            length = announced(view) or HEADER_BYTES
-            if len(view) < length <= end - link.offset and wanted < length:
+            length = announced(data) or HEADER_BYTES
+            if len(data) < length <= end - link.offset and wanted < length:
                 wanted = length
                 continue
             problem = "the frame is cut short"
         base, link = link.offset, Link(seq, link.offset + used, previous)
-        yield Block(view, base, frames, link, problem)
+        yield Block(data, base, frames, link, problem)
         if problem:
             return
         wanted = _BLOCK_BYTES

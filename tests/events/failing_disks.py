@@ -22,7 +22,7 @@ class FullDisk(Unsynced):
         self.space = space
         self.error = error
 
-    def pwrite(self, fd: int, data: memoryview, offset: int) -> int:
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
         """Write what there is space for."""
         if self.space <= 0:
             raise OSError(self.error, os.strerror(self.error))
@@ -51,7 +51,7 @@ class BadDisk(Disk):
             self.failed = True
             raise OSError(errno.EIO, "the disk failed")
 
-    def pwrite(self, fd: int, data: memoryview, offset: int) -> int:
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
         """Write, or fail."""
         self._may_fail("pwrite")
         return super().pwrite(fd, data, offset)
@@ -114,7 +114,7 @@ class PowerDisk(Disk):
         own, writes = self._writes[inode]
         writes.append((offset, os.pread(own, size, offset), os.fstat(own).st_size))
 
-    def pwrite(self, fd: int, data: memoryview, offset: int) -> int:
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
         """Write into the cache."""
         self._tick()
         self._remember(fd, offset, len(data))
