@@ -123,7 +123,7 @@ def _until_ended(
                 break
         if ctrl_c.waits:
             ctrl_c.waits = False
-            note("Cancelling; press Ctrl-C again to stop waiting.")
+            note("Press Ctrl-C again to stop waiting.")
             call(client, "WorkshopCancelRun", {"workbench_id": run["workbench_id"]})
 
 
@@ -168,7 +168,10 @@ def code_of(run: dict[str, Any]) -> int:
 def unsuccessful(run: dict[str, Any]) -> Stop:
     """Say why a run did not finish, how to go on, and with which code to end."""
     workbench_id = run["workbench_id"]
-    again = f"Go on where it stopped: kbd send {workbench_id} --resume"
+    again = (
+        f"Go on where it stopped: kbd run --resume {workbench_id}\n"
+        f"(or, to leave the result in the draft: kbd send {workbench_id} --resume)"
+    )
     match run["status"]:
         case "cancelled":
             return Stop(f"Cancelled. What was done is kept. {again}", CANCELLED)
