@@ -125,6 +125,7 @@ class _RefusedError(Exception):
         self.data = data
 
 
+_UNSET = msgspec.UNSET
 _envelope = msgspec.json.Decoder(_Envelope)
 _versioned = msgspec.json.Decoder(_Versioned)
 _cancel = msgspec.json.Decoder(_CancelParams)
@@ -159,16 +160,23 @@ class Parser:
         self._batch = batch
         self._params = {name: msgspec.json.Decoder(kind) for name, kind in methods.items()}
         calls = tuple(_call_type(name, kind) for name, kind in methods.items())
-        self._call: msgspec.json.Decoder[Call] = msgspec.json.Decoder(Union[calls])  # noqa: UP007 - made at run time
+        decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(Union[calls])  # noqa: UP007 - made at run time
+        self._decode_call = decoder.decode
 
     def parse(self, raw: bytes) -> Parsed:
         """Read one message; whatever it holds, this returns and raises nothing."""
         fault = shape_fault(raw, nesting=self._nesting, parts=self._parts)
         if fault is not None:
             return Refusal(None, Code.PARSE, f"parse error: {fault}")
-        if raw.lstrip()[:1] == b"[":
-            return self._parse_batch(raw)
-        return self._parse_one(raw)
+        try:
+            call = self._decode_call(raw)
+        except msgspec.DecodeError:
+            if raw.lstrip()[:1] == b"[":
+                return self._parse_batch(raw)
+            return self._parse_slowly(raw)
+        if call.api_version is _UNSET and call.params.api_version is _UNSET:
+            return call
+        return self._parse_slowly(raw)
 
     def _parse_batch(self, raw: bytes) -> Batch | Refusal:
         try:
@@ -177,21 +185,8 @@ class Parser:
             return Refusal(None, Code.PARSE, f"parse error: {error}")
         if not 0 < len(items) <= self._batch:
             return Refusal(None, Code.INVALID_REQUEST, f"a batch has 1 to {self._batch} messages")
-        parsed = (self._parse_one(bytes(item)) for item in items)
+        parsed = (self._parse_slowly(bytes(item)) for item in items)
         return Batch(tuple(part for part in parsed if part is not None))
-
-    def _parse_one(self, raw: bytes) -> Call | Cancel | Refusal | None:
-        try:
-            call = self._call.decode(raw)
-        except msgspec.DecodeError:
-            return self._parse_slowly(raw)
-        unset = msgspec.UNSET
-        if call.api_version is unset and call.params.api_version is unset:
-            return call
-        for version in (call.api_version, call.params.api_version):
-            if version is not unset and version != self._expected:
-                return self._parse_slowly(raw)
-        return call
 
     def _parse_slowly(self, raw: bytes) -> Call | Cancel | Refusal | None:
         try:

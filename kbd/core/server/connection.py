@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, assert_never
 
 import anyio
@@ -15,9 +16,9 @@ from kbd.core.server.answering import (
     failed_line,
     refused_line,
 )
+from kbd.core.server.crew import Crew, Job
 from kbd.core.server.dispatch import Route
 from kbd.core.server.hub import Hub
-from kbd.core.server.inflight import InFlight
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
 from kbd.core.server.stream import Stream
@@ -80,7 +81,7 @@ class Connection:
         self._whole = anyio.CancelScope()
         self._tasks: TaskGroup = anyio.create_task_group()
         self._outbox = Outbox(stream, limits, self._framer.frame, self._whole.cancel)
-        self._in_flight = InFlight(limits.in_flight)
+        self._crew = Crew(self._tasks, limits.in_flight, self._finish_one)
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
         self._is_closing = False
@@ -104,7 +105,7 @@ class Connection:
     def stop(self) -> None:
         """Read no more; end what is in flight, then close."""
         self._is_closing = True
-        self._in_flight.close()
+        self._crew.close()
         # The reader sees the end of the stream at once; no wait for a byte is left to cancel.
         try:
             self._stream.extra(SocketAttribute.raw_socket).shutdown(socket.SHUT_RD)
@@ -165,10 +166,18 @@ class Connection:
                 self._outbox.put(refusal(None, Code.PARSE, f"parse error: {error}"))
                 return
             for message in messages:
+                # The hot path: a call and two tests here are a tenth of a fast request.
+                parsed = self._parser.parse(message)
+                if isinstance(parsed, Call):
+                    route = self._routes[type(parsed.params)]
+                    if route.waits:
+                        await self._begin(parsed, route)
+                    elif (line := self._answer_now(parsed, route)) is not None:
+                        self._outbox.put(line)
+                elif parsed is not None and message.strip():
+                    await self._take_other(parsed)
                 if self._is_closing:
                     return
-                if message and not message.isspace():
-                    await self._take(message)
             await self._outbox.settle()
 
     async def _receive(self) -> bytes | None:
@@ -185,73 +194,60 @@ class Connection:
 
     async def _finish(self) -> None:
         """Let what is in flight end, within its time, and the client take what waits for it."""
-        self._in_flight.close()
+        self._crew.close()
         self._outbox.wake()
         with anyio.move_on_after(self._limits.grace_s):
-            await self._in_flight.all_ended()
+            await self._crew.all_ended()
         with anyio.move_on_after(self._limits.stall_s):
             await self._outbox.drain()
 
     # Answering.
 
-    async def _take(self, message: bytes) -> None:
-        """Answer a message, or begin to; waits while too many requests are in flight."""
-        parsed = self._parser.parse(message)
-        if isinstance(parsed, Call):
-            route = self._routes[type(parsed.params)]
-            if route.waits:
-                await self._begin(parsed, route)
-            else:
-                self._put(self._answer_now(parsed, route))
-        elif isinstance(parsed, Batch):
-            key = await self._slot(object())
-            self._tasks.start_soon(self._work_batch, key, self._in_flight.enter(key), parsed)
-        elif isinstance(parsed, Cancel):
-            self._in_flight.cancel(parsed.id)
-        elif isinstance(parsed, Refusal):
-            self._outbox.put(refused_line(parsed))
-        elif parsed is not None:
-            assert_never(parsed)
+    async def _take_other(self, parsed: Batch | Cancel | Refusal) -> None:
+        """Answer what is not a single request."""
+        match parsed:
+            case Refusal():
+                self._outbox.put(refused_line(parsed))
+            case Cancel():
+                self._crew.cancel(parsed.id)
+            case Batch():
+                await self._slot()
+                work = partial(self._answer_batch, parsed)
+                self._crew.begin(Job(object(), work, lambda: None))
+            case _:
+                assert_never(parsed)
 
     async def _begin(self, call: Call, route: Route) -> None:
-        """Answer a request in a task of its own, as soon as there is room for one more."""
-        if call.id in self._in_flight:
+        """Answer a request in a task, when there is a place; its id must not be in flight."""
+        if call.id in self._crew:
             self._outbox.put(duplicate_line(call))
             return
-        key = await self._slot(object() if call.id is msgspec.UNSET else call.id)
-        self._tasks.start_soon(self._work, key, self._in_flight.enter(key), call, route)
+        await self._slot()
+        key = object() if call.id is msgspec.UNSET else call.id
+        work = partial(self._answer_later, call, route)
+        self._crew.begin(Job(key, work, partial(cancelled_line, call)))
 
-    async def _slot(self, key: object) -> object:
-        """Return the key as soon as one more request may be in flight."""
-        while self._in_flight.is_full:
+    async def _slot(self) -> None:
+        """Wait while too many requests are in flight."""
+        while self._crew.is_full:
             await self._outbox.flush()
-            await self._in_flight.next_end()
-        return key
+            await self._crew.next_end()
 
-    async def _work(self, key: object, scope: anyio.CancelScope, call: Call, route: Route) -> None:
-        line = await self._answer_within(key, scope, call, route)
-        self._put(line)
-        await self._outbox.flush()
-
-    async def _work_batch(self, key: object, scope: anyio.CancelScope, parts: Batch) -> None:
-        """Answer a batch, part after part."""
-        lines = []
-        try:
-            with scope:
-                for part in parts.parts:
-                    line = await self._answer_part(part)
-                    if line is not None:
-                        lines.append(line)
-        finally:
-            self._in_flight.leave(key)
-        if lines:
-            self._put(batch(lines))
+    async def _finish_one(self, line: bytes | None) -> None:
+        if line is not None:
+            self._outbox.put(line)
             await self._outbox.flush()
+
+    async def _answer_batch(self, parts: Batch) -> bytes | None:
+        """Return the line that answers a batch, part after part."""
+        lines = [await self._answer_part(part) for part in parts.parts]
+        told = [line for line in lines if line is not None]
+        return batch(told) if told else None
 
     async def _answer_part(self, part: Call | Cancel | Refusal) -> bytes | None:
         match part:
             case Cancel():
-                self._in_flight.cancel(part.id)
+                self._crew.cancel(part.id)
                 return None
             case Refusal():
                 return refused_line(part)
@@ -259,10 +255,7 @@ class Connection:
                 route = self._routes[type(part.params)]
                 if not route.waits:
                     return self._answer_now(part, route)
-                if part.id in self._in_flight:
-                    return duplicate_line(part)
-                key: object = object() if part.id is msgspec.UNSET else part.id
-                return await self._answer_within(key, self._in_flight.enter(key), part, route)
+                return await self._answer_within(part, route)
             case _:
                 assert_never(part)
 
@@ -275,20 +268,25 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end
             return failed_line(call, route, error)
 
-    async def _answer_within(
-        self, key: object, scope: anyio.CancelScope, call: Call, route: Route
-    ) -> bytes | None:
-        """Return the line that answers a request, which can be cancelled until then."""
+    async def _answer_later(self, call: Call, route: Route) -> bytes | None:
+        """Return the line that answers a request of a handler that waits."""
         try:
-            with scope:
-                try:
-                    self._note_names(call.params, route)
-                    result = await route.handler(call.params, self)
-                    return None if call.id is msgspec.UNSET else answer(call.id, result)
-                except Exception as error:  # noqa: BLE001 - as above
-                    return failed_line(call, route, error)
+            self._note_names(call.params, route)
+            result = await route.handler(call.params, self)
+            return None if call.id is msgspec.UNSET else answer(call.id, result)
+        except Exception as error:  # noqa: BLE001 - as above
+            return failed_line(call, route, error)
+
+    async def _answer_within(self, call: Call, route: Route) -> bytes | None:
+        """Do the same for a part of a batch, which can be cancelled alone."""
+        if call.id in self._crew:
+            return duplicate_line(call)
+        key = object() if call.id is msgspec.UNSET else call.id
+        try:
+            with self._crew.enter(key):
+                return await self._answer_later(call, route)
         finally:
-            self._in_flight.leave(key)
+            self._crew.leave(key)
         return cancelled_line(call)
 
     def _note_names(self, params: Any, route: Route) -> None:
@@ -302,10 +300,6 @@ class Connection:
         # "daemon" and "*" are shorter; a parameter that was left out is no text.
         if isinstance(named, str) and len(named) >= _ID_LENGTH:
             self.name(WorkbenchId(named[:_ID_LENGTH]))
-
-    def _put(self, line: bytes | None) -> None:
-        if line is not None:
-            self._outbox.put(line)
 
     # Subscriptions, and the end of a client that does not keep up.
 

@@ -21,14 +21,6 @@ class Mark(NamedTuple):
     seq: Seq
 
 
-class _Waiting(NamedTuple):
-    """One framed message in the queue; `is_push` if it is not an answer."""
-
-    framed: bytes
-    mark: Mark | None
-    is_push: bool
-
-
 class Outbox:
     """The lines on their way to one client.
 
@@ -53,7 +45,8 @@ class Outbox:
         self._limits = limits
         self._frame = frame
         self._give_up = give_up
-        self._queue: deque[_Waiting] = deque()
+        # Framed, with its mark, and whether it is a push; plain tuples, for they are made often.
+        self._queue: deque[tuple[bytes, Mark | None, bool]] = deque()
         self._bytes = 0
         self._pushed = 0
         self._pushed_bytes = 0
@@ -77,15 +70,23 @@ class Outbox:
 
     def put(self, line: bytes) -> None:
         """Queue an answer; the caller flushes, and settles before it reads on."""
-        self._append(line, None, is_push=False)
+        if not self._is_last:
+            framed = self._frame(line)
+            self._queue.append((framed, None, False))
+            self._bytes += len(framed)
 
     def push(self, line: bytes, mark: Mark | None = None) -> bool:
         """Queue what was not asked for, for the writer; False if more of that waits than may.
 
         Answers do not count: a client may ask for much at once and read it in its time.
         """
-        self._append(line, mark, is_push=True)
-        self.wake()
+        if not self._is_last:
+            framed = self._frame(line)
+            self._queue.append((framed, mark, True))
+            self._bytes += len(framed)
+            self._pushed += 1
+            self._pushed_bytes += len(framed)
+            self.wake()
         limits = self._limits
         return (
             self._pushed <= limits.outbound_messages and self._pushed_bytes <= limits.outbound_bytes
@@ -183,16 +184,6 @@ class Outbox:
         if self._moved is not None:
             self._moved.set()
             self._moved = None
-
-    def _append(self, line: bytes, mark: Mark | None, *, is_push: bool) -> None:
-        if self._is_last:
-            return
-        framed = self._frame(line)
-        self._queue.append(_Waiting(framed, mark, is_push))
-        self._bytes += len(framed)
-        if is_push:
-            self._pushed += 1
-            self._pushed_bytes += len(framed)
 
     def _take(self) -> bytes:
         """Return the next bytes to send: what waits, joined, up to the size of one send."""

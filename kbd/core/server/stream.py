@@ -39,7 +39,7 @@ log is deleted, and raises `KbdError` where the log cannot be read on.
 class Follow(Protocol):
     """Opens a stream: what the core gives the server for `EventsSubscribe`."""
 
-    async def __call__(self, subscription: str, cursors: Mapping[str, Seq]) -> Stream:
+    async def __call__(self, subscription: str, cursors: Mapping[str, Seq], /) -> Stream:
         """Open a stream.
 
         Args:
