@@ -10,6 +10,10 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
 	echo $$python; break; fi; done)
 
+# Whatever lies in benchmarks/ but the demo, its data and what benchmarks share.
+BENCHES = $(filter-out benchmarks/_% benchmarks/demo.py benchmarks/transactions.py, \
+	$(wildcard benchmarks/*.py))
+
 .PHONY: help demo test lint bench soak clean
 
 help:
@@ -37,7 +41,7 @@ soak: $(VENV)/.dev
 	$(BIN)/pytest -q -m soak
 
 bench: $(VENV)/.bench
-	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+	@for bench in $(BENCHES); do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 clean:
 	rm -rf $(VENV) dist demo-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
