@@ -29,7 +29,7 @@ from kbd.core.keeper import Keeper
 from kbd.core.methods import Shop, handlers
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
-from kbd.core.secrets import Secrets
+from kbd.core.secrets import Secrets, hide_environment
 from kbd.core.server import Hub, Server, ServerLimits
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
@@ -64,6 +64,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         log_format: "json" or "console".
     """
     environment = dict(os.environ)
+    hide_environment()
     try:
         place = Home.find(environment, socket=socket, home=home)
         place.create()

@@ -130,7 +130,7 @@ def test_one_run_at_a_time() -> None:
 
 
 def test_a_run_starts_resumes_or_is_finished() -> None:
-    """The same message starts a run, resumes it after an interruption, and is done after its end."""
+    """The same message starts a run, resumes it after a stop, and is done after its end."""
     folded = Folded()
     with pytest.raises(ValidationFailed, match="no message"):
         folded.do(StartRun(None, "p:m"))
@@ -151,7 +151,7 @@ def test_a_run_starts_resumes_or_is_finished() -> None:
 
 
 def test_after_a_cancel_nothing_starts_and_nothing_lands() -> None:
-    """From the acknowledgement on, tools and writes are refused, and the run can only be cancelled."""
+    """From the acknowledgement on tools and writes are refused; the run can only end."""
     folded = _running()
     folded.do(StartCall(1, CALL, "t", "p 1"))
     folded.do(RequestCancel())

@@ -67,7 +67,7 @@ async def test_an_answer_comes_after_the_disk(tmp_path: Path) -> None:
 
 
 async def test_commands_that_wait_are_one_frame(tmp_path: Path) -> None:
-    """Sixty-four commands issued together take two frames at most, and each sees those before it."""
+    """Sixty-four commands issued together take two frames at most."""
     async with _working(tmp_path) as (keeper, journal):
         async with anyio.create_task_group() as tasks:
             for number in range(64):

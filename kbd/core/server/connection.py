@@ -262,7 +262,8 @@ class Connection:
     def _answer_now(self, call: Call, route: Route) -> bytes | None:
         """Return the line that answers a request of a fast handler."""
         try:
-            self._note_names(call.params, route)
+            if route.names is not None:
+                self._note_names(call.params, route)
             result = route.handler(call.params, self)
             return None if call.id is msgspec.UNSET else answer(call.id, result)
         except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end

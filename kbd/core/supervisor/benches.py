@@ -17,7 +17,7 @@ from kbd.core.queries import EventWire, notification
 from kbd.core.state import DaemonState
 from kbd.core.supervisor.opening import close_bench, open_bench, recover
 from kbd.core.supervisor.parts import Parts
-from kbd.core.supervisor.projection import DraftProjection
+from kbd.core.supervisor.projection import Projection
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.types import Seq, WorkbenchId
@@ -173,7 +173,7 @@ class Benches:
         parts = self._parts
         bench = await open_bench(parts.home.workbench(workbench_id), parts.clock)
         opened = _Open(bench, workbench_id)
-        projection = DraftProjection(bench)
+        projection = Projection(bench)
         bench.keeper.observe(lambda seq, record: self._tell(bench, seq, record))
         bench.keeper.observe(projection.observe)
         bench.keeper.observe(self._watch(bench))

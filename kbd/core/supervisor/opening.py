@@ -8,6 +8,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd import __version__
+from kbd.core.agent import write_copies
 from kbd.core.bench import Bench, draft_view
 from kbd.core.clock import Clock
 from kbd.core.decisions import Command, InterruptRun, Record, decide
@@ -78,6 +79,7 @@ async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: s
     published = {name: entry.blob for name, entry in bench.state.files.items()}
     await run_sync(bench.files.restore_missing, published)
     await run_sync(bench.files.show_draft, draft_view(bench.state))
+    await write_copies(bench.folders.workshop, bench.state)
 
 
 async def close_bench(bench: Bench, loaded: Seq) -> None:
