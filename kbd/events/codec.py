@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, Union, cast
 import msgpack
 import msgspec
 
-from kbd.errors import LogCorrupt
+from kbd.errors import LogCorrupt, ValidationFailed
 from kbd.events.base import MUST_UNDERSTAND, Recorded
 from kbd.events.vocabulary import VERSIONS, Event
 
@@ -100,12 +100,16 @@ def encode(records: Sequence[Recorded]) -> bytes:
     """Make a frame's body of records that `recorded` or `decode` made.
 
     Raises:
+        ValidationFailed: A text in them is no Unicode, or a number passes 64 bits.
         TypeError: One of them is `Unknown`: what is not understood is not written again.
     """
     for record in records:
         if type(record) is Recorded:
             raise TypeError("a record of an unknown event cannot be written")
-    return _ENCODER.encode(records)
+    try:
+        return _ENCODER.encode(records)
+    except (UnicodeEncodeError, OverflowError) as error:
+        raise ValidationFailed("A text is no Unicode, or a number is too long.") from error
 
 
 def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:

@@ -301,7 +301,7 @@ class EventLog:
         if self._poison:
             raise LogPoisoned(self._poison)
         if self.damage is not None:
-            raise self.damage
+            raise self.damage.with_traceback(None)
         if self._anchor is None:
             raise ValidationFailed("The log is closed.")
 
@@ -374,7 +374,8 @@ class EventLog:
                     if block.problem:
                         link = block.link
                         error = segment.damaged(block.problem, source.name, link.offset, link.seq)
-                        raise self._met(error, source, link.offset, link.seq)
+                        self.damage = self.damage or error
+                        raise error
             finally:
                 os.close(fd)
 
@@ -385,10 +386,6 @@ class EventLog:
         try:
             return codec.decode(block.data[at + BODY_AT : stop])
         except LogCorrupt as error:
-            raise self._met(error, source, block.base + at, first) from error
-
-    def _met(self, error: LogCorrupt, source: Segment, offset: int, seq: int) -> LogCorrupt:
-        """Say where damage was met, and close the log for writing because of it."""
-        error.detail |= {"file": source.name, "offset": offset, "seq": seq}
-        self.damage = self.damage or error
-        return error
+            error.detail |= {"file": source.name, "offset": block.base + at, "seq": first}
+            self.damage = self.damage or error
+            raise

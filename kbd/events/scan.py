@@ -88,6 +88,9 @@ def survey(
     try:
         _Walker(directory, found, chained=chained, visit=visit).run(trusted)
     except LogCorrupt as error:
+        if trusted:
+            # What was passed by is needed now: it is all that can be read before the damage.
+            return survey(directory, chained=chained, visit=visit)
         found.fault = error
     return found
 

@@ -7,7 +7,7 @@ import msgpack
 import pytest
 
 from events.logs import APRIL, note
-from kbd.errors import LogCorrupt
+from kbd.errors import LogCorrupt, ValidationFailed
 from kbd.events import codec
 from kbd.events.runs import ItemStarted
 from kbd.events.workbenches import ModelChosen, UserMessageAdded
@@ -128,3 +128,10 @@ def test_strange_texts_come_back() -> None:
     text = "é\0\x1b[31m\u202e\U0001f600"
     body = codec.encode([codec.recorded(UserMessageAdded("m", text), APRIL), note("")])
     assert codec.decode(body)[0].data == UserMessageAdded("m", text)
+
+
+@pytest.mark.parametrize("event", [UserMessageAdded("m", "\ud800"), ItemStarted(2**64)])
+def test_what_msgpack_cannot_say_is_refused(event: Any) -> None:
+    """Half a surrogate pair or a number past 64 bits is refused before anything is written."""
+    with pytest.raises(ValidationFailed):
+        codec.encode([codec.recorded(event, APRIL)])

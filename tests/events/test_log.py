@@ -144,6 +144,24 @@ def test_trusted_segments_are_not_walked(tmp_path: Path) -> None:
     log.close()
 
 
+def test_damage_behind_what_is_trusted_leaves_all_before_it_readable(tmp_path: Path) -> None:
+    """If the rest is damaged, what a snapshot covers is read after all."""
+    log = EventLog.open(tmp_path, segment_bytes=600)
+    for n in range(40):
+        log.append([note(f"n{n}")])
+    log.close()
+    names = sorted(path.name for path in tmp_path.glob("*.kbl"))
+    for name, place in [(names[3], 70), (names[3], 10)]:
+        data = bytearray((tmp_path / name).read_bytes())
+        data[place] ^= 1
+        (tmp_path / name).write_bytes(data)
+        log = EventLog.open(tmp_path, trusted=Seq(int(names[3][:20]) - 1))
+        assert log.damage is not None
+        assert log.seq == int(names[3][:20]) - 1
+        assert texts(log) == [f"n{n}" for n in range(log.seq)]
+        log.close()
+
+
 def test_chain_at_names_a_moment(tmp_path: Path) -> None:
     """`chain_at` gives what `head` was, at ends of frames only; a snapshot is checked with it."""
     log = EventLog.open(tmp_path, segment_bytes=400)
