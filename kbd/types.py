@@ -14,7 +14,7 @@ WorkbenchId = NewType("WorkbenchId", str)
 """16 lower-case hex digits."""
 
 RunId = NewType("RunId", str)
-"""`<workbench_id>-<n>`, n counted from 1 within the workbench, so a run's log is found by its id."""
+"""`<workbench_id>-<n>`, n counted from 1 in the workbench, so a run's log is found by its id."""
 
 CallId = NewType("CallId", str)
 """The model's name for one tool call; unique within the run's log."""

@@ -19,6 +19,7 @@ from kbd.core.journal import Journal
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.codec import recorded
+from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
@@ -155,6 +156,10 @@ class Keeper(Generic[S, C]):
             with anyio.CancelScope(shield=True):
                 try:
                     await self.journal.append(records)
+                except LogPoisoned:
+                    # Nobody knows what is on the disk: stop, never acknowledge, never retry.
+                    self._queue = [*batch, *self._queue]
+                    raise
                 except KbdError as refused:
                     await self._refold()
                     for waiting in batch:

@@ -10,9 +10,15 @@ from typing import Any
 
 from kbd.types import Seq
 
-__all__ = ["shown"]
+__all__ = ["shown", "shown_time"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def shown_time(ts_us: int) -> str:
+    """Return microseconds since 1970 UTC as `2026-01-31T09:30:00.123456Z`."""
+    moment = _EPOCH + timedelta(microseconds=ts_us)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
@@ -25,13 +31,12 @@ def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
         log: The workbench's id, or "daemon".
     """
     kind, version, data, ts_us, run, cause, *_ = record
-    moment = _EPOCH + timedelta(microseconds=ts_us)
     event = {
         "seq": int(seq),
         "id": f"{log}:{seq}",
         "type": kind,
         "version": version,
-        "ts": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "ts": shown_time(ts_us),
         "data": data,
     }
     if run:

@@ -14,6 +14,7 @@ from kbd.core.keeper import Keeper
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.errors import DiskFull, ValidationFailed
 from kbd.events.base import Recorded
+from kbd.events.disk import LogPoisoned
 from kbd.events.log import EventLog
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
@@ -142,6 +143,7 @@ async def test_who_waits_is_answered_when_the_keeper_stops(tmp_path: Path) -> No
 async def test_a_follower_gets_every_event_once(tmp_path: Path) -> None:
     """History first, then live, in order and without a gap, until the log closes."""
     seen: list[str] = []
+    complete = anyio.Event()
     async with anyio.create_task_group() as outer, _working(tmp_path) as (keeper, journal):
         for number in range(5):
             await keeper.submit(Record((ModelChosen(f"m:{number}"),)))
@@ -152,12 +154,43 @@ async def test_a_follower_gets_every_event_once(tmp_path: Path) -> None:
                 for seq, item in await journal.read_plain(after, 3):
                     seen.append(item[2]["model_id"])
                     after = seq
+                if len(seen) == 20:
+                    complete.set()
 
         outer.start_soon(follow)
         for number in range(5, 20):
             await keeper.submit(Record((ModelChosen(f"m:{number}"),)))
         with anyio.fail_after(5):
-            while len(seen) < 20:
-                await anyio.sleep(0.01)
+            await complete.wait()
 
     assert [f"m:{number}" for number in range(20)] == seen
+
+
+class _BadDisk(_FullDisk):
+    """A journal whose disk fails to sync: whether the events are there, nobody knows."""
+
+    async def append(self, records: Sequence[Recorded]) -> Seq:
+        raise LogPoisoned("the disk does not make the log durable")
+
+
+async def test_a_failing_disk_stops_the_keeper(tmp_path: Path) -> None:
+    """After a failed sync nothing is acknowledged, and the Keeper ends for the daemon to see."""
+    keeper = _keeper(_BadDisk(EventLog.open(tmp_path)))
+    await keeper.load()
+    answers: list[str] = []
+
+    async def ask() -> None:
+        with pytest.raises(LogPoisoned):
+            await keeper.submit(SendMessage("u1", "x"))
+        answers.append("refused")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        with pytest.raises(LogPoisoned):
+            await keeper.run()
+    with pytest.raises(LogPoisoned):
+        await keeper.submit(SendMessage("u2", "y"))
+
+    assert answers == ["refused"]
+    assert keeper.state.seq == 0
+    await keeper.journal.aclose()

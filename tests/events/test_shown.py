@@ -15,7 +15,7 @@ def test_run_and_cause_are_shown_as_ids() -> None:
         "id": "00ff:9",
         "type": "ModelChosen",
         "version": 1,
-        "ts": "2026-03-31T23:33:20.001Z",
+        "ts": "2026-03-31T23:33:20.001500Z",
         "data": {"model_id": "a:b"},
         "run_id": "00ff-3",
         "causation_id": "00ff:7",

@@ -8,7 +8,6 @@ meta/workshop/_rpi/plan.md
 
 import os
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from kbd.core.journal import Journal
 from kbd.core.state import Run, Said, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
+from kbd.events.shown import shown_time
 from kbd.types import Seq
 
 __all__ = ["current_run", "write_copies", "write_tool_log"]
@@ -74,7 +74,7 @@ def _message(said: Said) -> dict[str, Any]:
         "message_id": said.message_id,
         "role": said.role,
         "text": said.text,
-        "created_at": _time(said.created_at_us),
+        "created_at": shown_time(said.created_at_us),
     }
 
 
@@ -89,12 +89,8 @@ def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]
         "blob": returned.blob,
         "size_bytes": returned.size_bytes,
         "duration_ms": returned.duration_ms,
-        "created_at": _time(record.ts_us),
+        "created_at": shown_time(record.ts_us),
     }
-
-
-def _time(us: int) -> str:
-    return datetime.fromtimestamp(us / 1_000_000, UTC).isoformat(timespec="milliseconds")
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

@@ -96,9 +96,9 @@ class CallFiles:
         """Return what a listing shows of a file."""
         return self._describe(file)
 
-    def stage(self) -> Path:
+    def stage(self, suffix: str = "") -> Path:
         """Return a path where a worker may write a new version of a file."""
-        path = self._stage / f"call-{uuid.uuid4().hex}"
+        path = self._stage / f"call-{uuid.uuid4().hex}{suffix}"
         self._staged.append(path)
         return path
 

@@ -5,11 +5,12 @@ import msgspec
 from kbd.core.decisions import ConfirmDeletions, DiscardDraft
 from kbd.core.draft.names import file_name
 from kbd.core.methods.shop import Shop
-from kbd.core.queries import change_set, wire_time
+from kbd.core.queries import change_set
 from kbd.core.queries.changes import deletion_confirmations
 from kbd.core.review import publish
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.state import Checkpoint
+from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase
@@ -46,7 +47,7 @@ class DraftMethods:
         return wire.DraftState(
             has_draft=True,
             draft_id=draft.draft_id,
-            created_at=wire_time(draft.created_at_us),
+            created_at=shown_time(draft.created_at_us),
             source=wire.DraftSource(kind=kind, ref=ref),
         )
 
@@ -115,7 +116,7 @@ def _row(checkpoint: Checkpoint) -> wire.CheckpointRow:
     total = sum(file.size_bytes for file in checkpoint.files)
     return wire.CheckpointRow(
         checkpoint_id=checkpoint.checkpoint_id,
-        created_at=wire_time(checkpoint.created_at_us),
+        created_at=shown_time(checkpoint.created_at_us),
         reason=checkpoint.reason,
         description=checkpoint.description,
         stats=wire.CheckpointStats(files=len(checkpoint.files), total_bytes=total),

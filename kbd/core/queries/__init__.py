@@ -1,6 +1,6 @@
 """Answers read from state and log: nothing here changes anything.
 
-`times` (how the wire writes a time), `events` (events as clients see them, encoded once),
+`events` (events as clients see them, encoded once),
 `listings` (workbenches, files, scope), `runs` (runs, workshop, conversation), `changes` (the change
 set of a draft), `notices` (which notification tells of which event).
 """
@@ -8,6 +8,5 @@ set of a draft), `notices` (which notification tells of which event).
 from kbd.core.queries.changes import change_set
 from kbd.core.queries.events import EventWire
 from kbd.core.queries.notices import notification
-from kbd.core.queries.times import wire_time
 
-__all__ = ["EventWire", "change_set", "notification", "wire_time"]
+__all__ = ["EventWire", "change_set", "notification"]

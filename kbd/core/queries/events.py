@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 
 from kbd.core.journal import Journal
-from kbd.core.queries.times import wire_time
-from kbd.requests.events import EventRow
-from kbd.types import RunId, Seq
+from kbd.events.shown import shown
+from kbd.types import Seq
 
 __all__ = ["ENCODED_KEPT", "FOLLOW_BATCH", "EventWire"]
 
@@ -57,20 +56,7 @@ class EventWire:
     def _encoded(self, seq: Seq, item: list[Any]) -> bytes:
         kept = self._kept.get(seq)
         if kept is None:
-            kept = self._kept[seq] = self._encode(self._row(seq, item))
+            kept = self._kept[seq] = self._encode(shown(item, seq, self._log_id))
             if len(self._kept) > ENCODED_KEPT:
                 self._kept.popitem(last=False)
         return kept
-
-    def _row(self, seq: Seq, item: list[Any]) -> EventRow:
-        name, version, data, ts_us, run, cause, *_ = item
-        return EventRow(
-            seq=seq,
-            id=f"{self._log_id}:{seq}",
-            type=name,
-            version=version,
-            ts=wire_time(ts_us),
-            run_id=RunId(f"{self._log_id}-{run}") if run else msgspec.UNSET,
-            causation_id=f"{self._log_id}:{cause}" if cause else msgspec.UNSET,
-            data=data,
-        )

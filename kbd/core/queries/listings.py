@@ -7,8 +7,8 @@ import msgspec
 
 from kbd.core.bench import Bench
 from kbd.core.catalog import Catalog
-from kbd.core.queries.times import wire_time
 from kbd.core.settings import Limits
+from kbd.events.shown import shown_time
 from kbd.requests import workbenches as wire
 
 __all__ = ["disk_bytes", "file_rows", "info", "scope", "workbench_row"]
@@ -32,8 +32,8 @@ def workbench_row(bench: Bench, size_bytes: int) -> wire.WorkbenchRow:
     return wire.WorkbenchRow(
         id=state.workbench_id or bench.id,
         name=state.name,
-        created_at=wire_time(state.created_at_us),
-        updated_at=wire_time(state.updated_at_us),
+        created_at=shown_time(state.created_at_us),
+        updated_at=shown_time(state.updated_at_us),
         has_draft=state.draft is not None,
         files=sum(1 for _ in state.all_seen()),
         last_seq=state.seq,
@@ -57,8 +57,8 @@ def file_rows(bench: Bench, catalog: Catalog) -> tuple[wire.FileRow, ...]:
             wire.FileRow(
                 path=seen.name,
                 size=seen.size_bytes,
-                modified_at=wire_time(seen.modified_at_us),
-                added_at=wire_time(entry.added_at_us if entry else seen.modified_at_us),
+                modified_at=shown_time(seen.modified_at_us),
+                added_at=shown_time(entry.added_at_us if entry else seen.modified_at_us),
                 file_kind=kind.kind,
                 mime_type=kind.mime_type,
                 is_opaque=kind.is_opaque,

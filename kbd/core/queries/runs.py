@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 
 from kbd.core.bench import Bench
-from kbd.core.queries.times import wire_time
 from kbd.core.state import ItemState, Run, RunStatus, WorkbenchState, item_label
 from kbd.events.base import ReplyCall
 from kbd.events.drafts import CheckpointCreated, DraftDiscarded, PublishCompleted
 from kbd.events.runs import ModelReplied, ToolRefused, ToolReturned
+from kbd.events.shown import shown_time
 from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded
 from kbd.requests import workshop as wire
 from kbd.types import Phase, Seq
@@ -49,8 +49,8 @@ def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
         usage=run.usage,
         cost=cost,
         error=error,
-        started_at=wire_time(run.started_at_us),
-        ended_at=wire_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
+        started_at=shown_time(run.started_at_us),
+        ended_at=shown_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
     )
 
 
@@ -101,7 +101,7 @@ async def conversation(bench: Bench) -> wire.Conversation:
 
 
 def _message(seq: Seq, ts_us: int, data: Any) -> wire.ConversationMessage | None:
-    created = wire_time(ts_us)
+    created = shown_time(ts_us)
     match data:
         case UserMessageAdded(message_id=message_id, text=text):
             return wire.ConversationMessage(

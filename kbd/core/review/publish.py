@@ -13,9 +13,9 @@ from kbd.core.bench import Bench, draft_view
 from kbd.core.clock import Clock
 from kbd.core.decisions import CompletePublish, IntendPublish
 from kbd.core.draft.store import conflict_name
-from kbd.core.queries import wire_time
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import PublishIntended
+from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName
@@ -110,7 +110,7 @@ def _answer(
     )
     kept = (*intended.kept_both, *moved.items())
     return wire.DraftPublished(
-        published_at=wire_time(bench.state.updated_at_us),
+        published_at=shown_time(bench.state.updated_at_us),
         checkpoint_id=checkpoint_id,
         published=published,
         kept_both=tuple(wire.KeptBoth(path=name, published_as=given) for name, given in kept),

@@ -18,6 +18,7 @@ from kbd.core.keeper import Keeper
 from kbd.core.paths import WorkbenchFolders
 from kbd.core.review import carry_out, forget_effects
 from kbd.core.state import WorkbenchState, fold_workbench
+from kbd.errors import LogCorrupt
 from kbd.events import snapshots
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
@@ -51,7 +52,10 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
     copies = None
     if snapshot is not None and await run_sync(log.chain_at, snapshot.seq) == snapshot.head:
         copies = await run_sync(_copies, snapshot.payload)
-    await keeper.load(copies)
+    try:
+        await keeper.load(copies)
+    except LogCorrupt:
+        pass  # The log has it as its damage; what came before is folded and can be read.
     store = BlobStore(folders.blobs)
     files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store)
     return Bench(folders=folders, keeper=keeper, blobs=Blobs(store), files=files)
@@ -73,6 +77,7 @@ async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: s
         await bench.keeper.submit(Record(bench.keeper.journal.log.repairs))
     await bench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
     await run_sync(bench.files.clear_stage)
+    await run_sync(bench.blobs.store.sweep)
     if bench.state.publish is not None:
         await carry_out(bench, clock)
     await forget_effects(bench)

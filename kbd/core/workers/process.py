@@ -43,7 +43,7 @@ KILL_S = 5.0
 """Seconds in which a killed call must be reported as ended, else its zygote is killed, too."""
 
 
-class WorkerGone(Exception):  # noqa: N818 - a state, told by one module to its neighbour
+class WorkerGone(Exception):
     """The zygote died before it took the call; the call may go to a new one."""
 
 
