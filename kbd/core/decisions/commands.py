@@ -4,6 +4,8 @@ Commands carry what the outside contributed (times are the Keeper's, ids and has
 caller's), so that deciding needs nothing but the state.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from kbd.events.drafts import FileChanged
@@ -174,9 +176,9 @@ class IntendPublish(msgspec.Struct, frozen=True):
 
     publish_id: str
     names: tuple[FileName, ...] | None
-    found: dict[FileName, BlobHash | None]
+    found: Mapping[FileName, BlobHash | None]
     keep_both: bool = False
-    free_names: dict[FileName, FileName] = {}
+    free_names: Mapping[FileName, FileName] = {}
     accept_external: bool = False
 
 
