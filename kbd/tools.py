@@ -105,8 +105,14 @@ class Files(Protocol):
     def describe(self, file: FileRef) -> dict[str, Any]:
         """Return `{path, kind, size_bytes, mime_type, is_opaque, reason?}` for a listing."""
 
-    def stage(self) -> Path:
-        """Return a path, not existing yet, where a worker may write a new version of a file."""
+    def stage(self, suffix: str = "") -> Path:
+        """Return a path, not existing yet, where a worker may write a new version of a file.
+
+        What is still there when the call ends is removed, whoever wrote it.
+
+        Args:
+            suffix: How the path's name ends, for formats that go by it (".tsv").
+        """
 
     def cached(self, key: str) -> Path:
         """Return the path for a derived file named by its key, existing or not.

@@ -51,6 +51,7 @@ class _Files:
             folder.mkdir(parents=True, exist_ok=True)
         self._files: dict[FileName, FileRef] = {}
         self._staged: dict[FileName, Path] = {}
+        self._paths: list[Path] = []
         self._counter = itertools.count()
 
     def names(self) -> Sequence[FileName]:
@@ -87,8 +88,10 @@ class _Files:
             described["reason"] = "no installed format reads it"
         return described
 
-    def stage(self) -> Path:
-        return self._folders["stage"] / str(next(self._counter))
+    def stage(self, suffix: str = "") -> Path:
+        path = self._folders["stage"] / f"{next(self._counter)}{suffix}"
+        self._paths.append(path)
+        return path
 
     def cached(self, key: str) -> Path:
         return self._folders["cache"] / key
@@ -109,12 +112,14 @@ class _Files:
         for name, staged in self._staged.items():
             self.store(name, staged.read_bytes())
         landed = tuple(self._staged)
-        self._staged.clear()
+        self.drop()
         return landed
 
     def drop(self) -> None:
-        """Forget what was put, as the draft does when a call fails."""
+        """Forget what was put and remove what was staged, as happens when a call ends."""
         self._staged.clear()
+        while self._paths:
+            self._paths.pop().unlink(missing_ok=True)
 
 
 class _Catalog:

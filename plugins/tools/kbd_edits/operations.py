@@ -1,6 +1,7 @@
 """`<name>_operations`: typed operations on a new or an existing file, all or nothing."""
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -55,7 +56,7 @@ class OperationsTool(Tool):
         if not arguments.operations and arguments.copy_from is None:
             raise ValidationFailed("operations is empty; give at least one")
         name, source, created = self._target(context, arguments)
-        target = context.files.stage()
+        target = context.files.stage(PurePosixPath(name).suffix)
         applied = await context.formats.apply(self._handler, source, arguments.operations, target)
         context.files.put(name, target)
         value = {

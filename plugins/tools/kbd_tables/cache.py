@@ -103,25 +103,21 @@ async def _make(
 ) -> None:
     """Read a table, type it, and leave the Parquet and then its record in the cache."""
     plain, raw, typed = context.files.stage(), context.files.stage(), context.files.stage()
-    try:
-        table = await context.formats.read_table(file, sheet, plain)
-        if not table.columns:
-            raise ValidationFailed(f"{file.name} holds no table: it has no columns")
-        arguments = {
-            "plain": plain,
-            "raw": raw,
-            "target": typed,
-            "columns": [[column.name, column.type] for column in table.columns],
-            "row_count": table.row_count,
-        }
-        loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
-        staged = context.files.stage()
-        await anyio.Path(staged).write_bytes(_record(table, loaded))
-        await anyio.Path(typed).replace(parquet)
-        await anyio.Path(staged).replace(beside)
-    finally:
-        for path in (plain, raw, typed):
-            await anyio.Path(path).unlink(missing_ok=True)
+    table = await context.formats.read_table(file, sheet, plain)
+    if not table.columns:
+        raise ValidationFailed(f"{file.name} holds no table: it has no columns")
+    arguments = {
+        "plain": plain,
+        "raw": raw,
+        "target": typed,
+        "columns": [[column.name, column.type] for column in table.columns],
+        "row_count": table.row_count,
+    }
+    loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
+    staged = context.files.stage()
+    await anyio.Path(staged).write_bytes(_record(table, loaded))
+    await anyio.Path(typed).replace(parquet)
+    await anyio.Path(staged).replace(beside)
 
 
 def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:

@@ -4,7 +4,6 @@ import re
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
-import anyio
 import msgspec
 from msgspec import Meta
 
@@ -256,15 +255,8 @@ async def _write(
     """Hand the rows over, have the format write them, and stage the file for the draft."""
     rows = context.files.stage()
     # A format with several suffixes writes what the suffix says: commas or tabs.
-    target = context.files.stage().with_suffix(PurePosixPath(name).suffix)
-    try:
-        notes = await hand_over(context, handover, rows)
-        written = await context.formats.write_table(handler, source, rows, placement, target)
-    except BaseException:
-        with anyio.CancelScope(shield=True):
-            await anyio.Path(target).unlink(missing_ok=True)
-        raise
-    finally:
-        await anyio.Path(rows).unlink(missing_ok=True)
+    target = context.files.stage(PurePosixPath(name).suffix)
+    notes = await hand_over(context, handover, rows)
+    written = await context.formats.write_table(handler, source, rows, placement, target)
     context.files.put(name, target)
     return written, notes

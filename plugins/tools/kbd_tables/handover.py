@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import anyio
 import msgspec
 
 from kbd.tools import CallLimits, ToolContext
@@ -63,17 +62,14 @@ async def hand_over(context: ToolContext, handover: Handover, rows: Path) -> lis
 async def _plain(context: ToolContext, handover: Handover, rows: Path) -> list[str]:
     """Hand the whole table over with its numbers as they are written in the file."""
     plain = context.files.stage()
-    try:
-        file = context.files.get(handover.path)
-        opened = await open_table(context, handover.path, handover.sheet)
-        read = await context.formats.read_table(file, handover.sheet, plain)
-        request = {
-            "plain": plain,
-            "names": [column.name for column in read.columns],
-            "columns": [msgspec.structs.astuple(column) for column in opened.record.columns],
-            "target": rows,
-        }
-        await context.isolate(jobs.export_plain, request, limits=WORK_LIMITS)
-    finally:
-        await anyio.Path(plain).unlink(missing_ok=True)
+    file = context.files.get(handover.path)
+    opened = await open_table(context, handover.path, handover.sheet)
+    read = await context.formats.read_table(file, handover.sheet, plain)
+    request = {
+        "plain": plain,
+        "names": [column.name for column in read.columns],
+        "columns": [msgspec.structs.astuple(column) for column in opened.record.columns],
+        "target": rows,
+    }
+    await context.isolate(jobs.export_plain, request, limits=WORK_LIMITS)
     return list(opened.record.warnings)
