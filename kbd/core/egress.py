@@ -104,8 +104,8 @@ class Egress:
             ValidationFailed: The id is not `provider:model`, or the provider has no such model.
             NotFound: There is no such provider.
         """
-        name, colon, model = model_id.partition(":")
-        if not colon or not model:
+        name, _, model = model_id.partition(":")
+        if not name or not model:
             msg = f"a model id is provider:model, not {model_id!r}"
             raise ValidationFailed(msg)
         provider = self._catalog.provider(name).item

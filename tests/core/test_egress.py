@@ -1,0 +1,287 @@
+"""The one door out: which model, whose consent, which address, and no key in sight."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from folding import Folded, blob
+from kbd.core.catalog import Catalog
+from kbd.core.decisions import GrantConsent, SendMessage, StartRun
+from kbd.core.egress import Egress, Lent, scope_hash
+from kbd.core.outbound import confined_client
+from kbd.core.paths import Home
+from kbd.core.plugins.host import Plugins
+from kbd.core.secrets import Secrets
+from kbd.core.settings import Settings
+from kbd.errors import (
+    EgressBlockedByPolicy,
+    EgressConsentRequired,
+    KbdError,
+    NotFound,
+    ProviderNotConfigured,
+    ValidationFailed,
+)
+from kbd.events.drafts import DraftOpened, FileChanged, PlannedFile, PublishCompleted
+from kbd.events.drafts import PublishIntended as Intended
+from kbd.events.runs import RunFinished, RunInterrupted
+from kbd.events.workbenches import ConsentGranted, FileRemoved
+from kbd.messages import Message
+from kbd.providers import ModelRequest
+from kbd.types import FileName
+
+KEY = "sk-not-to-be-seen"
+AWAY = {"OPENAI_API_KEY": KEY}
+HERE = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+MODEL = "openai:big"
+
+
+def door(folder: Path, environment: Mapping[str, str]) -> Egress:
+    """The door of a daemon that was started with an environment."""
+    home = Home(folder=folder, socket=folder / "s")
+    settings = Settings.read(home, environment)
+    plugins = Plugins.discover(settings, environment=environment)
+    of_plugin = partial(settings.of_plugin, environment=environment)
+    return Egress(Catalog(plugins), settings, Secrets(home, environment), of_plugin)
+
+
+def consent(folded: Folded, model_id: str = MODEL, *, persist: bool = True) -> None:
+    """Have a person agree to what there is now."""
+    scope = scope_hash(folded.state, model_id)
+    granted = ConsentGranted(model_id.partition(":")[0], model_id, scope, persist)
+    folded.do(GrantConsent(granted, scope))
+
+
+@pytest.mark.parametrize(
+    ("environment", "chosen", "model"),
+    [
+        ({}, None, "offline:planner"),
+        ({"KBD_MODEL": MODEL}, None, MODEL),
+        ({"KBD_MODEL": MODEL, **AWAY}, None, MODEL),
+        ({"KBD_MODEL": MODEL}, "offline:planner", "offline:planner"),
+        ({**AWAY, "OPENAI_MODEL": "small"}, None, "openai:small"),
+        ({**HERE, "OPENAI_MODEL": "small"}, None, "openai:small"),
+    ],
+)
+def test_the_default_model(
+    tmp_path: Path, environment: dict[str, str], chosen: str | None, model: str
+) -> None:
+    """What a person chose, what the settings name, what a provider is set up for, offline."""
+    assert door(tmp_path, environment).default_model(chosen) == model
+
+
+@pytest.mark.parametrize("environment", [AWAY, HERE])
+def test_a_provider_without_a_model_names_the_setting(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    """A key or an address alone is not enough, and the message says what is to be set."""
+    with pytest.raises(ProviderNotConfigured, match="KBD_MODEL") as refused:
+        door(tmp_path, environment).default_model(None)
+
+    assert KEY not in str(refused.value)
+
+
+def test_model_ids_are_checked(tmp_path: Path) -> None:
+    """An id without a provider, of no provider, or that a closed provider lacks is refused."""
+    egress = door(tmp_path, {})
+
+    for ill_formed in ("big", ":big", "openai:", ""):
+        with pytest.raises(ValidationFailed):
+            egress.provider(ill_formed)
+    for unknown in ("nobody:big", "offline:big"):
+        with pytest.raises(NotFound):
+            egress.provider(unknown)
+    assert egress.model("openai:whatever").id == "openai:whatever"
+
+
+def test_only_what_leaves_needs_consent(tmp_path: Path) -> None:
+    """Offline and a loopback address need none; an address elsewhere does."""
+    folded = Folded()
+    folded.add("a.csv", "a")
+
+    assert not door(tmp_path, {}).needs_consent("offline:planner")
+    assert not door(tmp_path, HERE).needs_consent(MODEL)
+    assert door(tmp_path, AWAY).needs_consent(MODEL)
+    assert door(tmp_path, {"OPENAI_BASE_URL": "http://192.0.2.1/v1"}).needs_consent(MODEL)
+    door(tmp_path, HERE).check(folded.state, MODEL)
+
+
+def test_a_provider_that_is_not_set_up_is_refused_first(tmp_path: Path) -> None:
+    """Without key and address the answer says which setting to make; a key makes a model do."""
+    folded = Folded()
+
+    with pytest.raises(ProviderNotConfigured, match="OPENAI_API_KEY"):
+        door(tmp_path, {}).check(folded.state, MODEL)
+    with pytest.raises(EgressConsentRequired):
+        door(tmp_path, AWAY).check(folded.state, MODEL)
+
+
+def test_consent_names_what_is_to_be_agreed_to(tmp_path: Path) -> None:
+    """The refusal carries provider, model and scope; agreeing to just that opens the door."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+
+    with pytest.raises(EgressConsentRequired, match=r"api\.openai\.com") as refused:
+        egress.check(folded.state, MODEL)
+    assert refused.value.detail == {
+        "provider_id": "openai",
+        "model_id": MODEL,
+        "scope_hash": scope_hash(folded.state, MODEL),
+    }
+    consent(folded)
+    egress.check(folded.state, MODEL)
+
+
+def test_consent_is_about_names_contents_and_model(tmp_path: Path) -> None:
+    """Another file, the same file with other contents, or another model asks again."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+    consent(folded)
+
+    assert egress.consented(folded.state, MODEL)
+    assert not egress.consented(folded.state, "openai:other")
+    folded.add("b.csv", "b")
+    assert not egress.consented(folded.state, MODEL)
+    folded.apply(FileRemoved(FileName("b.csv")))
+    assert egress.consented(folded.state, MODEL)
+    folded.apply(FileRemoved(FileName("a.csv")))
+    folded.add("a.csv", "c")
+    assert not egress.consented(folded.state, MODEL)
+
+
+def test_what_a_run_made_asks_for_no_new_consent(tmp_path: Path) -> None:
+    """A draft, and publishing it, adds nothing that the person had not agreed to send."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+    consent(folded)
+    new, changed = FileName("new.txt"), FileName("a.csv")
+    folded.apply(
+        DraftOpened("d"),
+        FileChanged(new, None, blob("d"), 3),
+        FileChanged(changed, blob("a"), blob("e"), 3),
+    )
+    assert egress.consented(folded.state, MODEL)
+    planned = (PlannedFile(changed, blob("a"), blob("e"), 3), PlannedFile(new, None, blob("d"), 3))
+    folded.apply(Intended("p", planned), PublishCompleted("p", "c1"))
+
+    assert folded.state.files[new].blob == blob("d")
+    assert egress.consented(folded.state, MODEL)
+
+
+def test_consent_for_one_run_ends_with_it(tmp_path: Path) -> None:
+    """One that does not persist covers the next run, its resumption, and not the run after."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+    folded.do(SendMessage("u1", "x"))
+    consent(folded, persist=False)
+
+    assert egress.consented(folded.state, MODEL)
+    folded.do(StartRun(None, MODEL))
+    assert egress.consented(folded.state, MODEL)
+    folded.apply(RunInterrupted("stopped"), run=1)
+    assert egress.consented(folded.state, MODEL)
+    folded.do(StartRun(None, MODEL))
+    folded.apply(RunFinished(has_draft=False), run=1)
+    folded.do(SendMessage("u2", "y"))
+    assert not egress.consented(folded.state, MODEL)
+
+
+@pytest.mark.anyio
+async def test_every_turn_is_checked(tmp_path: Path) -> None:
+    """A file that is added during a run is not sent by its next turn."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+    consent(folded)
+    folded.add("b.csv", "b")
+    request = ModelRequest(model="big", messages=(Message(role="user", text="x"),))
+
+    with pytest.raises(EgressConsentRequired):
+        await egress.complete(folded.state, MODEL, request, lambda _: None)
+
+
+@pytest.mark.anyio
+async def test_a_turn_that_cannot_connect_does_not_tell_the_key(tmp_path: Path) -> None:
+    """The key goes to the provider's client and into no error."""
+    egress = door(tmp_path, {**HERE, **AWAY})
+    request = ModelRequest(model="big", messages=(Message(role="user", text="x"),))
+
+    with pytest.raises(KbdError) as refused:
+        await egress.complete(Folded().state, MODEL, request, lambda _: None)
+    await egress.aclose()
+
+    told = f"{refused.value!r} {refused.value} {refused.value.detail} {refused.value.__cause__!r}"
+    assert KEY not in told
+    assert refused.value.code == "NETWORK_UNAVAILABLE"
+
+
+def test_what_is_lent_shows_no_key() -> None:
+    """A key that is lent for a call is in no repr."""
+    lent = Lent(KEY, "http://127.0.0.1:9/v1", None, 1.0)
+
+    assert KEY not in f"{lent} {lent!r}"
+
+
+class _Redirecting(BaseHTTPRequestHandler):
+    """Answers `/away` with a redirect and anything else with its path."""
+
+    def do_GET(self) -> None:
+        if self.path == "/away":
+            self.send_response(302)
+            self.send_header("location", "/landed")
+        else:
+            self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - theirs, too
+        """Say nothing."""
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """The port of a server on this machine."""
+    with HTTPServer(("127.0.0.1", 0), _Redirecting) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.anyio
+async def test_a_confined_client_reaches_one_address(port: int) -> None:
+    """The provider's host and port answer; another port, host or scheme is refused unsent."""
+    async with confined_client(f"127.0.0.1:{port}", 5.0) as client:
+        assert (await client.get(f"http://127.0.0.1:{port}/x")).status_code == 200
+        for elsewhere in (
+            f"http://127.0.0.1:{port + 1}/x",
+            f"http://localhost:{port}/x",
+            "http://127.0.0.1/x",
+            f"https://127.0.0.1:{port + 1}/x",
+            f"http://127.0.0.1.example.org:{port}/x",
+        ):
+            with pytest.raises(EgressBlockedByPolicy, match="refused"):
+                await client.get(elsewhere)
+
+
+@pytest.mark.anyio
+async def test_a_redirect_is_an_answer_and_no_order(port: int) -> None:
+    """A redirect is handed back; following it by hand is bound by the same rule."""
+    async with confined_client(f"127.0.0.1:{port}", 5.0) as client:
+        answer = await client.get(f"http://127.0.0.1:{port}/away")
+
+        assert (answer.status_code, answer.headers["location"]) == (302, "/landed")
+
+
+@pytest.mark.anyio
+async def test_a_proxy_of_the_environment_is_not_used(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy would be another address: requests go to the provider itself."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("all_proxy", "http://127.0.0.1:1")
+    async with confined_client(f"127.0.0.1:{port}", 5.0) as client:
+        assert (await client.get(f"http://127.0.0.1:{port}/x")).status_code == 200
