@@ -1,0 +1,378 @@
+"""What a durable command costs: `python benchmarks/durable.py [rounds]`.
+
+A person's message of about 200 bytes as an event, from 1, 8 or 64 issuers that each wait for their
+answer before they go on; answered only when it is on the disk. First in one process:
+
+    raw            a loop of one write and one fdatasync; so many events in one write
+    Keeper         Keeper.submit on a real EventLog, on both event loops
+    eventsourcing  Application.save on SQLite, an event a commit, one after the other: its writers
+                   exclude each other, so that threads would only make it slower
+
+then over Unix sockets, each server in a process of its own, all driven by the same client:
+
+    kbd            the daemon as `kbd daemon` runs it, on both event loops: WorkshopSendUserMessage
+    eventsourcing  a bare JSON-RPC loop of anyio that saves within the event loop, where there is no
+                   hop to a thread: the quickest that it can be
+
+The disk and the scheduler are not ours, so the gates are ratios in the same run, and counts.
+"""
+
+import selectors
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+from eventsourcing.application import Application
+from eventsourcing.domain import Aggregate, event
+
+from benchmarks._measure import gate, interleave, table
+from benchmarks.append import Counting, rate, raw
+from kbd.client.blocking import Client, ConnectionLostError
+from kbd.core.clock import SystemClock
+from kbd.core.decisions import Command, SendMessage, decide
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
+from kbd.core.state import WorkbenchState, fold_workbench
+from kbd.events import EventLog
+
+IN_FLIGHT = (1, 8, 64)
+BACKENDS = ("asyncio", "trio")
+SLICE_SECONDS = 0.3
+TEXT = "what a person asks for, in some words that are neither few nor many; " * 2
+START_SECONDS = 40.0
+
+Latencies = dict[str, list[float]]
+"""By candidate, how long each of its commands took, in seconds, over all slices."""
+
+
+# In one process.
+
+
+def keeper_of(log: EventLog) -> Keeper[WorkbenchState, Command]:
+    """The Keeper of a workbench, as the daemon makes it."""
+    return Keeper(
+        Journal(log), blank=WorkbenchState, fold=fold_workbench, decide=decide, clock=SystemClock()
+    )
+
+
+async def issue(
+    log: EventLog, in_flight: int, taken: list[float], seconds: float = SLICE_SECONDS
+) -> float:
+    """Submit commands for a while; returns commands a second."""
+    keeper, clock = keeper_of(log), time.perf_counter
+    before = len(taken)
+
+    async def issuer(until: float) -> None:
+        while (begun := clock()) < until:
+            await keeper.submit(SendMessage("u0123456789abcdef", TEXT))
+            taken.append(clock() - begun)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeper.run)
+        await keeper.submit(SendMessage("u0123456789abcdef", TEXT))
+        start = clock()
+        async with anyio.create_task_group() as issuers:
+            for _ in range(in_flight):
+                issuers.start_soon(issuer, start + seconds)
+        spent = clock() - start
+        tasks.cancel_scope.cancel()
+    return (len(taken) - before) / spent
+
+
+def kept(folder: Path, names: Iterator[int], backend: str, in_flight: int, t: list[float]) -> float:
+    """A slice through the Keeper, on a new log."""
+    log = EventLog.open(folder / f"log-{next(names)}")
+    found = anyio.run(issue, log, in_flight, t, backend=backend)
+    log.close()
+    return found
+
+
+class Conversation(Aggregate):
+    """A conversation as eventsourcing's users would write it."""
+
+    @event("Opened")
+    def __init__(self) -> None:
+        self.said: list[tuple[str, str]] = []
+
+    @event("UserMessageAdded")
+    def ask(self, message_id: str, text: str) -> None:
+        """A person asked for something."""
+        self.said.append((message_id, text))
+
+
+def saver(path: Path) -> Callable[[str], None]:
+    """The peer: makes a message durable before it returns."""
+    app = Application[Any](
+        env={"PERSISTENCE_MODULE": "eventsourcing.sqlite", "SQLITE_DBNAME": str(path)}
+    )
+    conversation = Conversation()
+    app.save(conversation)
+
+    def save(text: str) -> None:
+        conversation.ask(message_id="u0123456789abcdef", text=text)
+        app.save(conversation)
+
+    return save
+
+
+def in_process(folder: Path, rounds: int) -> None:
+    """Compare the Keeper with the raw limit and with the peer."""
+    names, save = count(), saver(folder / "es.db")
+    rates: dict[int, dict[str, float]] = {}
+    for n in IN_FLIGHT:
+        taken: Latencies = {f"Keeper, {backend}": [] for backend in BACKENDS}
+        slices: dict[str, Callable[[], float]] = {
+            "raw": partial(rate, raw(folder, n), n),
+            **{
+                f"Keeper, {backend}": partial(
+                    kept, folder, names, backend, n, taken[f"Keeper, {backend}"]
+                )
+                for backend in BACKENDS
+            },
+            "eventsourcing": partial(rate, partial(save, TEXT), 1),
+        }
+        rates[n] = interleave(slices, rounds)
+        table(f"durable commands in one process, {n} in flight", "events/s", rates[n], "raw")
+        tell_latencies(taken)
+    print()
+    for backend in BACKENDS:
+        name = f"Keeper, {backend}"
+        for n, least in zip(IN_FLIGHT, (0.4, 0.35, 0.3), strict=True):
+            gate(
+                f"{name} against raw, {n} in flight", rates[n][name] / rates[n]["raw"], least=least
+            )
+        gain = rates[64][name] / rates[1][name]
+        gate(f"{name}, 64 in flight against 1", gain, least=10)
+        gain = rates[64][name] / rates[64]["eventsourcing"]
+        gate(f"{name} against eventsourcing, 64 in flight", gain, least=3)
+
+
+def tell_latencies(taken: Latencies) -> None:
+    """Print how long commands took."""
+    for name, found in taken.items():
+        p50, p99 = percentiles(found)
+        print(f"  {name:<34} p50 {p50 * 1000:8.3f} ms   p99 {p99 * 1000:8.3f} ms")
+
+
+def percentiles(found: list[float]) -> tuple[float, float]:
+    """The median, and what 99 of 100 do not pass."""
+    return statistics.median(found), statistics.quantiles(found, n=100)[98]
+
+
+# Counts and stalls.
+
+
+async def count_commits(folder: Path, backend: str) -> None:
+    """Count syncs and frames of 64 commands that are issued together."""
+    disk = Counting()
+    log = EventLog.open(folder / f"counted-{backend}", disk=disk)
+    keeper = keeper_of(log)
+    before = disk.syncs
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeper.run)
+        async with anyio.create_task_group() as issuers:
+            for _ in range(64):
+                issuers.start_soon(keeper.submit, SendMessage("u0123456789abcdef", TEXT))
+        tasks.cancel_scope.cancel()
+    frames = sum(1 for _ in log.frames())
+    gate(f"{backend}: fdatasync calls for 64 issued together", disk.syncs - before, most=2)
+    gate(f"{backend}: frames for 64 issued together", frames, most=2)
+    log.close()
+
+
+async def stalls(folder: Path, backend: str) -> None:
+    """Compare how late a timer of 1 ms is while 64 commit and while nothing happens."""
+    log = EventLog.open(folder / f"stalls-{backend}")
+
+    seconds = 5 * SLICE_SECONDS
+
+    async def late() -> float:
+        found = []
+        until = time.perf_counter() + seconds
+        while (begun := time.perf_counter()) < until:
+            await anyio.sleep(0.001)
+            found.append(time.perf_counter() - begun)
+        return percentiles(found)[1]
+
+    idle = await late()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(issue, log, 64, [], seconds)
+        busy = await late()
+    gate(f"{backend}: a timer of 1 ms, p99 while 64 commit against idle", busy / idle, most=5)
+    log.close()
+
+
+# Over the socket.
+
+
+async def serve_peer(path: str, database: str) -> None:
+    """Serve the peer: a line in, a save, a line out."""
+    save = saver(Path(database))
+
+    async def serve(stream: anyio.abc.SocketStream) -> None:
+        tail = b""
+        async with stream:
+            async for chunk in stream:
+                *lines, tail = (tail + chunk).split(b"\n")
+                for line in lines:
+                    call = msgspec.json.decode(line)
+                    save(call["params"]["text"])
+                    answer = {"jsonrpc": "2.0", "id": call["id"], "result": {"message_id": "u"}}
+                    await stream.send(msgspec.json.encode(answer) + b"\n")
+
+    async with await anyio.create_unix_listener(path) as listener:
+        await listener.serve(serve)
+
+
+@contextmanager
+def started(arguments: list[str], path: str) -> Iterator[str]:
+    """Run a server in a process for as long as the block lasts; gives its socket."""
+    process = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + START_SECONDS
+    try:
+        while not answers(path):
+            if process.poll() is not None or time.monotonic() > deadline:
+                sys.exit(f"{arguments} did not start")
+            time.sleep(0.02)
+        yield path
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def answers(path: str) -> bool:
+    """Whether somebody listens there."""
+    try:
+        Client(path).close()
+    except ConnectionLostError:
+        return False
+    return True
+
+
+def request(workbench_id: str) -> bytes:
+    """The line that sends a message."""
+    params = {"workbench_id": workbench_id, "text": TEXT}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "WorkshopSendUserMessage", "params": params}
+    return msgspec.json.encode(call) + b"\n"
+
+
+def drive(path: str, in_flight: int, taken: list[float], *, is_kbd: bool) -> float:
+    """Have so many connections send a message each as soon as the one before is answered.
+
+    Returns:
+        Commands a second.
+    """
+    workbench_id = ""
+    if is_kbd:
+        with Client(path) as client:
+            workbench_id = client.send("WorkbenchCreate", {"name": "bench"})["workbench_id"]
+    line, clock = request(workbench_id), time.perf_counter
+    begun: dict[socket.socket, float] = {}
+    with selectors.DefaultSelector() as selector, ExitStack() as connections:
+        for _ in range(in_flight):
+            each = connections.enter_context(connected(path))
+            selector.register(each, selectors.EVENT_READ)
+            begun[each] = clock()
+            each.sendall(line)
+        start, answered, waiting = clock(), 0, in_flight
+        until = start + SLICE_SECONDS
+        while waiting:
+            for key, _ in selector.select():
+                ready = key.fileobj
+                assert isinstance(ready, socket.socket)
+                check(ready.recv(65_536))
+                now = clock()
+                taken.append(now - begun[ready])
+                answered += 1
+                if now < until:
+                    begun[ready] = now
+                    ready.sendall(line)
+                else:
+                    waiting -= 1
+        return answered / (clock() - start)
+
+
+def check(answer: bytes) -> None:
+    """An answer is one line, and no error: refusals would be quick."""
+    if b'"result"' not in answer or not answer.endswith(b"\n"):
+        sys.exit(f"not an answer: {answer!r}")
+
+
+@contextmanager
+def connected(path: str) -> Iterator[socket.socket]:
+    """A connection to a server."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.connect(path)
+        yield client
+
+
+@contextmanager
+def servers(folder: Path) -> Iterator[Mapping[str, str]]:
+    """Run all servers: homes and databases in the folder, sockets where paths are short."""
+    with tempfile.TemporaryDirectory(prefix="kbd-") as short, ExitStack() as running:
+        paths = {}
+        for backend in BACKENDS:
+            path = f"{short}/{backend}.sock"
+            place = ("--home", str(folder / f"home-{backend}"), "--socket", path)
+            command = ["-m", "kbd", *place, "daemon", "--backend", backend]
+            paths[f"kbd, {backend}"] = running.enter_context(started(command, path))
+        path = f"{short}/peer.sock"
+        command = [__file__, "--peer", path, str(folder / "peer.db")]
+        paths["eventsourcing"] = running.enter_context(started(command, path))
+        yield paths
+
+
+def over_socket(folder: Path, rounds: int) -> None:
+    """Compare the daemon with the peer behind a socket, and with the raw limit."""
+    found: dict[int, dict[str, float]] = {}
+    tails: dict[int, dict[str, float]] = {}
+    with servers(folder) as paths:
+        for n in IN_FLIGHT:
+            taken: Latencies = {name: [] for name in paths}
+            slices: dict[str, Callable[[], float]] = {"raw": partial(rate, raw(folder, n), n)}
+            for name, path in paths.items():
+                is_kbd = name.startswith("kbd")
+                slices[name] = partial(drive, path, n, taken[name], is_kbd=is_kbd)
+            found[n] = interleave(slices, rounds)
+            table(f"durable commands over the socket, {n} in flight", "events/s", found[n], "raw")
+            tell_latencies(taken)
+            ends = {name: percentiles(each) for name, each in taken.items()}
+            tails[n] = {name: p99 / p50 for name, (p50, p99) in ends.items()}
+    print()
+    for backend in BACKENDS:
+        name = f"kbd, {backend}"
+        for n, least in zip(IN_FLIGHT, (1.2, 3, 6), strict=True):
+            gain = found[n][name] / found[n]["eventsourcing"]
+            gate(f"{name} against eventsourcing, {n} in flight", gain, least=least)
+        gate(f"{name}, p99 against p50, 64 in flight", tails[64][name], most=5)
+
+
+def main() -> None:
+    """Measure and print; or serve the peer."""
+    if sys.argv[1:2] == ["--peer"]:
+        anyio.run(serve_peer, sys.argv[2], sys.argv[3])
+        return
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as name:
+        folder = Path(name)
+        in_process(folder, rounds)
+        for backend in BACKENDS:
+            anyio.run(count_commits, folder, backend, backend=backend)
+            anyio.run(stalls, folder, backend, backend=backend)
+        over_socket(folder, rounds)
+
+
+if __name__ == "__main__":
+    main()
