@@ -48,12 +48,14 @@ class Silent:
 class Told:
     """Tells what happens line by line: for logs, pipes and terminals without drawing.
 
-    The words of the summary are left out, because they are the result, which follows on stdout.
+    The words of the summary are left out, because they are the result, which follows on stdout;
+    fenced blocks are, too, because they are for programs.
     """
 
     def __init__(self) -> None:
         self._phase = ""
         self._sentence = ""
+        self._is_fenced = False
 
     def told(self, method: str, params: dict[str, Any]) -> None:
         """Print what the notification says, if a person wants to know it."""
@@ -88,7 +90,7 @@ class Told:
     def phase(self, phase: str) -> None:
         """Tell that a phase began."""
         self.end_sentence()
-        self._phase = phase
+        self._phase, self._is_fenced = phase, False
         self.write(PHASES.get(phase, line(phase)))
 
     def item(self, item: int, of: int, label: str) -> None:
@@ -122,7 +124,9 @@ class Told:
         note(text)
 
     def _print(self, text: str) -> None:
-        if text.strip() and self._phase != "summary":
+        if text.lstrip().startswith("```"):
+            self._is_fenced = not self._is_fenced
+        elif text.strip() and not self._is_fenced and self._phase != "summary":
             self.write(f"  | {line(text, LINE_CHARACTERS)}")
 
 

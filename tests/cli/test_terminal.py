@@ -2,6 +2,7 @@
 
 import pytest
 
+from kbd.cli.progress import Told
 from kbd.cli.terminal import clean, line, size, table
 
 
@@ -42,3 +43,18 @@ def test_sizes_are_for_people() -> None:
 def test_a_table_aligns() -> None:
     """Columns are as wide as their widest cell, and no line ends in blanks."""
     assert table(("a", "b"), [("long", "x"), ("s", "")]) == "a     b\nlong  x\ns"
+
+
+def test_blocks_for_programs_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a model writes between fences is left out of the progress; the rest is told."""
+    told = Told()
+    told.told("WorkshopPhaseStarted", {"phase": "research"})
+    text = 'Two files.\n```json\n{"a": 1}\n```\nDone.\n'
+    told.told("WorkshopAssistantStreamDelta", {"token_delta": text})
+    told.done()
+
+    assert capsys.readouterr().err.splitlines() == [
+        "Analyzing files…",
+        "  | Two files.",
+        "  | Done.",
+    ]
