@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kbd.core.draft.sandbox import ConfinedRoot
-from kbd.errors import DiskFull, FileWriteFailed, NotFound
+from kbd.errors import DiskFull, FileWriteFailed, NotFound, SandboxViolation
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import PlannedFile
 from kbd.types import BlobHash, FileName
@@ -91,7 +91,11 @@ class FileStore:
     def restore_missing(self, files: Mapping[FileName, BlobHash]) -> None:
         """Write what published/ should hold and does not; what is there stays as it is."""
         for name, blob in files.items():
-            if self.published_hash(name) is None:
+            try:
+                missing = self.published_hash(name) is None
+            except SandboxViolation:
+                continue  # Somebody put a link there: that is theirs, and the workbench opens.
+            if missing:
                 self.place(name, blob)
 
     def carry_out(

@@ -20,6 +20,7 @@ from kbd.core.supervisor.parts import Parts
 from kbd.core.supervisor.projection import Projection
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import Recorded
+from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["Benches"]
@@ -122,7 +123,8 @@ class Benches:
         if state.active_run() is not None:
             msg = "a run is under way in this workbench: cancel it first"
             raise ValidationFailed(msg)
-        if state.draft is not None:
+        # In a damaged one a draft can be neither published nor discarded.
+        if state.draft is not None and opened.bench.damage is None:
             msg = "a draft is open in this workbench: publish or discard it first"
             raise ValidationFailed(msg)
         async with self._lock(opened.bench.id):
@@ -131,7 +133,11 @@ class Benches:
             await run_sync(_remove, opened.bench.folders.root)
 
     async def recover_marked(self) -> None:
-        """Open every workbench that was open when the daemon last died; before listening."""
+        """Finish what the daemon was at when it last died; before listening.
+
+        Every workbench that was open is opened, and what is left of deleted ones is removed.
+        """
+        await self._sweep()
         for workbench_id in self.ids():
             folders = self._parts.home.workbench(workbench_id)
             if await run_sync(folders.open_mark.exists):
@@ -139,6 +145,21 @@ class Benches:
                     await self.open(workbench_id)
                 except KbdError as error:
                     _log.error("not_recovered", workbench=workbench_id, error=error.message)
+
+    async def _sweep(self) -> None:
+        left = set(await run_sync(self._parts.home.workbench_ids)) - set(self.ids())
+        if not left:
+            return
+        deleted: set[WorkbenchId] = set()
+
+        def note(_seq: int, record: Recorded) -> None:
+            if isinstance(record.data, WorkbenchDeleted):
+                deleted.add(record.data.workbench_id)
+
+        # Only what the log says was deleted: a folder that it does not know is somebody's.
+        await self.daemon.journal.replay(note, Seq(0))
+        for workbench_id in left & deleted:
+            await run_sync(_remove, self._parts.home.workbench(workbench_id).root)
 
     async def aclose(self) -> None:
         """Close all workbenches in an orderly way."""

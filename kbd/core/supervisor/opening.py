@@ -1,6 +1,9 @@
 """From a folder on disk to a live workbench: open the log, fold it, finish what was begun."""
 
 import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache, partial
 
 import anyio
@@ -18,9 +21,10 @@ from kbd.core.keeper import Keeper
 from kbd.core.paths import WorkbenchFolders
 from kbd.core.review import carry_out, forget_effects
 from kbd.core.state import WorkbenchState, fold_workbench
-from kbd.errors import LogCorrupt
+from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
 from kbd.events import snapshots
 from kbd.events.blobs import BlobStore
+from kbd.events.disk import SyncError, is_full
 from kbd.events.log import EventLog
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import Seq, WorkbenchId
@@ -36,9 +40,11 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
 
     Raises:
         DiskFull: There is no space for what recovery must write.
+        FileWriteFailed: The workbench's folder cannot be written.
         LogPoisoned: The disk does not make the log durable.
     """
-    await run_sync(_prepare, folders)
+    with _told_as_ours():
+        await run_sync(_prepare, folders)
     snapshot = await run_sync(snapshots.load, folders.snap, _schema())
     trusted = snapshot.seq if snapshot else Seq(0)
     log = await run_sync(partial(EventLog.open, folders.log, trusted=trusted))
@@ -71,6 +77,11 @@ async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: s
     """
     if bench.damage is not None:
         return
+    with _told_as_ours():
+        await _recover(bench, clock, workbench_id, name)
+
+
+async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: str) -> None:
     if bench.state.seq == 0:
         await bench.keeper.submit(Record((WorkbenchCreated(workbench_id, name),)))
     if bench.keeper.journal.log.repairs:
@@ -99,6 +110,23 @@ async def close_bench(bench: Bench, loaded: Seq) -> None:
         await bench.keeper.journal.aclose()
         bench.files.close()
         await run_sync(_mark_closed, bench.folders)
+
+
+@contextmanager
+def _told_as_ours() -> Iterator[None]:
+    """Raise what the system says of a workbench's folder as an error that clients know.
+
+    A log that cannot be made durable stays what it is: the daemon stops for it.
+    """
+    try:
+        yield
+    except SyncError:
+        raise
+    except OSError as error:
+        if is_full(error):
+            raise DiskFull("no space is left to open the workbench") from error
+        reason = os.strerror(error.errno or 0)
+        raise FileWriteFailed(f"the workbench cannot be opened: {reason}") from error
 
 
 def _prepare(folders: WorkbenchFolders) -> None:

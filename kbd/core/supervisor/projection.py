@@ -18,8 +18,15 @@ __all__ = ["Projection"]
 _log = structlog.get_logger(__name__)
 
 _CHANGES_DRAFT = FileChanged | DraftDiscarded | PublishCompleted
-_CHANGES_COPIES = UserMessageAdded | DraftDiscarded | RunCancelled | RunFailed | RunInterrupted
+_ENDS_EARLY = RunCancelled | RunFailed | RunInterrupted
+_CHANGES_COPIES = UserMessageAdded | DraftDiscarded | _ENDS_EARLY
 """What the agent, which writes the copies as it goes, is not there to see."""
+
+_PAUSE_S = 0.1
+_PAUSE_SHARE = 20
+"""Between two refreshes: some seconds, and so many times as long as the last one took. Each reads
+all that was said, some even the whole log: at every message of a busy client that would cost more
+than to record the messages, and nobody looks so often."""
 
 
 class Projection:
@@ -34,7 +41,7 @@ class Projection:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._changed = anyio.Event()
-        self._draft = self._copies = False
+        self._draft = self._copies = self._tool_log = False
 
     def observe(self, seq: Seq, record: Recorded) -> None:
         """Note a change."""
@@ -44,6 +51,7 @@ class Projection:
             self._changed.set()
         if isinstance(record.data, _CHANGES_COPIES):
             self._copies = True
+            self._tool_log |= isinstance(record.data, _ENDS_EARLY)
             self._changed.set()
 
     async def run(self) -> None:
@@ -51,17 +59,17 @@ class Projection:
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
-            draft, copies = self._draft, self._copies
-            self._draft = self._copies = False
+            begun = anyio.current_time()
+            draft, copies, tool_log = self._draft, self._copies, self._tool_log
+            self._draft = self._copies = self._tool_log = False
             try:
                 if draft:
                     await run_sync(self._bench.files.show_draft, draft_view(self._bench.state))
                 if copies:
-                    await self._write_copies()
+                    await write_copies(self._bench.folders.workshop, self._bench.state)
+                if tool_log:
+                    await write_tool_log(self._bench.folders.workshop, self._bench.keeper.journal)
             except (KbdError, OSError) as error:
                 _log.warning("not_shown", workbench=self._bench.id, error=str(error))
-
-    async def _write_copies(self) -> None:
-        folder = self._bench.folders.workshop
-        await write_copies(folder, self._bench.state)
-        await write_tool_log(folder, self._bench.keeper.journal)
+            spent = anyio.current_time() - begun
+            await anyio.sleep(max(_PAUSE_S, _PAUSE_SHARE * spent))

@@ -1,0 +1,181 @@
+"""All workbenches: opened once, closed in order, deleted for good, told of as they change."""
+
+import shutil
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kbd.core.bench import Bench
+from kbd.core.decisions.daemon import DeleteWorkbench
+from kbd.core.keeper import Observer
+from kbd.core.supervisor import Benches
+from kbd.errors import NotFound, ValidationFailed
+from kbd.events.base import Recorded
+from kbd.requests import notifications as wire
+from kbd.types import FileName, Seq
+from supervised import add, crashed, draft, supervised
+
+pytestmark = pytest.mark.anyio
+
+A = FileName("a.txt")
+
+
+async def test_workbenches_that_open_together_open_once(tmp_path: Path) -> None:
+    """Whoever asks first or meanwhile gets the same one."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+    found: list[Bench] = []
+
+    async def ask(benches: Benches) -> None:
+        found.append(await benches.open(bench.id))
+
+    async with supervised(tmp_path / "h") as again:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(ask, again.benches)
+        assert len(found) == 8
+        assert all(one is found[0] for one in found)
+        assert again.benches.running() == (found[0],)
+
+
+async def test_a_client_that_goes_away_leaves_no_half_opened_workbench(tmp_path: Path) -> None:
+    """Cancelled at any step of the opening, the next one to ask gets it whole."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+    for steps in range(12):
+        async with supervised(tmp_path / "h") as again:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(again.benches.open, bench.id)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+            with anyio.fail_after(10):
+                assert sorted((await again.benches.open(bench.id)).state.files) == [A]
+
+
+async def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    """An unknown id is not found; what is no id never reaches a path."""
+    async with supervised(tmp_path / "h") as running:
+        with pytest.raises(NotFound):
+            await running.benches.open("0" * 16)
+        for ill_formed in ("", ".", "..", "x" * 16, "0" * 17, "../" + "0" * 13, "0" * 15 + "\n"):
+            with pytest.raises(ValidationFailed):
+                await running.benches.open(ill_formed)
+            with pytest.raises(ValidationFailed):
+                await running.benches.delete(ill_formed)
+        assert running.home.workbenches.is_dir()
+
+
+async def test_a_deleted_workbench_is_gone(tmp_path: Path) -> None:
+    """With its folder, for good, once; the others stay."""
+    async with supervised(tmp_path / "h") as running:
+        kept, gone = await running.bench(a__txt="x"), await running.bench(a__txt="x")
+        await running.benches.delete(gone.id)
+        assert not running.folders(gone).root.exists()
+        for ask in (running.benches.open, running.benches.delete):
+            with pytest.raises(NotFound):
+                await ask(gone.id)
+
+    async with supervised(tmp_path / "h") as again:
+        assert again.benches.ids() == (kept.id,)
+        with pytest.raises(NotFound):
+            await again.benches.open(gone.id)
+
+
+async def test_two_who_delete_together_delete_once(tmp_path: Path) -> None:
+    """One is answered, the other hears that there is no such workbench."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench()
+        heard: list[str] = []
+
+        async def delete() -> None:
+            try:
+                await running.benches.delete(bench.id)
+                heard.append("deleted")
+            except NotFound:
+                heard.append("not found")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(delete)
+            tasks.start_soon(delete)
+        assert sorted(heard) == ["deleted", "not found"]
+
+
+async def test_a_draft_holds_its_workbench(tmp_path: Path) -> None:
+    """What waits for review is not deleted in passing."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+        await draft(bench, a__txt="changed")
+        with pytest.raises(ValidationFailed, match="draft is open"):
+            await running.benches.delete(bench.id)
+        assert running.folders(bench).root.is_dir()
+
+
+async def test_what_a_crash_left_of_a_deleted_workbench_goes(tmp_path: Path) -> None:
+    """The start after it removes the folder; one that the log does not know is somebody's."""
+    async with supervised(tmp_path / "h") as running:
+        kept, gone = await running.bench(a__txt="x"), await running.bench(a__txt="x")
+        await running.benches.daemon.submit(DeleteWorkbench(gone.id))
+        home = crashed(running.home, tmp_path / "crashed")
+    unknown = home / "workbenches" / ("f" * 16)
+    shutil.copytree(home / "workbenches" / kept.id, unknown)
+
+    async with supervised(home) as again:
+        left = sorted(path.name for path in again.home.workbenches.iterdir())
+        assert left == sorted([kept.id, unknown.name])
+
+
+async def test_only_what_was_open_is_opened_at_a_start(tmp_path: Path) -> None:
+    """A workbench that was closed in order waits until it is asked for."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+        home = crashed(running.home, tmp_path / "crashed")
+
+    async with supervised(tmp_path / "h") as again:
+        assert again.benches.running() == ()
+    async with supervised(home) as after_crash:
+        assert [opened.id for opened in after_crash.benches.running()] == [bench.id]
+
+
+async def test_clients_are_told_after_the_fact(tmp_path: Path) -> None:
+    """Each notification has the number of the event that it tells of, in order."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+        await draft(bench, a__txt="changed", b__txt="made")
+        await add(bench, "c.txt", "y")
+        told = [notice for notice in running.told if notice.workbench_id == bench.id]
+
+        assert [type(notice) for notice in told] == [
+            wire.WorkbenchFilesChanged,
+            *[wire.DraftStateChanged] * 3,
+            wire.WorkbenchFilesChanged,
+        ]
+        assert [notice.seq for notice in told] == [2, 3, 4, 5, 6]
+
+
+async def test_who_waits_for_any_log_is_woken(tmp_path: Path) -> None:
+    """`moved` is set by what any log records, and is another one after that."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench()
+        moved = running.benches.moved
+        await add(bench, "a.txt", "x")
+
+        assert moved.is_set()
+        assert not running.benches.moved.is_set()
+
+
+async def test_observers_see_recovery(tmp_path: Path) -> None:
+    """What watches a workbench is there before the first event of its recovery."""
+    async with supervised(tmp_path / "h") as running:
+        seen: list[Seq] = []
+
+        def watch(bench: Bench) -> Observer:
+            def observe(seq: Seq, record: Recorded) -> None:
+                seen.append(seq)
+
+            return observe
+
+        running.benches._watch = watch
+        await running.bench(a__txt="x")
+        assert seen == [1, 2]

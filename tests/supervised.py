@@ -1,0 +1,131 @@
+"""A daemon's supervisor without its socket and its processes, and what a crash leaves of it."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from kbd.core.bench import Bench
+from kbd.core.catalog import Catalog
+from kbd.core.clock import SystemClock
+from kbd.core.decisions import Record
+from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
+from kbd.core.egress import Egress
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
+from kbd.core.paths import Home, WorkbenchFolders
+from kbd.core.plugins.host import Plugins
+from kbd.core.secrets import Secrets
+from kbd.core.settings import Settings
+from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.workers.pool import Workers
+from kbd.events.drafts import DraftOpened, FileChanged
+from kbd.events.log import EventLog
+from kbd.events.workbenches import FileAdded
+from kbd.requests.base import Notification
+from kbd.types import FileName
+
+CLOCK = SystemClock()
+
+
+class Supervised:
+    """A supervisor at work.
+
+    Attributes:
+        home: Its home.
+        benches: The workbenches.
+        told: What clients were told, in order.
+    """
+
+    def __init__(self, home: Home, benches: Benches, told: list[Notification]) -> None:
+        self.home, self.benches, self.told = home, benches, told
+
+    async def bench(self, **files: str) -> Bench:
+        """Create a workbench with files; `a__txt="x"` is the file a.txt."""
+        bench = await self.benches.open(await self.benches.create("test"))
+        for written, content in files.items():
+            await add(bench, written.replace("__", "."), content)
+        return bench
+
+    def folders(self, bench: Bench) -> WorkbenchFolders:
+        """Return where a workbench lies."""
+        return self.home.workbench(bench.id)
+
+
+@asynccontextmanager
+async def supervised(folder: Path) -> AsyncIterator[Supervised]:
+    """Run a supervisor on a home, recovered as at a start, and stop it in order."""
+    home = Home(folder=folder, socket=folder / "s")
+    home.create()
+    plugins, settings = Plugins.discover(Settings(), found=[]), Settings()
+    told: list[Notification] = []
+    parts = Parts(
+        home=home,
+        settings=settings,
+        clock=CLOCK,
+        plugins=plugins,
+        catalog=Catalog(plugins),
+        workers=Workers(plugins, settings),
+        egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}),
+        tell=told.append,
+        stop=lambda: None,
+        backend="",
+        started_s=0.0,
+    )
+    keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
+        Journal(EventLog.open(home.daemon_log)),
+        blank=DaemonState,
+        fold=fold_daemon,
+        decide=decide_daemon,
+        clock=CLOCK,
+    )
+    await keeper.load()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeper.run)
+        runs = Runs(parts, tasks)
+        benches = Benches(parts, keeper, tasks, runs.watch)
+        await benches.recover_marked()
+        yield Supervised(home, benches, told)
+        await runs.aclose()
+        await benches.aclose()
+        tasks.cancel_scope.cancel()
+    await keeper.journal.aclose()
+
+
+def crashed(home: Home, target: Path) -> Path:
+    """Copy a home as it lies on disk now: what a kill at this moment would leave."""
+    shutil.copytree(home.folder, target, symlinks=True)
+    return target
+
+
+async def add(bench: Bench, name: str, content: str) -> None:
+    """Add a file."""
+    blob = await bench.blobs.put(content.encode())
+    await bench.keeper.submit(Record((FileAdded(FileName(name), blob, len(content)),)))
+    bench.files.place(FileName(name), blob)
+
+
+async def draft(bench: Bench, **files: str | None) -> None:
+    """Change files in the draft; None deletes one. `a__txt="x"` is the file a.txt."""
+    facts: list[DraftOpened | FileChanged] = []
+    if bench.state.draft is None:
+        facts.append(DraftOpened("d-test"))
+    for written, content in files.items():
+        name = FileName(written.replace("__", "."))
+        seen = bench.state.seen(name)
+        after = await bench.blobs.put(content.encode()) if content is not None else None
+        size = len(content or "")
+        facts.append(FileChanged(name, seen.blob if seen else None, after, size))
+    await bench.keeper.submit(Record(tuple(facts)))
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    """Return the files below a folder with their texts."""
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
