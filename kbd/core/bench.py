@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import anyio
 import msgspec
 
 from kbd.core.decisions import Command
@@ -23,12 +24,14 @@ class Bench(msgspec.Struct, frozen=True):
         keeper: The single writer of its log.
         blobs: Its bytes.
         files: published/ and draft/.
+        publishing: Held while a publish is carried out.
     """
 
     folders: WorkbenchFolders
     keeper: Keeper[WorkbenchState, Command]
     blobs: Blobs
     files: FileStore
+    publishing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
 
     @property
     def id(self) -> WorkbenchId:

@@ -47,7 +47,7 @@ def extract(effect: EffectIntended, source: Path) -> str:
         partial.unlink()
         _sync(folder)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        forget_partial(effect)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             msg = f"no space is left to extract {effect.file.name!r}"
             raise DiskFull(msg) from None

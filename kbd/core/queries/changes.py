@@ -6,7 +6,7 @@ from kbd.core.bench import Bench
 from kbd.core.catalog import Catalog
 from kbd.core.state import DraftFile, WorkbenchState
 from kbd.requests import drafts as wire
-from kbd.types import FileName
+from kbd.types import BlobHash, FileName
 
 __all__ = ["change_set", "deletion_confirmations"]
 
@@ -52,11 +52,14 @@ def _summary(state: WorkbenchState) -> str | msgspec.UnsetType:
 def _renames(state: WorkbenchState) -> dict[FileName, FileName]:
     """Return new names with the old ones, where a deletion and an addition have equal bytes."""
     files = state.draft.files if state.draft else {}
-    deleted = {file.base: name for name, file in sorted(files.items()) if file.blob is None}
+    deleted: dict[BlobHash | None, list[FileName]] = {}
+    for name, file in sorted(files.items(), reverse=True):
+        if file.blob is None:
+            deleted.setdefault(file.base, []).append(name)
     renamed: dict[FileName, FileName] = {}
     for name, file in sorted(files.items()):
-        if file.base is None and file.blob in deleted:
-            renamed[name] = deleted.pop(file.blob)
+        if file.base is None and deleted.get(file.blob):
+            renamed[name] = deleted[file.blob].pop()
     return renamed
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
@@ -36,7 +37,13 @@ async def extract_files(
         msg = "destination_dir must be an absolute path"
         raise ValidationFailed(msg)
     wanted = paths if paths is not None else tuple(sorted(bench.state.files))
-    return tuple([await _extract(bench, clock, directory, path) for path in wanted])
+    results: list[ExtractResult] = []
+    for path in wanted:
+        # Between two files a client may go away; within one, intent and outcome belong together.
+        await anyio.lowlevel.checkpoint()
+        with anyio.CancelScope(shield=True):
+            results.append(await _extract(bench, clock, directory, path))
+    return tuple(results)
 
 
 async def forget_effects(bench: Bench) -> None:

@@ -7,6 +7,7 @@ the publish will be completed, by this daemon or the next. Renames start only af
 from collections.abc import Callable
 from functools import partial
 
+import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench, draft_view
@@ -47,6 +48,36 @@ async def publish(
         ConflictPublishedChanged: Published files changed since the draft began.
         KbdError: The disk is full or fails; the next start, or call, completes the publish.
     """
+    # Shielded: a client that goes away between intent and outcome must not leave the draft held.
+    with anyio.CancelScope(shield=True):
+        async with bench.publishing:
+            if bench.state.publish is not None:  # The disk was full, or failed.
+                completed = await carry_out(bench, clock, progress)
+                left = draft_view(bench.state)
+                if not left or (names is not None and left.keys().isdisjoint(names)):
+                    return completed
+            await _intend(
+                bench,
+                clock,
+                names=names,
+                keep_both=keep_both,
+                accept_external=accept_external,
+                progress=progress,
+            )
+            progress("swap_directories")
+            return await carry_out(bench, clock, progress)
+    raise AssertionError  # A scope that nobody cancels swallows nothing.
+
+
+async def _intend(
+    bench: Bench,
+    clock: Clock,
+    *,
+    names: tuple[FileName, ...] | None,
+    keep_both: bool,
+    accept_external: bool,
+    progress: Callable[[PublishPhase], None],
+) -> None:
     progress("validating")
     drafted = tuple(draft_view(bench.state))
     if not drafted:
@@ -67,8 +98,6 @@ async def publish(
             accept_external=accept_external,
         )
     )
-    progress("swap_directories")
-    return await carry_out(bench, clock, progress)
 
 
 async def carry_out(
