@@ -2,6 +2,9 @@
 
 Each subject is a class that holds the parts it needs and a table from request to method. Plain
 functions answer from state at once; coroutines wait for the log, the disk or a run.
+
+Read `table` (all of them) and `shop` (what they reach), then the subjects: `daemon`, `workbenches`,
+`files`, `egress`, `workshop`, `drafts`, `logs`.
 """
 
 from kbd.core.methods.shop import Shop

@@ -4,6 +4,7 @@ from kbd.core.decisions import GrantConsent
 from kbd.core.egress import scope_hash
 from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Session
+from kbd.errors import ValidationFailed
 from kbd.events.workbenches import ConsentGranted
 from kbd.requests import egress as wire
 from kbd.requests.base import Request
@@ -50,6 +51,9 @@ class EgressMethods:
         """Record that a person agreed."""
         del session
         bench = await self._shop.bench(request.workbench_id)
+        if request.provider_id != request.model_id.partition(":")[0]:
+            msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
+            raise ValidationFailed(msg)
         consent = ConsentGranted(
             request.provider_id, request.model_id, request.scope_hash, request.persist
         )

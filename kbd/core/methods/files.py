@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
@@ -14,11 +15,14 @@ from kbd.core.review import extract_files
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.state import folded_name
 from kbd.errors import DiskFull, KbdError
-from kbd.events.workbenches import FileAdded
+from kbd.events.workbenches import FileAdded, FileRemoved
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
+from kbd.types import FileName
 
 __all__ = ["FileMethods"]
+
+_TAKEN = "a file of this name is there already"
 
 
 class FileMethods:
@@ -54,12 +58,15 @@ class FileMethods:
             results.append(result)
             if added is not None:
                 copied.append(added)
-        limit = self._parts.settings.limits.files
-        outcome = await bench.keeper.submit(AddFiles(tuple(copied), limit))
-        for event in outcome.events:
-            if isinstance(event, FileAdded):
-                await run_sync(bench.files.place, event.name, event.blob)
-        return wire.FilesAdded(add_results=tuple(results))
+        recorded = await self._record_added(bench, tuple(copied))
+        return wire.FilesAdded(
+            add_results=tuple(
+                result
+                if result.status == "skipped" or result.file_name in recorded
+                else _skipped(result.source_path, result.file_name, _TAKEN)
+                for result in results
+            )
+        )
 
     async def remove(
         self, request: wire.WorkbenchFilesRemove, session: Session
@@ -68,12 +75,12 @@ class FileMethods:
         del session
         bench = await self._shop.bench(request.workbench_id)
         names = tuple(file_name(path) for path in request.workbench_paths)
-        in_draft = bench.state.draft is not None
-        await bench.keeper.submit(RemoveFiles(names))
-        if not in_draft:
-            for name in names:
+        with anyio.CancelScope(shield=True):
+            outcome = await bench.keeper.submit(RemoveFiles(names))
+            removed = [event.name for event in outcome.events if isinstance(event, FileRemoved)]
+            for name in removed:
                 await run_sync(bench.files.remove, name)
-        return wire.FilesRemoved(removed=names, in_draft=in_draft)
+        return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
 
     async def extract(
         self, request: wire.WorkbenchFilesExtract, session: Session
@@ -90,6 +97,20 @@ class FileMethods:
         )
         return wire.FilesExtracted(extract_results=results)
 
+    async def _record_added(self, bench: Bench, copied: tuple[FileAdded, ...]) -> set[FileName]:
+        """Record files whose bytes are durable, show them, and return which they are.
+
+        One whose name was taken meanwhile, or is that of a file deleted in the draft, is not among
+        them. What is recorded is shown, too, whatever becomes of the client.
+        """
+        limit = self._parts.settings.limits.files
+        with anyio.CancelScope(shield=True):
+            outcome = await bench.keeper.submit(AddFiles(copied, limit))
+            added = [event for event in outcome.events if isinstance(event, FileAdded)]
+            for event in added:
+                await run_sync(bench.files.place, event.name, event.blob)
+        return {event.name for event in added}
+
     async def _copy(
         self, bench: Bench, source_path: str, taken: set[str]
     ) -> tuple[wire.AddResult, FileAdded | None]:
@@ -97,10 +118,7 @@ class FileMethods:
         source = Path(source_path)
 
         def skipped(reason: str) -> tuple[wire.AddResult, None]:
-            result = wire.AddResult(
-                source_path=source_path, file_name=source.name, status="skipped", reason=reason
-            )
-            return result, None
+            return _skipped(source_path, source.name, reason), None
 
         if not source.is_absolute():
             return skipped("the path is not absolute")
@@ -109,7 +127,7 @@ class FileMethods:
         except KbdError as error:
             return skipped(error.message)
         if folded_name(name) in taken:
-            return skipped("a file of this name is there already")
+            return skipped(_TAKEN)
         reason = await run_sync(_why_not, source, self._parts.settings.limits.file_bytes)
         if reason is not None:
             return skipped(reason)
@@ -124,6 +142,12 @@ class FileMethods:
         added = FileAdded(name, blob, size_bytes, source_path, modified_at_us)
         result = wire.AddResult(source_path=source_path, file_name=name, status="added")
         return result, added
+
+
+def _skipped(source_path: str, file_name: str, reason: str) -> wire.AddResult:
+    return wire.AddResult(
+        source_path=source_path, file_name=file_name, status="skipped", reason=reason
+    )
 
 
 def _why_not(source: Path, limit: int) -> str | None:

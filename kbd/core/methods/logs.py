@@ -82,7 +82,7 @@ class LogMethods:
             found = await run_sync(verify, self._parts.home.daemon_log)
             folder = self._parts.home.daemon_log
         else:
-            folders = self._parts.home.existing(request.workbench_id)
+            folders = await run_sync(self._parts.home.existing, request.workbench_id)
             folder = folders.log
             found = await run_sync(verify, folders.log, BlobStore(folders.blobs))
         segments = await run_sync(lambda: len(tuple(folder.glob("*.kbl"))))

@@ -5,6 +5,7 @@ import msgspec
 from kbd.core.bench import Bench
 from kbd.core.state import WorkbenchState
 from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.errors import ProviderNotConfigured
 
 __all__ = ["Shop"]
 
@@ -31,6 +32,13 @@ class Shop(msgspec.Struct, frozen=True):
             ProviderNotConfigured: A provider has a key, but no model is named.
         """
         return state.model_id or self.default_model()
+
+    def model_shown(self, chosen: str | None = None) -> str:
+        """Return a chosen model, or the default one, or "" where none is named yet."""
+        try:
+            return chosen or self.default_model()
+        except ProviderNotConfigured:
+            return ""
 
     async def bench(self, workbench_id: str) -> Bench:
         """Return an open workbench.

@@ -2,12 +2,10 @@
 
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
 from kbd.core.decisions import ChooseModel
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.listings import disk_bytes, info, scope, workbench_row
 from kbd.core.server.dispatch import Handler, Session
-from kbd.errors import ProviderNotConfigured
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
@@ -46,7 +44,8 @@ class WorkbenchMethods:
         del session
         bench = await self._shop.bench(request.workbench_id)
         size_bytes = await run_sync(disk_bytes, bench.folders.root)
-        return wire.WorkbenchOpened(workbench=info(bench, size_bytes, self._model(bench)))
+        model = self._shop.model_shown(bench.state.model_id)
+        return wire.WorkbenchOpened(workbench=info(bench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List all workbenches, oldest first."""
@@ -89,9 +88,3 @@ class WorkbenchMethods:
         bench = await self._shop.bench(request.workbench_id)
         await bench.keeper.submit(ChooseModel(request.model_id))
         return DefaultModel(model_id=request.model_id)
-
-    def _model(self, bench: Bench) -> str:
-        try:
-            return self._shop.model_of(bench.state)
-        except ProviderNotConfigured:
-            return ""

@@ -53,9 +53,8 @@ class WorkshopMethods:
         del session
         bench = await self._shop.bench(request.workbench_id)
         state = bench.state
-        model_id = self._shop.model_of(state)
-        if not isinstance(request.model_id, msgspec.UnsetType):
-            model_id = request.model_id
+        asked = request.model_id
+        model_id = self._shop.model_of(state) if isinstance(asked, msgspec.UnsetType) else asked
         message_id = request.message_id
         self._parts.egress.check(state, model_id)
         started = await bench.keeper.submit(
@@ -79,8 +78,8 @@ class WorkshopMethods:
         """Say how the workshop stands."""
         del session
         bench = await self._shop.bench(request.workbench_id)
-        default = self._shop.default_model()
-        return workshop_state(bench.state, self._shop.model_of(bench.state), default)
+        active = self._shop.model_shown(bench.state.model_id)
+        return workshop_state(bench.state, active, self._shop.model_shown())
 
     async def conversation(
         self, request: wire.WorkshopGetConversation, session: Session
