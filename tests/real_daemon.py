@@ -25,12 +25,18 @@ class RealDaemon:
         home: Its home: a folder with a short path.
         backend: "asyncio" or "trio".
         environment: What it gets beside the test's own environment, less kbd's and the providers'.
+        preface: Python that its process runs first.
     """
 
     def __init__(
-        self, home: Path, backend: str = "asyncio", environment: Mapping[str, str] | None = None
+        self,
+        home: Path,
+        backend: str = "asyncio",
+        environment: Mapping[str, str] | None = None,
+        preface: str = "",
     ) -> None:
         self.home, self.backend = home, backend
+        self._code = f"import sys; from kbd.cli import main; {preface}; sys.exit(main())"
         self.socket = str(home / "kbd.sock")
         kept = {
             name: value
@@ -52,7 +58,7 @@ class RealDaemon:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
-                    sys.executable, "-m", "kbd", "--home", str(self.home), "daemon",
+                    sys.executable, "-c", self._code, "--home", str(self.home), "daemon",
                     "--backend", self.backend, "--log-format", "json",
                 ],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment,

@@ -102,7 +102,7 @@ async def _serve(
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop = SystemClock(), Hub(), anyio.Event()
     plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
-    catalog = Catalog(plugins)
+    catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=environment)
     async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
         parts = Parts(
