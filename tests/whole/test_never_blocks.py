@@ -23,17 +23,18 @@ def test_a_whole_job_never_blocks_the_loop(short_dir: Path, tmp_path: Path) -> N
     source.write_text("Date,Category,Amount\n2024-01-02,Food,1.50\n2024-01-01,Rent,900.00\n")
     home = short_dir / "h"
     daemon = RealDaemon(home, "asyncio", preface=DETECTOR)
+    workbench_id = ""
     for _ in range(2):  # the second start recovers what the first one left
         daemon.start()
         workbench_id = daemon.workbench(source)
         ask = {"workbench_id": workbench_id}
         run = daemon.run_prompt(workbench_id, PROMPT)
-        assert ["done"] * 3 == [item["state"] for item in run["items"]]
+        assert [item["state"] for item in run["items"]] == ["done"] * 3
         assert len(daemon.ask("ReviewGetChangeSet", **ask)["changes"]) == 1
         daemon.ask("DraftPublish", **ask)
         out = str(tmp_path / "out")
         rows = daemon.ask("WorkbenchFilesExtract", destination_dir=out, **ask)["extract_results"]
-        assert ["extracted", "extracted"] == [row["status"] for row in rows]
+        assert [row["status"] for row in rows] == ["extracted", "extracted"]
         for method in (
             "WorkshopGetConversation", "WorkbenchFilesList", "LogVerify", "DraftGetState",
             "EgressGetConsentStatus", "CheckpointsList", "WorkbenchOpen", "WorkshopGetState",
