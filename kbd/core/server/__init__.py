@@ -2,6 +2,7 @@
 
     transport      Server: accepts, refuses, stops
     sockets        the Unix socket itself
+    wire           Wire: one client's end of it
     connection     Connection: one client, and the session of its requests
     outbox         what waits for one client to read it
     dispatch       Handler, Session: what the core gives, and is given

@@ -8,7 +8,7 @@ from typing import Any, Literal, assert_never
 import anyio
 import msgspec
 import structlog
-from anyio.abc import SocketAttribute, SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from kbd.core.server.answering import (
     cancelled_line,
@@ -23,6 +23,7 @@ from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
 from kbd.core.server.stream import Stream
 from kbd.core.server.subscriptions import feed
+from kbd.core.server.wire import Wire
 from kbd.errors import ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped
@@ -57,7 +58,7 @@ class Connection:
     """A client that is connected; what its requests are given as their session.
 
     Args:
-        stream: The client.
+        wire: The client.
         routes: How each request is answered.
         parser: Reads messages.
         hub: Tells of workbenches.
@@ -66,13 +67,13 @@ class Connection:
 
     def __init__(
         self,
-        stream: SocketStream,
+        wire: Wire,
         routes: Mapping[type[Request], Route],
         parser: Parser,
         hub: Hub,
         limits: ServerLimits,
     ) -> None:
-        self._stream = stream
+        self._wire = wire
         self._routes = routes
         self._parser = parser
         self._hub = hub
@@ -80,7 +81,7 @@ class Connection:
         self._framer = Framer(limits.message_bytes)
         self._whole = anyio.CancelScope()
         self._tasks: TaskGroup = anyio.create_task_group()
-        self._outbox = Outbox(stream, limits, self._framer.frame, self._whole.cancel)
+        self._outbox = Outbox(wire, limits, self._framer.frame, self._whole.cancel)
         self._crew = Crew(self._tasks, limits.in_flight, self._finish_one)
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
@@ -108,7 +109,7 @@ class Connection:
         self._crew.close()
         # The reader sees the end of the stream at once; no wait for a byte is left to cancel.
         try:
-            self._stream.extra(SocketAttribute.raw_socket).shutdown(socket.SHUT_RD)
+            self._wire.socket.shutdown(socket.SHUT_RD)
         except OSError:
             pass  # the client has gone already
 
@@ -178,15 +179,17 @@ class Connection:
                     await self._take_other(parsed)
                 if self._is_closing:
                     return
+                if self._outbox.is_full:
+                    await self._outbox.settle()
             await self._outbox.settle()
 
     async def _receive(self) -> bytes | None:
         """Return the next bytes, or None at the end or where a message takes too long to end."""
         try:
             if not self._framer.is_midway:
-                return await self._stream.receive(_CHUNK_BYTES)
+                return await self._wire.receive(_CHUNK_BYTES)
             with anyio.move_on_after(self._limits.partial_s):
-                return await self._stream.receive(_CHUNK_BYTES)
+                return await self._wire.receive(_CHUNK_BYTES)
             self._outbox.put(refusal(None, Code.PARSE, "parse error: a message was not finished"))
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the client is gone, or we are to go

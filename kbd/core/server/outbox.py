@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import anyio
-from anyio.abc import ByteSendStream
 
 from kbd.core.server.limits import ServerLimits
+from kbd.core.server.wire import Wire
 from kbd.types import Seq
 
 __all__ = ["Mark", "Outbox"]
@@ -28,7 +28,7 @@ class Outbox:
     send is never cancelled before the connection is given up, for that would leave half a line.
 
     Args:
-        stream: The client.
+        wire: The client.
         limits: How much may wait.
         frame: Makes of a line what goes over the wire.
         give_up: Called once when nothing can or should be sent any more.
@@ -36,12 +36,12 @@ class Outbox:
 
     def __init__(
         self,
-        stream: ByteSendStream,
+        wire: Wire,
         limits: ServerLimits,
         frame: Callable[[bytes], bytes],
         give_up: Callable[[], None],
     ) -> None:
-        self._stream = stream
+        self._wire = wire
         self._limits = limits
         self._frame = frame
         self._give_up = give_up
@@ -110,7 +110,7 @@ class Outbox:
         self._is_sending = True
         try:
             while self._queue:
-                await self._stream.send(self._take())
+                await self._wire.send(self._take())
                 self._sends += 1
                 self._tell_waiters()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):

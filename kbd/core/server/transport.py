@@ -15,6 +15,7 @@ from kbd.core.server.dispatch import Handlers, Session, routes
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.sockets import bound_socket, peer_uid, remove_socket
+from kbd.core.server.wire import Wire
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
@@ -124,7 +125,8 @@ class Server:
             if len(self._connections) >= self._limits.connections:
                 await self._turn_away(stream)
                 return
-            connection = Connection(stream, self._routes, self._parser, self._hub, self._limits)
+            wire = Wire(stream)
+            connection = Connection(wire, self._routes, self._parser, self._hub, self._limits)
             self._connections.add(connection)
             try:
                 await connection.run()
