@@ -6,6 +6,7 @@ of the same log, both small integers with 0 for "none". Shown, the run is its id
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from kbd.types import Seq
@@ -17,8 +18,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def shown_time(ts_us: int) -> str:
     """Return microseconds since 1970 UTC as `2026-01-31T09:30:00.123456Z`."""
-    moment = _EPOCH + timedelta(microseconds=ts_us)
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    seconds, rest = divmod(ts_us, 1_000_000)
+    return f"{_second(seconds)}.{rest:06}Z"
+
+
+@lru_cache(maxsize=256)
+def _second(seconds: int) -> str:
+    """Write a second; what is shown together mostly happened in few of them."""
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
 def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
