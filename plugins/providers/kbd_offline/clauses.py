@@ -16,7 +16,11 @@ __all__ = [
     "Figure", "countable", "measures_of", "take_columns", "take_figures", "take_keys", "take_order",
 ]  # fmt: skip
 
-_SORT = r"\b(?:sort|sorted|sorting|order|ordered|ordering)\b(?:\s+[^\W_]+){0,6}?\s+(?:by|on)\b"
+# The word nearest to "by" counts: in "Order Date and Amount sorted by" the first is of a name.
+_SORT = (
+    r"\b(?:sort|sorted|sorting|order|ordered|ordering)\b"
+    r"(?:\s+(?!(?:sort|sorted|sorting|ordered|ordering)\b)[^\W_]+){0,6}?\s+(?:by|on)\b"
+)
 _DOWN = (
     r"\s*[,(]?\s*(?:in\s+)?"
     r"(?:desc(?:ending)?\b|(?:new|lat|larg|high|bigg)est\s+first\b|z\s*-\s*a\b)"

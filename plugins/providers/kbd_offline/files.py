@@ -8,7 +8,7 @@ import msgspec
 from kbd_offline.names import split_suffix
 from kbd_offline.wording import UnclearError
 
-__all__ = ["BOOK_SUFFIX", "TABLE_SUFFIXES", "Files", "choose_files"]
+__all__ = ["BOOK_SUFFIX", "TABLE_SUFFIXES", "Files", "choose_files", "without_stems"]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
 BOOK_SUFFIX = ".xlsx"
@@ -72,6 +72,18 @@ def choose_files(request: str, paths: Sequence[str]) -> Files:
         text = text[: called.start()] + " " * len(called.group()) + text[called.end() :]
     source = _only_source(list(dict.fromkeys(sources)), paths)
     return Files(source, _only_target(targets, source), text, tuple(paths))
+
+
+def without_stems(request: str) -> str:
+    """Return a request with only the suffixes left of the names of files, of the same length.
+
+    `letter.docx` asks for no letter.
+    """
+    for pattern in (_QUOTED_NAME, _PLAIN_NAME):
+        for match in pattern.finditer(request):
+            start, dot = match.start(1), match.start(1) + match.group(1).rindex(".")
+            request = request[:start] + " " * (dot - start) + request[dot:]
+    return request
 
 
 def _named(request: str, known: Mapping[str, str]) -> list[tuple[int, int]]:

@@ -18,15 +18,13 @@ from kbd_offline.intents import (
     found_in,
 )
 from kbd_offline.names import split_suffix
-from kbd_offline.sheets import Sheet, fill_sheet
+from kbd_offline.sheets import Sheet, fill_sheet, fitted_widths
 from kbd_offline.steps import steps
 
 __all__ = ["implement"]
 
 _BOOK = ".xlsx"
 _SHEET = "Sheet1"
-_KEY_WIDTH = 28
-_FIGURE_WIDTH = 22
 _MAX_ANSWER_ROWS = 50
 
 
@@ -63,15 +61,17 @@ def _split(conversation: Conversation, intent: Split, number: int) -> str:
     key, source = intent.key, intent.selection.source
     figures = _overall(conversation, source, sql.overall(intent.selection, intent.measures))
     query = sql.grouped(Grouped(intent.selection, (key,), intent.measures), for_sheet=True)
+    columns = (_key_column(key.label, key.column, key.part), *map(_figure, intent.measures))
+    totals = ("Total", *figures)
     sheet = Sheet(
         target=intent.target,
         name=intent.summary_sheet,
         source=source,
         query=query,
-        columns=(_key_column(key.label, key.column, key.part), *map(_figure, intent.measures)),
+        columns=columns,
         rows=len(intent.parts),
-        widths=(_KEY_WIDTH, *(_FIGURE_WIDTH for _ in intent.measures)),
-        totals=("Total", *figures),
+        widths=_widths(conversation, source, query, columns, totals),
+        totals=totals,
     )
     fill_sheet(conversation, sheet)
     told = ", ".join(_told(intent.measures, figures))
@@ -108,6 +108,7 @@ def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
     )
     rows = int(first["total_row_count"])
     keys = [_key_column(key.label, key.column, key.part) for key in intent.keys]
+    columns = (*keys, *map(_figure, intent.measures))
     is_sum = all(measure.function in ("total", "count") for measure in intent.measures)
     label = "Total" if is_sum else "All rows"
     figures = overall["rows"][0]
@@ -117,9 +118,9 @@ def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
         name="Summary",
         source=source,
         query=query,
-        columns=(*keys, *map(_figure, intent.measures)),
+        columns=columns,
         rows=rows,
-        widths=(*(_KEY_WIDTH for _ in keys), *(_FIGURE_WIDTH for _ in intent.measures)),
+        widths=_widths(conversation, source, query, columns, totals or figures),
         totals=totals,
     )
     fill_sheet(conversation, sheet)
@@ -179,6 +180,20 @@ def _answer(conversation: Conversation, intent: Grouped) -> str:
 
 def _overall(conversation: Conversation, source: str, query: str) -> tuple[Any, ...]:
     return tuple(conversation.call("table_query", path=source, query=query)["rows"][0])
+
+
+def _widths(
+    conversation: Conversation,
+    source: str,
+    query: str,
+    columns: Sequence[Column],
+    totals: Sequence[Any],
+) -> tuple[int, ...]:
+    """Return widths for the rows of a query and a row of totals below them."""
+    found = _overall(conversation, source, sql.widths(columns, f"({query})"))
+    last = (0 if value is None else len(str(value)) for value in totals)
+    longest = [max(length or 0, other) for length, other in zip(found, last, strict=True)]
+    return fitted_widths(columns, longest)
 
 
 def _told(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:

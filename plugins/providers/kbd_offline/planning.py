@@ -73,7 +73,7 @@ def _notes(intent: Intent) -> list[str]:
             return [
                 f"- Source: {intent.selection.source}",
                 f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
-                "- Empty fields stay empty and are not counted.",
+                "- Empty fields stay empty and are left out of totals and averages.",
             ]
         case Grouped() | Rows():
             target = intent.target or "none, the answer is a text"

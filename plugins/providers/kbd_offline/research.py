@@ -1,13 +1,12 @@
 """The research phase: look at the table, read the request, write down the intent."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, Conversation
-from kbd_offline.files import Files, choose_files
+from kbd_offline.files import Files, choose_files, without_stems
 from kbd_offline.intents import (
     Column,
     Declined,
@@ -19,6 +18,7 @@ from kbd_offline.intents import (
     written,
 )
 from kbd_offline.names import sheet_names
+from kbd_offline.sheets import fitted_widths
 from kbd_offline.steps import described
 from kbd_offline.understanding import refused, shortened, understand
 from kbd_offline.wording import UnclearError
@@ -33,8 +33,6 @@ MAX_INTENT_CHARACTERS = 18_000
 
 MAX_SHEET_ROWS = 1_000_000
 MAX_SHEET_COLUMNS = 200
-_MAX_WIDTH = 60
-_TYPE_WIDTHS = {"date": 12, "datetime": 20, "integer": 12, "float": 14, "boolean": 9}
 
 
 def research(conversation: Conversation) -> str:
@@ -44,7 +42,9 @@ def research(conversation: Conversation) -> str:
         files = choose_files(request, conversation.paths)
     except UnclearError as unclear:
         conversation.call("list_files")
-        return _declined(Declined(shortened(request), refused(request) or str(unclear)))
+        return _declined(
+            Declined(shortened(request), refused(without_stems(request)) or str(unclear))
+        )
     try:
         return _looked(conversation, request, files)
     except (CallFailedError, UnclearError) as failed:
@@ -75,7 +75,7 @@ def _looked(conversation: Conversation, request: str, files: Files) -> str:
             "- Read by the rules of the offline provider, which is not a model.",
             "",
             "## Constraints",
-            "- Empty fields stay empty and are not counted.",
+            "- Empty fields stay empty and are left out of totals and averages.",
             *(f"- {warning}" for warning in _warnings(table_map, facts)),
             "",
             "## Samples",
@@ -100,7 +100,7 @@ def _measured(conversation: Conversation, intent: Intent) -> Intent:
             found = int(count["rows"][0][0])
             if intent.target.endswith(".xlsx"):
                 _check_sheet(found, len(intent.columns))
-            fitted = _widths(intent.columns, widths["rows"][0])
+            fitted = fitted_widths(intent.columns, widths["rows"][0])
             return msgspec.structs.replace(intent, rows=found, widths=fitted)
         case Grouped() | Declined():
             return intent
@@ -129,16 +129,8 @@ def _measured_split(conversation: Conversation, intent: Split) -> Split:
     reserved = (intent.summary_sheet,) if intent.measures else ()
     names = sheet_names((value or "" for value, _ in found), reserved)
     parts = (SheetPart(name, *one) for name, one in zip(names, found, strict=True))
-    fitted = _widths(intent.columns, widths["rows"][0])
+    fitted = fitted_widths(intent.columns, widths["rows"][0])
     return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
-
-
-def _widths(columns: Sequence[Column], longest: Sequence[int | None]) -> tuple[int, ...]:
-    """Return widths in characters that show headings and, within reason, values."""
-    return tuple(
-        min(max(_TYPE_WIDTHS.get(column.type, (length or 0) + 2), len(column.name) + 2), _MAX_WIDTH)
-        for column, length in zip(columns, longest, strict=True)
-    )
 
 
 def _check_sheet(rows: int, columns: int) -> None:

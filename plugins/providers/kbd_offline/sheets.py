@@ -1,6 +1,7 @@
 """Writing one sheet of a workbook: style first, then the rows, then a look at what came out."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from kbd.errors import ValidationFailed
 from kbd_offline.conversation import Conversation
 from kbd_offline.intents import Column
 
-__all__ = ["Sheet", "fill_sheet"]
+__all__ = ["Sheet", "fill_sheet", "fitted_widths"]
 
 _HEADER = {
     "font_bold": True,
@@ -19,6 +20,8 @@ _HEADER = {
 _TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"}}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AMOUNT = "#,##0.00"
+_NARROWEST, _WIDEST = 6, 60
+_MOMENT_WIDTHS = {"date": 12, "datetime": 20}
 _MAX_STYLED_ROWS = 20_000
 """A style is given with a cell's value, here blanks; beyond this the call would be too long."""
 
@@ -71,6 +74,27 @@ def fill_sheet(conversation: Conversation, sheet: Sheet) -> None:
             include_header=False,
         )
         _check(conversation, sheet)
+
+
+def fitted_widths(columns: Sequence[Column], longest: Sequence[int | None]) -> tuple[int, ...]:
+    """Return widths that show headings in bold and, within reason, values.
+
+    Args:
+        columns: The columns.
+        longest: The characters of the longest value of each as plain text, None where none is.
+    """
+    return tuple(
+        min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _WIDEST)
+        for column, length in zip(columns, longest, strict=True)
+    )
+
+
+def _value_width(column: Column, length: int) -> int:
+    """Return the width of the longest value as it is shown."""
+    if column.type == "float":
+        # Two decimals may be added, and a comma after every third digit.
+        return max(length + 2 + length // 3, _NARROWEST) + 2
+    return max(_MOMENT_WIDTHS.get(column.type, length + 2), _NARROWEST)
 
 
 def letters(number: int) -> str:

@@ -80,10 +80,10 @@ def values_of(selection: Selection, key: Key) -> str:
     )
 
 
-def widths(columns: Sequence[Column]) -> str:
-    """Return the query for the longest text of each column."""
+def widths(columns: Sequence[Column], rows_of: str = "data") -> str:
+    """Return the query for the longest text of each column, of all rows or of a query's."""
     lengths = (f"max(length(CAST({identifier(c.name)} AS VARCHAR)))" for c in columns)
-    return f"SELECT {', '.join(lengths)} FROM data"
+    return f"SELECT {', '.join(lengths)} FROM {rows_of}"
 
 
 def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:

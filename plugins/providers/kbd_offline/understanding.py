@@ -146,9 +146,9 @@ def _split(
         # Plain "totals" are those of every column of numbers that the sheets show.
         totals = tuple(Measure("total", column) for column in numbers)
         measures = measures_of(named, numbers) if named else totals
-        counted = next((measure.column for measure in measures if measure.column), None)
-        measures = tuple(m for m in measures if m.function != "count")
-        measures = (Measure("count", counted), *measures)
+        # Rows, so that the count agrees with the sheet that it tells of.
+        counted = Measure("count")
+        measures = (counted, *(one for one in measures if one.function != "count"))
     target = _target(files, "summary", book=True)
     if split_suffix(target)[1] != BOOK_SUFFIX:
         raise UnclearError("sheets need a workbook: name the result with .xlsx.")

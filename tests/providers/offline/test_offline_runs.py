@@ -72,9 +72,9 @@ def test_split(tmp_path: Path) -> None:
     assert values(player, "summary.xlsx", "Summary") == [
         ["Category", "Count", "Total Amount"],
         ["Food", 3, 14.25],
-        ["Rent/Travel", 1, 2.8],
+        ["Rent/Travel", 2, 2.8],
         [None, 1, 7],
-        ["Total", 5, float(total)],
+        ["Total", 6, float(total)],
     ]
 
 

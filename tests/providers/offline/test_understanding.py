@@ -54,7 +54,7 @@ def test_split(request_text: str) -> None:
     assert intent.key == Key(KIND)
     assert intent.columns == (DATE, TEXT, AMOUNT)
     assert intent.order == (Order("Date"),)
-    assert intent.measures == (Measure("count", AMOUNT), Measure("total", AMOUNT))
+    assert intent.measures == (Measure("count"), Measure("total", AMOUNT))
     assert intent.target == "summary.xlsx"
 
 
@@ -280,3 +280,12 @@ def test_intents_travel() -> None:
     assert found_in(text.replace("```json\n", "").replace("\n```", "")) == intent
     assert "</plan>" not in text
     assert found_in('{"offline":"unknown"}\n{"offline":') is None
+
+
+def test_a_column_called_order_is_no_sorting() -> None:
+    """The word "order" in a name does not swallow the list of columns that it stands in."""
+    intent = read("one sheet per category with Order ID and Amount sorted by date")
+
+    assert isinstance(intent, Split)
+    assert [column.name for column in intent.columns] == ["Order ID", "Amount"]
+    assert intent.order == (Order("Date"),)
