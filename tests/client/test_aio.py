@@ -16,6 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_requests_in_flight_are_kept_apart(short_dir: Path) -> None:
+    """Requests made together get each its own answer, and one that waits holds up no other."""
     async with serving(short_dir) as served, connect(str(served.path)) as client:
         answers = []
 
@@ -33,6 +34,7 @@ async def test_requests_in_flight_are_kept_apart(short_dir: Path) -> None:
 
 
 async def test_what_is_given_up_here_is_cancelled_there(short_dir: Path) -> None:
+    """A request that times out or is cancelled at the client ends in the daemon too."""
     async with serving(short_dir) as served, connect(str(served.path)) as client:
         with pytest.raises(NoAnswerError):
             await client.send("WorkbenchCreate", {"name": "wait"}, 0.05)
@@ -46,12 +48,15 @@ async def test_what_is_given_up_here_is_cancelled_there(short_dir: Path) -> None
 
 
 async def test_an_error_keeps_its_code(short_dir: Path) -> None:
+    """An error of the daemon is raised with its message, its code and its data."""
     async with serving(short_dir) as served, connect(str(served.path)) as client:
-        with pytest.raises(RemoteError, match="no such workbench"):
+        with pytest.raises(RemoteError, match="no such workbench") as raised:
             await client.send("WorkbenchOpen", {"workbench_id": WORKBENCH})
+        assert (raised.value.code, raised.value.data["error_code"]) == (-32000, "NOT_FOUND")
 
 
 async def test_it_hears_notifications(short_dir: Path) -> None:
+    """What the daemon announces reaches the function that was given for it."""
     heard = anyio.Event()
     async with (
         serving(short_dir) as served,
@@ -64,6 +69,7 @@ async def test_it_hears_notifications(short_dir: Path) -> None:
 
 
 async def test_it_follows_a_log_and_leaves_it(short_dir: Path) -> None:
+    """A log is followed from its cursor, can be left and followed again; a bad cursor raises."""
     async with serving(short_dir) as served, connect(str(served.path)) as client:
         served.logs.append(WORKBENCH, "x", 3000)
         for _ in range(2):
@@ -81,6 +87,7 @@ async def test_it_follows_a_log_and_leaves_it(short_dir: Path) -> None:
 
 
 async def test_a_daemon_that_goes_ends_what_waits(short_dir: Path) -> None:
+    """When the daemon goes, what follows a log ends, and a further request raises."""
     async with (
         serving(short_dir, ServerLimits(grace_s=0.05)) as served,
         connect(str(served.path)) as client,
@@ -94,6 +101,7 @@ async def test_a_daemon_that_goes_ends_what_waits(short_dir: Path) -> None:
 
 
 async def test_nobody_there_is_an_error_of_its_own(short_dir: Path) -> None:
+    """Where no daemon answers, connecting raises ConnectionLostError."""
     with pytest.raises(ConnectionLostError, match="no daemon answers"):
         async with connect(str(short_dir / "none")):
             pass

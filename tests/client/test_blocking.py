@@ -31,6 +31,7 @@ async def _with_client(served: Served, work: Callable[[Client], Any]) -> Any:
 
 
 async def test_it_asks_and_is_answered(short_dir: Path) -> None:
+    """A request returns its answer's members, text beyond ASCII included."""
     async with serving(short_dir) as served:
 
         def work(client: Client) -> Any:
@@ -41,6 +42,7 @@ async def test_it_asks_and_is_answered(short_dir: Path) -> None:
 
 
 async def test_an_error_keeps_its_code_and_data(short_dir: Path) -> None:
+    """An error of the daemon is raised with its message, its code and its data."""
     async with serving(short_dir) as served:
 
         def work(client: Client) -> RemoteError:
@@ -53,6 +55,7 @@ async def test_an_error_keeps_its_code_and_data(short_dir: Path) -> None:
 
 
 async def test_an_answer_that_comes_too_late_is_not_taken_for_another(short_dir: Path) -> None:
+    """The answer to a request that was given up is not returned for the next one."""
     async with serving(short_dir) as served:
 
         def work(client: Client) -> Any:
@@ -65,6 +68,7 @@ async def test_an_answer_that_comes_too_late_is_not_taken_for_another(short_dir:
 
 
 async def test_notifications_are_heard_between_request_and_answer(short_dir: Path) -> None:
+    """Notifications are heard while waiting for them and while waiting for an answer."""
     async with serving(short_dir) as served:
 
         def work(client: Client) -> Any:
@@ -82,6 +86,7 @@ async def test_notifications_are_heard_between_request_and_answer(short_dir: Pat
 
 
 async def test_what_nobody_hears_is_kept_for_who_listens_later(short_dir: Path) -> None:
+    """A notification that came before there was a listener is heard by the first one."""
     async with serving(short_dir) as served:
 
         def work(client: Client) -> Any:
@@ -97,6 +102,7 @@ async def test_what_nobody_hears_is_kept_for_who_listens_later(short_dir: Path) 
 
 
 async def test_it_follows_a_log_from_a_cursor(short_dir: Path) -> None:
+    """A log is followed from its cursor, over history and what is new, without gap or repeat."""
     async with serving(short_dir) as served:
         served.logs.append(WORKBENCH, "x", 600)
 
@@ -114,6 +120,7 @@ async def test_it_follows_a_log_from_a_cursor(short_dir: Path) -> None:
 
 
 async def test_a_daemon_that_goes_is_an_error_of_its_own(short_dir: Path) -> None:
+    """ConnectionLostError is raised where the daemon goes, and where none answers."""
     async with serving(short_dir) as served:
 
         def ask_until_it_breaks(client: Client) -> None:
@@ -131,6 +138,7 @@ async def test_a_daemon_that_goes_is_an_error_of_its_own(short_dir: Path) -> Non
 
 
 async def test_a_crowded_daemon_says_so(short_dir: Path) -> None:
+    """A client that the daemon has no room for gets the code that says so, -32001."""
     async with serving(short_dir, ServerLimits(connections=0)) as served:
 
         def work(client: Client) -> int:
@@ -143,6 +151,7 @@ async def test_a_crowded_daemon_says_so(short_dir: Path) -> None:
 
 @pytest.mark.parametrize("module", ["kbd.client", "kbd.client.blocking"])
 def test_it_imports_nothing_that_takes_time(module: str) -> None:
+    """Importing the blocking client loads none of the modules that make a start slow."""
     code = f"import sys, {module}; print(*sys.modules)"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from kbd.errors import DiskFull, EgressConsentRequired
-from kbd.requests.daemon import EngineInfo, SandboxInfo, ToolWorkerStatus
+from kbd.requests.daemon import SandboxInfo, ToolWorkerStatus
 from kbd.requests.notifications import EventsSynced, WorkshopPhaseStarted
 from kbd.rpc import answer, batch, failure, notification, refusal
 from kbd.types import Phase, Seq
@@ -17,16 +17,17 @@ def _read(line: bytes) -> Any:
 
 
 def test_an_answer_leaves_out_what_there_is_not() -> None:
+    """An answer carries the request's id and its record, without the fields that are not set."""
     status = ToolWorkerStatus(available=True, workers=0, sandbox=SandboxInfo(level="rlimits"))
     assert _read(answer("a", status)) == {
         "jsonrpc": "2.0",
         "id": "a",
         "result": {"available": True, "workers": 0, "sandbox": {"level": "rlimits"}},
     }
-    assert EngineInfo.__struct_fields__[:2] == ("engine_version", "api_version")
 
 
 def test_a_refusal_without_an_id_says_null() -> None:
+    """A refusal of a message whose id cannot be told has `null` for an id, and no data."""
     assert _read(refusal(None, -32700, "parse error")) == {
         "jsonrpc": "2.0",
         "id": None,
@@ -35,6 +36,7 @@ def test_a_refusal_without_an_id_says_null() -> None:
 
 
 def test_an_application_error_carries_the_contracts_data() -> None:
+    """A KbdError is -32000 with code, phase, actions and context where the contract has them."""
     error = EgressConsentRequired(
         "files would leave",
         actions=("grant consent",),
@@ -56,6 +58,7 @@ def test_an_application_error_carries_the_contracts_data() -> None:
 
 
 def test_an_error_may_name_its_own_phase() -> None:
+    """A phase in the error's detail overrules the request's, and the error is left as it was."""
     error = DiskFull("no space", detail={"phase": "workshop", "subphase": "rpi_plan"})
     data = _read(failure(1, error, "daemon"))["error"]["data"]
     assert data == {
@@ -68,6 +71,7 @@ def test_an_error_may_name_its_own_phase() -> None:
 
 
 def test_a_notification_is_named_by_its_record() -> None:
+    """A notification's method is its record's name; it has no id, and leaves out what is unset."""
     started = WorkshopPhaseStarted(workbench_id="a", seq=Seq(4), phase=Phase.PLAN)
     assert _read(notification(started)) == {
         "jsonrpc": "2.0",
@@ -78,5 +82,6 @@ def test_a_notification_is_named_by_its_record() -> None:
 
 
 def test_the_parts_of_a_batch_are_answered_in_one_line() -> None:
+    """The answers to a batch are one line: an array, in the order of its parts."""
     lines = [refusal(1, -1, "x"), refusal(2, -1, "y")]
     assert [part["id"] for part in _read(batch(lines))] == [1, 2]

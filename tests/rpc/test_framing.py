@@ -21,6 +21,7 @@ def _fed(framer: Framer, stream: bytes, sizes: list[int]) -> list[bytes]:
 
 @given(st.lists(_BODY, min_size=1, max_size=8), st.lists(st.integers(1, 30), max_size=30))
 def test_lines_are_cut_alike_however_they_arrive(bodies: list[bytes], sizes: list[int]) -> None:
+    """The same lines come out whatever the chunks they arrive in, and nothing is left over."""
     framer = Framer()
     assert _fed(framer, b"".join(body + b"\n" for body in bodies), sizes) == bodies
     assert not framer.is_midway
@@ -30,6 +31,7 @@ def test_lines_are_cut_alike_however_they_arrive(bodies: list[bytes], sizes: lis
 def test_headed_messages_are_cut_alike_however_they_arrive(
     bodies: list[bytes], sizes: list[int]
 ) -> None:
+    """Messages with Content-Length come out whole whatever the chunks, and nothing is left over."""
     framer = Framer()
     stream = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
     assert _fed(framer, stream, sizes) == bodies
@@ -38,6 +40,7 @@ def test_headed_messages_are_cut_alike_however_they_arrive(
 
 
 def test_answers_are_framed_as_the_client_speaks() -> None:
+    """Who sends headers, in any case, is answered with headers; who sends lines, with lines."""
     headed = Framer()
     headed.feed(b"content-length: 2\r\nContent-Type: x\r\n\r\n{}")
     assert headed.frame(b"[1]\n") == b"Content-Length: 4\r\n\r\n[1]\n"
@@ -45,6 +48,7 @@ def test_answers_are_framed_as_the_client_speaks() -> None:
 
 
 def test_a_line_of_the_longest_length_passes_and_one_byte_more_does_not() -> None:
+    """The limit is exact, whether its line feed comes at once, later or never."""
     line = b"x" * 100
     assert Framer(100).feed(line + b"\n") == [line]
     split = Framer(100)
@@ -55,6 +59,7 @@ def test_a_line_of_the_longest_length_passes_and_one_byte_more_does_not() -> Non
 
 
 def test_an_endless_line_is_refused_before_it_is_held() -> None:
+    """A line without an end is refused as soon as what is held of it passes the limit."""
     framer = Framer(1000)
     for _ in range(15):
         assert framer.feed(b"x" * 64) == []
@@ -74,5 +79,6 @@ def test_an_endless_line_is_refused_before_it_is_held() -> None:
     ],
 )
 def test_headers_that_make_no_sense_end_the_connection(stream: bytes) -> None:
+    """A length that is too long, no number or absent, or headers without end, are refused."""
     with pytest.raises(FramingError):
         Framer(10).feed(stream)

@@ -25,6 +25,7 @@ def _parse(**message: Any) -> Any:
 
 
 def test_a_request_becomes_its_record() -> None:
+    """A request becomes a call with its id and the record of its method, defaults filled in."""
     call = _parse(method="WorkbenchCreate", params={"name": "März"}, id="a")
     assert isinstance(call, Call)
     assert (call.id, call.params) == ("a", WorkbenchCreate(name="März"))
@@ -33,21 +34,25 @@ def test_a_request_becomes_its_record() -> None:
 
 
 def test_parameters_that_may_all_be_absent_may_be_absent_as_a_whole() -> None:
+    """A method without required parameters can be asked without `params`."""
     assert _parse(method="EngineGetInfo").params == EngineGetInfo()
 
 
 def test_a_notification_has_no_id() -> None:
+    """A message without an id is a call that wants no answer."""
     call = PARSER.parse(b'{"jsonrpc":"2.0","method":"RunList"}')
     assert isinstance(call, Call)
     assert call.id is msgspec.UNSET
 
 
 def test_cancel_names_a_request() -> None:
+    """`$/cancelRequest` becomes a Cancel with the id of the request that it names."""
     raw = b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"x"}}'
     assert PARSER.parse(raw) == Cancel("x")
 
 
 def test_of_a_key_that_occurs_twice_the_last_counts() -> None:
+    """Where a message has two methods, the last one is carried out."""
     raw = b'{"jsonrpc":"2.0","id":1,"method":"EngineGetInfo","method":"RunList"}'
     call = PARSER.parse(raw)
     assert isinstance(call, Call)
@@ -64,6 +69,7 @@ def test_of_a_key_that_occurs_twice_the_last_counts() -> None:
     ],
 )
 def test_a_notification_that_cannot_be_carried_out_is_not_answered(message: Any) -> None:
+    """A faulty message that has no id becomes nothing, as JSON-RPC wants it."""
     assert PARSER.parse(json.dumps({"jsonrpc": "2.0", **message}).encode()) is None
 
 
@@ -119,6 +125,7 @@ def test_a_notification_that_cannot_be_carried_out_is_not_answered(message: Any)
     ],
 )
 def test_what_is_wrong_is_said_with_its_code(message: Any, code: Code, says: str) -> None:
+    """Each fault of a request has its own code, and a reason that names what is wrong."""
     refusal = _parse(**message)
     assert isinstance(refusal, Refusal)
     assert refusal.code == code
@@ -151,6 +158,7 @@ def test_what_is_wrong_is_said_with_its_code(message: Any, code: Code, says: str
     ],
 )
 def test_hostile_bytes_are_refused(raw: bytes, code: Code) -> None:
+    """Bytes that are no JSON, no request or beyond a limit are refused with the right code."""
     refusal = PARSER.parse(raw)
     assert isinstance(refusal, Refusal)
     assert refusal.code == code
@@ -158,6 +166,7 @@ def test_hostile_bytes_are_refused(raw: bytes, code: Code) -> None:
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_another_api_version_is_refused_before_anything_else(beside: bool) -> None:
+    """Another version is refused, with ours, even where the method is unknown to us."""
     message: dict[str, Any] = {"method": "RunListV2", "params": {}}
     (message if beside else message["params"])["api_version"] = "2"
     refusal = _parse(**message)
@@ -167,11 +176,13 @@ def test_another_api_version_is_refused_before_anything_else(beside: bool) -> No
 
 
 def test_our_api_version_is_taken_in_both_places() -> None:
+    """Our version may stand beside the method or among its parameters."""
     assert isinstance(_parse(method="RunList", api_version="1"), Call)
     assert isinstance(_parse(method="RunList", params={"api_version": "1"}), Call)
 
 
 def test_a_batch_is_taken_apart_and_each_part_judged_alone() -> None:
+    """A fault in one part of a batch leaves the others as they are; silent parts fall out."""
     parts = [
         {"jsonrpc": "2.0", "id": 1, "method": "RunList"},
         {"jsonrpc": "2.0", "method": "NoSuchMethod"},
@@ -189,6 +200,7 @@ def test_a_batch_is_taken_apart_and_each_part_judged_alone() -> None:
 
 
 def test_a_run_is_named_by_its_workbench_and_number() -> None:
+    """The ids of a workbench and of a run are taken in the form that the daemon gives them."""
     call = _parse(method="RunGet", params={"run_id": f"{WORKBENCH}-12"})
     assert isinstance(call.params, RunGet)
     assert isinstance(
@@ -218,11 +230,13 @@ _MESSAGE = st.fixed_dictionaries(
 
 @given(st.binary(max_size=200) | _MESSAGE.map(lambda m: json.dumps(m).encode()))
 def test_no_bytes_at_all_raise(raw: bytes) -> None:
+    """Whatever the bytes or the message, parsing returns one of its five outcomes."""
     assert isinstance(PARSER.parse(raw), Call | Cancel | Refusal | Batch | None)
 
 
 @given(_MESSAGE, st.integers(0, 300), st.integers(0, 255))
 def test_no_damaged_byte_raises(message: Any, place: int, byte: int) -> None:
+    """A message with any one byte damaged still parses to one of the five outcomes."""
     raw = bytearray(json.dumps(message).encode())
     raw[place % len(raw)] = byte
     assert isinstance(PARSER.parse(bytes(raw)), Call | Cancel | Refusal | Batch | None)

@@ -35,6 +35,7 @@ def _count(value: Any) -> int:
 
 @given(_JSON, st.integers(1, 6), st.integers(1, 12))
 def test_depth_and_number_are_those_of_the_value(value: Any, nesting: int, parts: int) -> None:
+    """The raw bytes are faulted exactly where the value is too deep or has too many parts."""
     raw = json.dumps(value, ensure_ascii=False).encode()
     fault = shape_fault(raw, nesting=nesting, parts=max(parts, nesting))
     expected = _depth(value) > nesting or _count(value) > max(parts, nesting)
@@ -57,5 +58,6 @@ def test_depth_and_number_are_those_of_the_value(value: Any, nesting: int, parts
     ],
 )
 def test_bombs_are_seen_before_they_are_parsed(raw: bytes, fault: str | None) -> None:
+    """Bombs and bad UTF-8 are named as such, and brackets inside text are not counted."""
     found = shape_fault(raw)
     assert (found is None) if fault is None else (found is not None and fault in found)

@@ -14,6 +14,7 @@ from served import connected, serving, until
 
 
 def test_the_socket_is_for_its_owner_only(short_dir: Path) -> None:
+    """The socket is made 0600 whatever the umask, and the umask is put back."""
     before = os.umask(0o022)
     try:
         with bound_socket(short_dir / "s"):
@@ -24,6 +25,7 @@ def test_the_socket_is_for_its_owner_only(short_dir: Path) -> None:
 
 
 def test_a_stale_socket_is_replaced_and_a_live_one_is_not(short_dir: Path) -> None:
+    """A socket that nobody answers on is replaced; one that is answered on is left alone."""
     path = short_dir / "s"
     bound_socket(path).close()
     assert path.exists()
@@ -33,6 +35,7 @@ def test_a_stale_socket_is_replaced_and_a_live_one_is_not(short_dir: Path) -> No
 
 @pytest.mark.parametrize("kind", ["file", "symlink", "folder"])
 def test_what_is_no_socket_is_never_replaced(short_dir: Path, kind: str) -> None:
+    """A file, link or folder at the socket's path is refused and stays as it is."""
     path = short_dir / "s"
     if kind == "file":
         path.write_text("keep")
@@ -40,18 +43,23 @@ def test_what_is_no_socket_is_never_replaced(short_dir: Path, kind: str) -> None
         path.mkdir()
     else:
         path.symlink_to(short_dir / "elsewhere")
+    before = path.lstat()
     with pytest.raises(ValidationFailed, match="not a socket"):
         bound_socket(path)
-    assert path.is_symlink() or path.exists()
+    after = path.lstat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert kind != "file" or path.read_text() == "keep"
 
 
 def test_a_folder_that_others_may_enter_is_refused(short_dir: Path) -> None:
+    """The socket is not made in a folder that is open to anybody else."""
     short_dir.chmod(0o755)
     with pytest.raises(ValidationFailed, match="0700"):
         bound_socket(short_dir / "s")
 
 
 def test_a_path_that_is_too_long_is_refused_clearly(short_dir: Path) -> None:
+    """A path of 107 bytes is taken; one of 108 is refused, with both numbers."""
     path = short_dir / ("x" * (107 - len(str(short_dir))))
     assert len(str(path)) == 108
     with pytest.raises(ValidationFailed, match="108 bytes; 107"):
@@ -60,6 +68,7 @@ def test_a_path_that_is_too_long_is_refused_clearly(short_dir: Path) -> None:
 
 
 def test_a_missing_folder_is_an_error_without_its_path(short_dir: Path) -> None:
+    """A folder that is not there is refused, and the message does not tell its path."""
     with pytest.raises(ValidationFailed) as raised:
         bound_socket(short_dir / "none" / "s")
     assert str(short_dir) not in raised.value.message
@@ -67,6 +76,7 @@ def test_a_missing_folder_is_an_error_without_its_path(short_dir: Path) -> None:
 
 @pytest.mark.anyio
 async def test_another_user_is_refused_before_a_byte_is_read(short_dir: Path) -> None:
+    """Another user's request is neither carried out nor answered; the connection just ends."""
     async with serving(short_dir, uid=os.geteuid() + 1) as served, connected(served) as client:
         await client.ask("DaemonShutdown")
         assert await client.lines_to_the_end() == []
@@ -77,6 +87,7 @@ async def test_another_user_is_refused_before_a_byte_is_read(short_dir: Path) ->
 
 @pytest.mark.anyio
 async def test_one_client_too_many_is_told_so(short_dir: Path) -> None:
+    """A client past the limit is told so and closed, and there is room again when others leave."""
     async with serving(short_dir, ServerLimits(connections=2)) as served:
         async with connected(served) as first, connected(served) as second:
             for client in (first, second):
@@ -94,6 +105,7 @@ async def test_one_client_too_many_is_told_so(short_dir: Path) -> None:
 
 @pytest.mark.anyio
 async def test_file_descriptors_that_are_sent_along_are_not_kept(short_dir: Path) -> None:
+    """A file descriptor sent beside a request is closed, and the client served on."""
     async with serving(short_dir) as served, connected(served) as client:
         await client.ask("PluginsList", 0)
         await client.line()
@@ -109,6 +121,7 @@ async def test_file_descriptors_that_are_sent_along_are_not_kept(short_dir: Path
 
 @pytest.mark.anyio
 async def test_stopping_answers_what_is_in_flight_and_takes_nothing_new(short_dir: Path) -> None:
+    """A server that stops leaves its path at once, ends the idle and answers what is in flight."""
     async with serving(short_dir) as served, connected(served) as client, connected(served) as idle:
         await client.ask("WorkbenchCreate", "long", name="wait")
         await until(lambda: served.waiting == 1)
@@ -122,6 +135,7 @@ async def test_stopping_answers_what_is_in_flight_and_takes_nothing_new(short_di
 
 @pytest.mark.anyio
 async def test_stopping_waits_no_longer_than_its_time(short_dir: Path) -> None:
+    """A request that outlasts the grace period is cancelled when the server stops."""
     async with (
         serving(short_dir, ServerLimits(grace_s=0.05)) as served,
         connected(served) as client,

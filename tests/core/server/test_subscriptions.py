@@ -34,6 +34,7 @@ async def _subscribe(client: Raw, **params: Any) -> None:
 
 
 async def test_history_then_one_synced_then_live(short_dir: Path) -> None:
+    """A subscriber gets what is after its cursor, one EventsSynced, then what is new, gapless."""
     async with serving(short_dir) as served, connected(served) as client:
         served.logs.append(WORKBENCH, "old", 700)
         await _subscribe(client, workbench_id=WORKBENCH, after=10)
@@ -46,12 +47,14 @@ async def test_history_then_one_synced_then_live(short_dir: Path) -> None:
 
 
 async def test_an_empty_history_is_synced_at_once(short_dir: Path) -> None:
+    """A subscriber to an empty log is told at once that it has everything."""
     async with serving(short_dir) as served, connected(served) as client:
         await _subscribe(client, workbench_id=WORKBENCH)
         assert (await client.line())["params"]["seq"] == 0
 
 
 async def test_all_logs_are_followed_with_their_cursors(short_dir: Path) -> None:
+    """A subscription to "*" begins in each log at its cursor, or else at the beginning."""
     async with serving(short_dir) as served, connected(served) as client:
         served.logs.append(WORKBENCH, "x", 3)
         served.logs.append(OTHER, "x", 2)
@@ -77,12 +80,14 @@ async def test_all_logs_are_followed_with_their_cursors(short_dir: Path) -> None
 async def test_a_subscription_that_cannot_be_is_refused(
     short_dir: Path, params: dict[str, Any], code: str
 ) -> None:
+    """A cursor past the end or of the wrong kind, or an unknown log, is refused by its code."""
     async with serving(short_dir) as served, connected(served) as client:
         await client.ask("EventsSubscribe", **params)
         assert (await client.line())["error"]["data"]["error_code"] == code
 
 
 async def test_a_log_is_followed_once_and_can_be_left(short_dir: Path) -> None:
+    """A log is followed once at a time; who leaves it gets nothing until it subscribes again."""
     async with serving(short_dir) as served, connected(served) as client:
         await _subscribe(client, workbench_id=WORKBENCH)
         assert (await client.line())["method"] == "EventsSynced"
@@ -99,6 +104,7 @@ async def test_a_log_is_followed_once_and_can_be_left(short_dir: Path) -> None:
 
 
 async def test_a_connection_is_told_of_what_it_has_named(short_dir: Path) -> None:
+    """Notifications go to the clients that have named their workbench, and to no others."""
     async with (
         serving(short_dir) as served,
         connected(served) as client,
@@ -153,6 +159,7 @@ async def _resumes_without_a_gap(served: Served, stalled: Raw, total: int) -> No
 
 
 async def test_who_is_slow_but_reads_at_last_is_told_where_to_go_on(short_dir: Path) -> None:
+    """The last message to a dropped client gives the cursor of the last event that it was sent."""
     async with (
         serving(short_dir, ServerLimits(outbound_bytes=64 * 1024, stall_s=1.0)) as served,
         connected(served) as slow,
