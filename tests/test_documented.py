@@ -1,0 +1,311 @@
+"""What the README's tables name exists, and what exists is named there."""
+
+import argparse
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kbd import errors, hookspecs
+from kbd.cli import command, exits, workbench
+from kbd.core import daemon, paths
+from kbd.core.catalog import Catalog
+from kbd.core.plugins.host import Plugins
+from kbd.core.settings import Settings
+from kbd.events import VERSIONS
+from kbd.formats import Editable, Tabular
+from kbd.requests import METHODS, notifications
+from kbd.requests.base import Notification
+from kbd.rpc import Code
+from kbd.types import Phase
+from kbd_openai import OpenAIProvider
+from kbd_tables.limits import QueryLimits
+from readme import names, section, table, tables
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def told(record: type[msgspec.Struct], *but: str) -> list[str]:
+    """A record's fields as the README tells them: with `?` where they have a default."""
+    fields = [field for field in msgspec.structs.fields(record) if field.name not in but]
+    return [field.name if field.required else f"{field.name}?" for field in fields]
+
+
+@pytest.fixture(scope="module")
+def plugins() -> Plugins:
+    """The built-in plugins."""
+    return Plugins.discover(Settings())
+
+
+@cache
+def sources() -> tuple[tuple[Path, ast.Module], ...]:
+    """Every source file of kbd and its plugins, parsed."""
+    files = [*(ROOT / "kbd").rglob("*.py"), *(ROOT / "plugins").rglob("*.py")]
+    return tuple((path, ast.parse(path.read_text("utf-8"))) for path in files)
+
+
+class Asked(Mapping[str, str]):
+    """An empty environment that remembers what was looked up in it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def test_requests_are_documented() -> None:
+    """Each method stands in the table with its parameters and the fields of its answer."""
+    rows = table("Requests")
+
+    assert list(METHODS) == list(rows)
+    for method, request in METHODS.items():
+        assert told(request, "api_version") == names(rows[method]["parameters"]), method
+        if isinstance(request.answer, type) and issubclass(request.answer, msgspec.Struct):
+            assert told(request.answer) == names(rows[method]["answer"]), method
+
+
+def test_notifications_are_documented() -> None:
+    """Each notification stands in the table with its parameters."""
+    kinds: dict[str, type[msgspec.Struct]] = {
+        name: kind
+        for name, kind in vars(notifications).items()
+        if name in notifications.__all__ and isinstance(kind, type)
+    }
+    common = [field.name for field in msgspec.structs.fields(Notification)]
+    rows = table("Notifications")
+
+    assert kinds.keys() == rows.keys()
+    for name, kind in kinds.items():
+        but = common if issubclass(kind, Notification) else []
+        assert told(kind, *but) == names(rows[name]["parameters"]), name
+
+
+def test_events_are_documented() -> None:
+    """Each type of event stands in the table with its data."""
+    rows = table("Events")
+
+    assert [kind.__name__ for kind in VERSIONS] == list(rows)
+    for kind in VERSIONS:
+        assert told(kind) == names(rows[kind.__name__]["data"]), kind
+
+
+def test_tools_are_documented(plugins: Plugins) -> None:
+    """Each installed tool stands in the table with its plugin, effect, phases and arguments."""
+    catalog = Catalog(plugins)
+    rows = table("Tools")
+
+    assert [entry.tool.name for entry in catalog.tools()] == list(rows)
+    for entry in catalog.tools():
+        row = rows[entry.tool.name]
+        phases = [phase.value for phase in Phase if entry in catalog.tools_for(phase)]
+        assert entry.plugin.name == row["plugin"]
+        assert entry.tool.effect.value == row["effect"]
+        assert ", ".join(phases) == row["phases"]
+        assert told(entry.tool.arguments) == names(row["arguments"]), entry.tool.name
+
+
+def test_formats_are_documented(plugins: Plugins) -> None:
+    """Each format stands in the table with its plugin, kind, suffixes and what it can do."""
+    rows = table("Formats")
+
+    assert {owned.item.name for owned in plugins.formats} == rows.keys()
+    for owned in plugins.formats:
+        handler, row = owned.item, rows[owned.item.name]
+        assert (owned.plugin.name, handler.kind) == (row["plugin"], row["kind"])
+        named = set(names(row["names"]))
+        assert named <= handler.suffixes.keys()
+        assert named == handler.suffixes.keys() or "more" in row["names"]
+        assert isinstance(handler, Editable) == ("edited" in row["can be"])
+        assert isinstance(handler, Tabular) == ("table" in row["can be"])
+
+
+def test_operations_are_documented(plugins: Plugins) -> None:
+    """Each operation on workbooks stands in the table with its fields."""
+    records = [
+        record
+        for owned in plugins.formats
+        if isinstance(owned.item, Editable)
+        for record in owned.item.operations
+    ]
+    rows = table("Workbook operations")
+
+    assert [record.__struct_config__.tag for record in records] == list(rows)
+    for record in records:
+        assert told(record) == names(rows[str(record.__struct_config__.tag)]["fields"])
+
+
+def settings_with_defaults() -> Iterator[tuple[str, Any]]:
+    """Each setting with its default, sections unfolded."""
+    plain = Settings()
+    for field in msgspec.structs.fields(Settings):
+        value = msgspec.structs.asdict(plain)[field.name]
+        if isinstance(value, msgspec.Struct):
+            inner = msgspec.structs.asdict(value)
+            yield from ((f"{field.name}.{key}", default) for key, default in inner.items())
+        else:
+            yield field.name, value
+
+
+def test_settings_are_documented() -> None:
+    """Each setting stands in the table with its default and its variable."""
+    settings = dict(settings_with_defaults())
+    rows = table("Settings")
+
+    assert settings.keys() == rows.keys()
+    for key, default in settings.items():
+        shown = names(rows[key]["default"])
+        said = msgspec.json.decode(shown[0]) if shown else None
+        assert msgspec.json.decode(msgspec.json.encode(default)) == said, key
+        if key not in ("default_model", "plugins"):
+            assert [f"KBD_{key.replace('.', '_').upper()}"] == names(rows[key]["variable"])
+
+
+def test_settings_of_plugins_are_documented() -> None:
+    """The tables of the built-in plugins have the keys that those plugins read."""
+    rows = set(table("Settings", 1))
+    tables_keys = {f"plugins.tables.{field}" for field in QueryLimits.__struct_fields__}
+    openai_keys = {key for key in rows if key.startswith("plugins.openai.")}
+    source = inspect.getsource(sys.modules[OpenAIProvider.__module__])
+    read = set(re.findall(r'settings\.get\("(\w+)"', source))
+    secrets = {"api_key", "api_key_command"}
+
+    assert openai_keys | tables_keys == rows
+    assert read - {"has_key"} <= {key.rpartition(".")[2] for key in openai_keys}
+    for key in openai_keys:
+        name = key.rpartition(".")[2]
+        assert name in secrets or f'"{name}"' in source, key
+
+
+def test_environment_is_documented() -> None:
+    """Each variable that is read stands in one of the tables; those named there are read."""
+    asked = Asked()
+    home = paths.Home.find(asked)
+    settings = Settings.read(paths.Home(ROOT / "no-such-home", home.socket), asked)
+    settings.of_plugin("openai", asked)
+    looked_up = re.compile(r"os\.environ(?:\.get\(|\[)'(\w+)'|'(\w+)' in os\.environ")
+    for path, tree in sources():
+        if "cli" in path.parts:
+            for pair in looked_up.findall(ast.unparse(tree)):
+                asked.names.update(name for name in pair if name)
+    by_settings = {name for row in table("Settings").values() for name in names(row["variable"])}
+    rows = set(table("Environment"))
+
+    assert rows | by_settings == asked.names
+    assert not rows & by_settings
+
+
+def test_errors_are_documented() -> None:
+    """Each code stands in the table, with whether it is retryable by default."""
+    kinds = {kind.code: kind for kind in raisable().values()}
+    rows = table("Errors")
+
+    assert kinds.keys() == rows.keys()
+    for name, kind in kinds.items():
+        assert ("yes" if kind.retryable_by_default else "no") == rows[name]["retryable"], name
+    assert {str(code.value) for code in Code} == table("Errors", 1).keys()
+
+
+def raisable() -> dict[str, type[errors.KbdError]]:
+    """The classes of errors by name, the root left out."""
+    return {
+        name: kind
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.KbdError) and name != "KbdError"
+    }
+
+
+def test_every_error_is_raised() -> None:
+    """Each code that clients are told of is made somewhere in kbd or a built-in plugin."""
+    made = {
+        node.func.id
+        for path, tree in sources()
+        if path.name != "errors.py" and "testing" not in path.parts
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+    assert set() == raisable().keys() - made
+
+
+def test_commands_are_documented() -> None:
+    """Each command stands in the table with its options; each action of `wb` is told."""
+    rows = table("Commands")
+    everywhere = {"--help", "--home", "--socket"}
+
+    assert list(command.COMMANDS) == list(rows)
+    for name in command.COMMANDS:
+        parser = argparse.ArgumentParser()
+        command._subcommand(name, parser)
+        options = {text for action in parser._actions for text in action.option_strings}
+        assert {text for text in options if text.startswith("--")} - everywhere == set(
+            names(rows[name]["options"])
+        ), name
+    assert set(workbench.ACTIONS) == set(names(rows["wb"]["what it does"]))
+
+
+def test_exit_codes_are_documented() -> None:
+    """Each code with which a command or the daemon ends stands in the table."""
+    codes = {value for name in exits.__all__ if isinstance(value := vars(exits)[name], int)}
+    codes |= {value for name, value in vars(daemon).items() if name.startswith("EXIT_")}
+
+    assert {str(code) for code in codes} == table("Exit codes").keys()
+
+
+def test_hooks_are_documented() -> None:
+    """Each hook stands in the table with its arguments."""
+    rows = table("Write a plugin")
+
+    assert sorted(hookspecs.__all__) == sorted(rows)
+    for hook in hookspecs.__all__:
+        function = vars(hookspecs)[hook]
+        assert list(inspect.signature(function).parameters) == names(rows[hook]["arguments"])
+
+
+def test_folders_are_documented() -> None:
+    """Each folder of a workbench stands in the picture of the home."""
+    picture = section("Files on disk")
+
+    for part in paths._PARTS:
+        assert f"{part}/" in picture
+
+
+def test_packages_tell_what_is_in_them() -> None:
+    """A package's docstring is its contents page: it names each module and package inside."""
+    left_out = []
+    for path, tree in sources():
+        if path.name == "__init__.py":
+            page = ast.get_docstring(tree) or ""
+            modules = [each.stem for each in path.parent.glob("*.py") if each != path]
+            packages = [each.parent.name for each in path.parent.glob("*/__init__.py")]
+            left_out += [
+                f"{path.parent.name}: {name}"
+                for name in (*modules, *packages)
+                if not name.startswith("_") and not re.search(rf"\b{name}\b", page)
+            ]
+
+    assert left_out == []
+
+
+def test_the_glossary_is_sorted() -> None:
+    """Each word stands there once, in the order of the alphabet."""
+    words = [row["word"] for row in tables("Glossary")[0]]
+
+    assert sorted(set(words), key=str.casefold) == words
