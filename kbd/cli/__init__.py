@@ -4,8 +4,13 @@ Read `command` first: it finds the subcommand and turns what goes wrong into an 
 subcommand is a module with `command(parser)`, imported when it is asked for, so that `kbd status`
 pays only for what it needs (the gate is three times a bare Python).
 
-`place` knows where the daemon is, `link` speaks to it, `start` starts it; `terminal` is what may
-be printed; `job` does what `run` and `send` share, shown by `progress`.
+What they share: `exits` (the codes), `place` (where the daemon is), `link` (speaks to it), `start`
+(starts it), `terminal` (what may be printed), `names` (which workbench is meant); `job` (what `run`
+and `send` share, shown by `progress`), `adding`, `publishing` and `extracting` (steps of a job),
+`changes` and `describe` (a change set and an event for people).
+
+The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `log`,
+`verify`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
 """
 
 from kbd.cli.command import main

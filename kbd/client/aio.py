@@ -1,10 +1,12 @@
 """The asynchronous client, on asyncio or trio: many requests at a time over one connection.
 
-async with connect("/run/user/1000/kbd/kbd.sock") as client:
-workbench_id = (await client.send("WorkbenchCreate", {"name": "March"}))["workbench_id"]
-async with client.follow(workbench_id) as events:
-async for event in events:
-print(event["seq"], event["type"])
+    async with connect("/run/user/1000/kbd/kbd.sock") as client:
+        workbench_id = (await client.send("WorkbenchCreate", {"name": "March"}))["workbench_id"]
+        async with client.follow(workbench_id) as events:
+            async for event in events:
+                print(event["seq"], event["type"])
+
+It says the same as the blocking client, and does not wait for one answer before the next request.
 """
 
 import json

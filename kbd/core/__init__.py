@@ -7,11 +7,13 @@ Read from the bottom up, for a module knows only those below it:
     plugins, state, secrets     what is installed; the pure state of a workbench; API keys
     catalog, decisions, journal formats, tools and providers by name; the pure rules; the log
     workers                     processes in which hostile and heavy work is done
-    draft                       the draft's files
+    draft, outbound             the draft's files; an HTTP client that reaches one address
     keeper, egress              the single writer of a workbench; what may leave the machine
+    bench                       one open workbench
     queries                     answers from state
     agent, review               a run; its change set
     server, supervisor          the socket; which runs are alive
+    methods                     what answers each request
     daemon                      assembly
 """
 

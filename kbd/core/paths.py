@@ -5,6 +5,7 @@
       kbd.sock                      0600
       kbd.lock                      held for the daemon's life
       daemon/log/
+      daemon/daemon.log             what a daemon in the background prints
       workbenches/<16 hex digits>/
         log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/ open
 

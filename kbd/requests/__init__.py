@@ -1,5 +1,6 @@
 """Every request that a client may send, with its answer; and every notification.
 
+    base           what all requests, answers and notifications share
     daemon         EngineGetInfo ToolWorkerGetStatus DaemonShutdown PluginsList LogHead LogVerify
                    rpc.discover
     providers      ProvidersGetStatus ModelsListSupported UserGetDefaultModel UserSetDefaultModel

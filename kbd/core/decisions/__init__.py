@@ -2,7 +2,8 @@
 
 `decide(state, command)` looks and never changes; the Keeper records what it returns. A refusal is a
 `KbdError`. Read `commands` first, then `decide` (the one `match` over them), then the subjects:
-`files`, `runs`, `drafts`.
+`files`, `runs`, `drafts`. `decision` is what they return; `daemon` does the same for the daemon's
+own log.
 """
 
 from kbd.core.decisions.commands import (

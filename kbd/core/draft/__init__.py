@@ -2,7 +2,8 @@
 
 Read in this order: `names` (what a path of a client or a model may mean), `sandbox` (the only way
 to a file below a root), `blobs` (bytes by hash, without blocking the loop), `store` (published/ and
-draft/ of one workbench), `files` (what one tool call sees and writes), `recall` (earlier results).
+draft/ of one workbench), `files` (what one tool call sees and writes), `recall` (earlier results),
+`extract` (copies outside).
 """
 
 from kbd.core.draft.blobs import Blobs

@@ -4,6 +4,8 @@
     sockets        the Unix socket itself
     wire           Wire: one client's end of it
     connection     Connection: one client, and the session of its requests
+    crew           the requests of one client that are not answered yet, and who answers them
+    answering      answers to requests that could not be carried out
     outbox         what waits for one client to read it
     dispatch       Handler, Session: what the core gives, and is given
     hub            Hub: who is told of which workbench

@@ -1,7 +1,8 @@
 """What is true, as records folded from the log: nothing here does I/O or decides anything.
 
 Read in this order: `drafts` and `runs` (the parts), `workbench` (the whole of one workbench),
-`fold` (how each event changes it), `daemon` (what the daemon's own log says).
+`fold` (how each event changes it, with `fold_runs` and `fold_drafts`), `daemon` (what the daemon's
+own log says).
 
 State is the only mutable thing of the pure floors, and only `fold` and `daemon` change it.
 """

@@ -2,6 +2,7 @@
 
 `handler` declares the format; `dialect` finds delimiter, quotes and header, `rows` streams rows
 whatever is wrong with them, `tables` maps them and writes the plain form, `writing` makes files.
+`plainform` is how both write rows.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,10 @@
 """Workbooks of Office Open XML.
 
 `handler` declares the format and `operations` what can be asked of it. `package` guards the zip,
-`workbook` and `features` read its parts, `grids` its values; `mapping`, `islands`, `reading` and
-`tables` show them. `editing`, `values` and `styles` carry out operations, `filling` writes tables,
-`saving` writes the file and `marker` recognises files that were written so.
+`workbook` and `features` read its parts, `grids` its values and `formulas` what those leave out;
+`references` are cells and ranges. `mapping`, `islands`, `reading` and `tables` show them.
+`editing`, `values` and `styles` carry out operations, `filling` writes tables, `saving` writes the
+file and `marker` recognises files that were written so.
 """
 
 from collections.abc import Sequence

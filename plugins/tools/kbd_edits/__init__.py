@@ -1,7 +1,7 @@
 """The tools that edit files by operations: one `<name>_operations` for each Editable format.
 
 A new format brings its handler and gets its tool here; nothing is written twice. Tools for styles
-join when formats offer them.
+join when formats offer them. `operations` is the tool, `schema` what a model is shown of it.
 """
 
 from collections.abc import Sequence
