@@ -36,7 +36,7 @@ class RealDaemon:
         preface: str = "",
     ) -> None:
         self.home, self.backend = home, backend
-        self._code = f"import sys; from kbd.cli import main; {preface}; sys.exit(main())"
+        self._code = f"import sys\nfrom kbd.cli import main\n{preface}\nsys.exit(main())"
         self.socket = str(home / "kbd.sock")
         kept = {
             name: value
