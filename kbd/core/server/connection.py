@@ -239,6 +239,9 @@ class Connection:
     async def _finish_one(self, line: bytes | None) -> None:
         if line is not None:
             self._outbox.put(line)
+            if not self._crew.is_idle:
+                # Answers to other requests may be ready in this turn: one send for all of them.
+                await anyio.lowlevel.checkpoint()
             await self._outbox.flush()
 
     async def _answer_batch(self, parts: Batch) -> bytes | None:

@@ -64,6 +64,11 @@ class Crew:
         """Whether another request must wait."""
         return len(self._scopes) >= self._limit and not self._is_closed
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is in flight."""
+        return not self._scopes
+
     def begin(self, job: Job) -> None:
         """Answer a request as soon as the caller waits for something."""
         if self._idle:
