@@ -99,32 +99,52 @@ class LogMethods:
             events = await self._shop.benches.wire(subscription)
             after = _checked(events, cursors.get(subscription, Seq(0)))
             return _one(subscription, events, after)
+        for log_id in self._shop.benches.log_ids():
+            if log_id in cursors:
+                _checked(await self._shop.benches.wire(log_id), cursors[log_id])
         return self._all(dict(cursors))
 
     async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[Batch | Synced, None]:
         """Follow every log, those that are created later, too."""
         benches = self._shop.benches
-        marks = {log_id: (await benches.wire(log_id)).seq for log_id in benches.log_ids()}
+        marks: dict[str, Seq] = {}
+        for log_id in benches.log_ids():
+            events = await self._known(log_id)
+            if events is not None:
+                marks[log_id] = events.seq
         for log_id, mark in marks.items():
-            events = await benches.wire(log_id)
-            async for batch in _history(log_id, events, cursors.get(log_id, Seq(0)), mark):
+            async for batch in self._on(log_id, cursors, mark):
                 yield batch
-            cursors[log_id] = max(mark, cursors.get(log_id, Seq(0)))
         yield Synced(marks)
         while True:
             # Taken before the look, so that what is recorded during it is not slept over.
             moved = benches.moved
             quiet = True
             for log_id in benches.log_ids():
-                events = await benches.wire(log_id)
-                async for batch in _history(
-                    log_id, events, cursors.get(log_id, Seq(0)), events.seq
-                ):
+                async for batch in self._on(log_id, cursors):
                     quiet = False
-                    cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
                     yield batch
             if quiet:
                 await moved.wait()
+
+    async def _on(
+        self, log_id: str, cursors: dict[str, Seq], mark: Seq | None = None
+    ) -> AsyncGenerator[Batch, None]:
+        """Read a log on from its cursor to a mark, or to its end, and move the cursor."""
+        events = await self._known(log_id)
+        if events is None:
+            return
+        end = events.seq if mark is None else mark
+        async for batch in _history(log_id, events, cursors.get(log_id, Seq(0)), end):
+            cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
+            yield batch
+
+    async def _known(self, log_id: str) -> EventWire | None:
+        """Return the events of a log, or None if its workbench was deleted meanwhile."""
+        try:
+            return await self._shop.benches.wire(log_id)
+        except NotFound:
+            return None
 
     async def _journal(self, log_id: str) -> Journal:
         if log_id == "daemon":

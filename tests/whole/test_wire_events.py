@@ -1,0 +1,245 @@
+"""Logs over the socket: subscriptions, pages, blobs, heads, and errors that tell no secrets."""
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kbd.requests import METHODS
+from wired import Heard, Wired, wired
+
+HERE = "0123456789abcdef"
+ILL_FORMED = ("", ".", "..", "x" * 16, HERE + "0", HERE[:-1], "../" + HERE[3:], HERE.upper())
+
+
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
+def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
+    """One daemon a backend for all tests here."""
+    with wired(str(request.param)) as running:
+        yield running
+
+
+def _say(wire: Wired, workbench_id: str, *texts: str) -> None:
+    for text in texts:
+        wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text=text)
+
+
+def _seqs(heard: Heard, log_id: str) -> list[int]:
+    return [
+        event["seq"]
+        for told in heard.of("EventsAppended")
+        if told["workbench_id"] == log_id
+        for event in told["events"]
+    ]
+
+
+def _until(heard: Heard, log_id: str, seq: int) -> list[int]:
+    """Read until an event of a log has come, and return all of that log."""
+    count = len(heard.of("EventsAppended"))
+    while not (found := _seqs(heard, log_id)) or found[-1] < seq:
+        count += 1
+        heard.until("EventsAppended", count)
+    return found
+
+
+def test_a_subscription_is_history_a_mark_and_live(wire: Wired) -> None:
+    """Each event once and in order, the mark where history ends; after a cursor only the rest."""
+    workbench_id = wire.workbench()
+    _say(wire, workbench_id, "one", "two")
+    with wire.daemon.client() as client, wire.daemon.client() as late:
+        heard, heard_late = Heard(client), Heard(late)
+        client.send("EventsSubscribe", {"workbench_id": workbench_id})
+        late.send("EventsSubscribe", {"workbench_id": workbench_id, "after": 2})
+        (synced,) = heard.until("EventsSynced")
+        assert synced == {"workbench_id": workbench_id, "seq": 3}
+        assert _seqs(heard, workbench_id) == [1, 2, 3]
+        _say(wire, workbench_id, "three")
+        assert _until(heard, workbench_id, 4) == [1, 2, 3, 4]
+        assert _until(heard_late, workbench_id, 4) == [3, 4]
+        assert heard.of("EventsSynced") == [synced]
+        last = heard.of("EventsAppended")[-1]
+        assert last["last_seq"] == 4
+
+        params = {"workbench_id": workbench_id}
+        assert client.send("EventsUnsubscribe", params) == {"unsubscribed": True}
+        assert client.send("EventsUnsubscribe", params) == {"unsubscribed": False}
+        _say(wire, workbench_id, "four")
+        assert _until(heard_late, workbench_id, 5)[-1] == 5
+        client.send("EngineGetInfo")
+        assert _seqs(heard, workbench_id)[-1] == 4
+
+
+def test_a_subscription_to_all_follows_what_is_created_and_survives_what_is_deleted(
+    wire: Wired,
+) -> None:
+    """With cursors it goes on where each log was left; one that is new starts at its beginning."""
+    first, second = wire.workbench(), wire.workbench()
+    _say(wire, first, "one", "two")
+    heads = {
+        log_id: wire.ask("LogHead", workbench_id=log_id)["seq"]
+        for log_id in ("daemon", *(row["id"] for row in wire.ask("WorkbenchList")["workbenches"]))
+    }
+    with wire.daemon.client() as client:
+        heard = Heard(client)
+        cursors = {**heads, first: 1, "f" * 16: 7}
+        client.send("EventsSubscribe", {"workbench_id": "*", "cursors": cursors})
+        (synced,) = heard.until("EventsSynced")
+        assert synced == {"workbench_id": "*", "cursors": heads}
+        assert _seqs(heard, first) == [2, 3]
+        assert _seqs(heard, second) == _seqs(heard, "daemon") == []
+
+        later = wire.workbench()
+        _say(wire, later, "hello")
+        assert _until(heard, later, 2) == [1, 2]
+        for _ in range(3):
+            gone = wire.workbench()
+            wire.ask("WorkbenchDelete", workbench_id=gone)
+        _say(wire, second, "still here")
+        assert _until(heard, second, 2) == [2]
+        _until(heard, "daemon", wire.ask("LogHead", workbench_id="daemon")["seq"])
+        types = [
+            event["type"]
+            for told in heard.of("EventsAppended")
+            if told["workbench_id"] == "daemon"
+            for event in told["events"]
+        ]
+        assert types == ["WorkbenchCreated"] + ["WorkbenchCreated", "WorkbenchDeleted"] * 3
+
+
+def test_a_cursor_past_the_end_is_refused(wire: Wired) -> None:
+    """For one log and for all: who has it, has it from somewhere else."""
+    workbench_id = wire.workbench()
+    for params in (
+        {"workbench_id": workbench_id, "after": 99},
+        {"workbench_id": "*", "cursors": {workbench_id: 99}},
+        {"workbench_id": "*", "after": 1},
+        {"workbench_id": workbench_id, "cursors": {workbench_id: 1}},
+    ):
+        refused = wire.refused("EventsSubscribe", **params)
+        assert refused.data["error_code"] == "VALIDATION_FAILED"
+    with wire.daemon.client() as client:
+        client.send("EventsSubscribe", {"workbench_id": "*"})
+        with pytest.raises(Exception, match="subscri"):
+            client.send("EventsSubscribe", {"workbench_id": "*"})
+
+
+def test_events_are_read_in_pages(wire: Wired) -> None:
+    """Joined they are the log; each has its id, its time and its data."""
+    workbench_id = wire.workbench()
+    _say(wire, workbench_id, *(f"message {number}" for number in range(7)))
+    pages: list[dict[str, Any]] = []
+    after = 0
+    while page := wire.ask("EventsRead", workbench_id=workbench_id, after=after, limit=3)["events"]:
+        pages += page
+        after = page[-1]["seq"]
+
+    assert [event["seq"] for event in pages] == list(range(1, 9))
+    assert [event["id"] for event in pages] == [f"{workbench_id}:{n}" for n in range(1, 9)]
+    assert pages[1]["data"]["text"] == "message 0"
+    assert pages[0]["ts"].endswith("Z")
+    assert wire.ask("EventsRead", workbench_id=workbench_id, after=99)["events"] == []
+    for limit in (0, -1, 10_001, "1", 1.5):
+        assert wire.refused("EventsRead", workbench_id=workbench_id, limit=limit).code == -32602
+
+
+def test_blobs_are_read_in_pieces(wire: Wired) -> None:
+    """Whole or in pieces, past the end nothing; an unknown hash is not found."""
+    workbench_id = wire.workbench(a__txt="0123456789")
+    (added,) = [e for e in wire.daemon.events(workbench_id) if e["type"] == "FileAdded"]
+    named: dict[str, Any] = {"workbench_id": workbench_id, "hash": added["data"]["blob"]}
+    whole = wire.ask("BlobRead", **named)
+    assert (base64.b64decode(whole["base64"]), whole["size_bytes"], whole["has_more"]) == (
+        b"0123456789", 10, False,
+    )  # fmt: skip
+    parts, offset, more = b"", 0, True
+    while more:
+        part = wire.ask("BlobRead", offset=offset, limit=4, **named)
+        parts += base64.b64decode(part["base64"])
+        offset, more = len(parts), part["has_more"]
+    assert parts == b"0123456789"
+    assert wire.ask("BlobRead", offset=10, **named) == {
+        "base64": "", "size_bytes": 10, "has_more": False,
+    }  # fmt: skip
+    missing = wire.refused("BlobRead", workbench_id=workbench_id, hash="0" * 64)
+    assert missing.data["error_code"] == "NOT_FOUND"
+    for bad in ("../" * 21 + "x", "A" * 64, "0" * 63):
+        assert wire.refused("BlobRead", workbench_id=workbench_id, hash=bad).code == -32602
+
+
+def test_a_head_moves_with_each_event(wire: Wired) -> None:
+    """Number and chain value change with what is recorded, and with nothing else."""
+    workbench_id = wire.workbench()
+    before = wire.ask("LogHead", workbench_id=workbench_id)
+    assert wire.ask("LogHead", workbench_id=workbench_id) == before
+    _say(wire, workbench_id, "one")
+    after = wire.ask("LogHead", workbench_id=workbench_id)
+
+    assert (before["seq"], after["seq"]) == (1, 2)
+    assert after["hash"] != before["hash"]
+    verified = wire.ask("LogVerify", workbench_id=workbench_id)
+    assert (verified["ok"], verified["head"]) == (True, after["hash"])
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "WorkbenchFilesAdd": {"source_paths": ["/x"]},
+    "WorkbenchFilesRemove": {"workbench_paths": ["x"]},
+    "WorkbenchFilesExtract": {"destination_dir": "/nowhere"},
+    "WorkbenchSetDefaultModel": {"model_id": "offline:planner"},
+    "WorkshopSetActiveModel": {"model_id": "offline:planner"},
+    "WorkshopSendUserMessage": {"text": "x"},
+    "EgressGrantWorkshopConsent": {
+        "provider_id": "offline", "model_id": "offline:planner", "scope_hash": "", "persist": True,
+    },
+    "ReviewSetDeletionConfirmations": {"paths": ["x"]},
+    "BlobRead": {"hash": "0" * 64},
+}  # fmt: skip
+"""What a method wants beside the workbench."""
+
+NAMING = sorted(
+    name
+    for name, kind in METHODS.items()
+    if "workbench_id" in kind.__struct_fields__ and name != "EventsUnsubscribe"
+)
+
+
+@pytest.mark.parametrize("method", NAMING)
+def test_workbench_ids_are_checked(wire: Wired, method: str) -> None:
+    """Every method that names a workbench refuses what is no id, and one that is not there."""
+    others = OTHERS.get(method, {})
+    for ill_formed in ILL_FORMED:
+        refused = wire.refused(method, workbench_id=ill_formed, **others)
+        assert refused.code == -32602, (method, ill_formed)
+    unknown = wire.refused(method, workbench_id=HERE, **others)
+    assert unknown.data["error_code"] == "NOT_FOUND", method
+
+
+def test_run_ids_are_checked(wire: Wired) -> None:
+    """A run that is not there, in a workbench that is or is not; and what is no run id."""
+    workbench_id = wire.workbench()
+    for unknown in (f"{workbench_id}-1", f"{HERE}-1", f"{workbench_id}-{'9' * 15}"):
+        assert wire.refused("RunGet", run_id=unknown).data["error_code"] == "NOT_FOUND"
+    for ill_formed in ("", workbench_id, f"{workbench_id}-0", f"{workbench_id}-x", "../x-1"):
+        assert wire.refused("RunGet", run_id=ill_formed).code == -32602
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_unknown_parameters_are_named(wire: Wired, method: str) -> None:
+    """No method takes what it does not know, and each says which parameter that was."""
+    if method == "DaemonShutdown":
+        pytest.skip("would stop the daemon if it were taken")
+    params = {name: "x" for name in ("workbench_id",) if name in METHODS[method].__struct_fields__}
+    refused = wire.refused(method, **{**params, "colour": "red"})
+
+    assert refused.code == -32602
+    if not params:
+        assert "colour" in refused.message
+
+
+def test_another_api_version_is_told_the_right_one(wire: Wired) -> None:
+    """Requests may carry the version of the contract, which is a text; another is refused."""
+    wire.ask("EngineGetInfo", api_version="1")
+    for wrong in ("2", "", 1, "1.0"):
+        refused = wire.refused("EngineGetInfo", api_version=wrong)
+        assert refused.message == "incompatible api_version", wrong
+        assert refused.data == {"expected": "1"}
