@@ -20,7 +20,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
@@ -57,7 +57,7 @@ class Limits(msgspec.Struct, frozen=True):
     nesting: Count = 64
     batch: Count = 100
     connections: Count = 1000
-    outbound_messages: Count = 256
+    outbound_messages: Count = 4096
     outbound_bytes: Count = MIB
     send_s: Seconds = 5.0
     files: Count = 200
@@ -82,9 +82,7 @@ class RunLimits(msgspec.Struct, frozen=True):
         amendment_factor: A plan may grow to this many times its first length.
         reason_characters: The longest reason on a failed item.
         tokens: The cap of one run, in tokens, input and output together.
-        day_tokens: The cap of a day.
         cost: The cap of one run in US dollars; 0 for none.
-        day_cost: The cap of a day in US dollars; 0 for none.
     """
 
     research_turns: Count = 30
@@ -101,9 +99,7 @@ class RunLimits(msgspec.Struct, frozen=True):
     amendment_factor: Count = 2
     reason_characters: Count = 220
     tokens: Count = 5_000_000
-    day_tokens: Count = 50_000_000
     cost: Amount = 0.0
-    day_cost: Amount = 0.0
 
 
 class WorkerLimits(msgspec.Struct, frozen=True):
@@ -143,8 +139,6 @@ class Settings(msgspec.Struct, frozen=True):
 
     Args:
         default_model: `provider:model`, or None to let kbd choose.
-        sandbox: `auto` is the strongest that is built; `process` asks for no more than processes.
-        preview_renderer: A LibreOffice-compatible command line, or None.
         blocked_plugins: Entry-point names of plugins that are not loaded.
         limits: For clients and workbenches.
         run: For runs.
@@ -153,8 +147,6 @@ class Settings(msgspec.Struct, frozen=True):
     """
 
     default_model: str | None = None
-    sandbox: Literal["auto", "process"] = "auto"
-    preview_renderer: str | None = None
     blocked_plugins: tuple[str, ...] = ()
     limits: Limits = Limits()
     run: RunLimits = RunLimits()
@@ -254,8 +246,6 @@ def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> N
                     section[inner.name] = _listed(given) if inner.name == "retry_s" else given
     aliases = {
         "default_model": ("KBD_DEFAULT_MODEL", "KBD_MODEL"),
-        "sandbox": ("KBD_SANDBOX",),
-        "preview_renderer": ("KEENBENCH_PREVIEW_RENDERER_PATH", "KBD_PREVIEW_RENDERER"),
         "blocked_plugins": ("KBD_BLOCKED_PLUGINS",),
     }
     for key, names in aliases.items():

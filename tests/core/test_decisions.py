@@ -272,3 +272,16 @@ def test_a_publish_with_external_references_is_confirmed_first() -> None:
     with pytest.raises(ValidationFailed, match="links to"):
         folded.do(IntendPublish("p", None, {A: blob("a")}))
     folded.do(IntendPublish("p", None, {A: blob("a")}, accept_external=True))
+
+
+def test_a_deletion_of_what_somebody_changed_is_refused() -> None:
+    """There are no two versions of a deletion to keep, so it is a conflict either way."""
+    folded = _drafted()
+    folded.add(B, "c")
+    folded.do(RemoveFiles((B,)))
+    folded.do(ConfirmDeletions((B,)))
+    found = {A: blob("a"), B: blob("x")}
+
+    with pytest.raises(ConflictPublishedChanged) as refused:
+        folded.do(IntendPublish("p", None, found, keep_both=True))
+    assert refused.value.detail == {"files": [B]}

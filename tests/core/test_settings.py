@@ -87,7 +87,6 @@ def test_the_environment_wins(home: Home) -> None:
         ("[run]\nitem_turns = 0", r"Setting run\.item_turns: expected `int` >= 1"),
         ("[run]\nitem_turns = 'many'", r"Setting run\.item_turns: expected `int`"),
         ("run = 5", "Setting run: expected `object`"),
-        ("sandbox = 'none'", "Setting sandbox: invalid enum value 'none'"),
         ("default_model = ", "settings.toml is not TOML"),
         ("[plugins]\nopenai = 5", r"Setting plugins\[\.\.\.\]: expected `object`"),
     ],

@@ -78,7 +78,9 @@ def intend(state: WorkbenchState, command: IntendPublish) -> Decision:
     _check_deletions(draft, names)
     _check_warnings(draft, names, accepted=command.accept_external)
     conflicts = [name for name in names if command.found.get(name) != draft.files[name].base]
-    if conflicts and not command.keep_both:
+    deletions = any(draft.files[name].blob is None for name in conflicts)
+    # Of a deletion there are no two versions to keep: what somebody changed is not deleted.
+    if conflicts and (deletions or not command.keep_both):
         listed = ", ".join(conflicts)
         msg = (
             f"changed in published/ since the draft began: {listed}. Nothing was published. "
@@ -89,8 +91,6 @@ def intend(state: WorkbenchState, command: IntendPublish) -> Decision:
     kept: list[tuple[FileName, FileName]] = []
     for name in names:
         drafted = draft.files[name]
-        if name in conflicts and drafted.blob is None:
-            continue  # What somebody changed meanwhile is not deleted; the deletion stays drafted.
         if name in conflicts:
             free = command.free_names[name]
             kept.append((name, free))

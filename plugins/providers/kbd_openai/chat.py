@@ -89,9 +89,10 @@ def _http_address(base_url: str | None) -> str:
     try:
         scheme = httpx2.URL(base_url).scheme
     except httpx2.InvalidURL:
-        raise ProviderNotConfigured("OPENAI_BASE_URL is not an address.") from None
-    # The lent client's transport knows the socket; the library only needs a form it can read.
-    return "http://localhost/v1" if scheme.endswith("unix") else base_url
+        scheme = ""
+    if scheme not in ("http", "https"):
+        raise ProviderNotConfigured("OPENAI_BASE_URL is not an http or https address.")
+    return base_url
 
 
 def _plain(chunk: object) -> object:

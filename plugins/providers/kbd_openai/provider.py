@@ -100,15 +100,12 @@ class OpenAIProvider(Provider):
 def stays_here(base_url: str | None) -> bool:
     """Tell whether what is sent to an address stays on this machine.
 
-    Only what is certain counts: a loopback address, `localhost`, a Unix socket.
+    Only what is certain counts: a loopback address, `localhost`.
     """
     if not base_url:
         return False
     try:
-        address = urlsplit(base_url)
-        if address.scheme in ("unix", "http+unix"):
-            return True
-        host = address.hostname or ""
+        host = urlsplit(base_url).hostname or ""
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
@@ -120,7 +117,7 @@ def _endpoint(base_url: str | None) -> str:
     try:
         address = urlsplit(base_url)
         port = address.port or (443 if address.scheme == "https" else 80)
-        return f"{address.hostname}:{port}" if address.hostname else "unix socket"
+        return f"{address.hostname}:{port}" if address.hostname else "invalid address"
     except ValueError:
         return "invalid address"
 
