@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from openpyxl import Workbook, load_workbook
+from openpyxl import Workbook
+from openpyxl.cell import Cell
 from openpyxl.styles.numbers import is_date_format
 from openpyxl.worksheet.worksheet import Worksheet
 
-from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
-from kbd_xlsx.mapping import look
-from kbd_xlsx.marker import check_made_by_kbd, refuse_macros
+from kbd_xlsx.loading import OwnBook, load_own
+from kbd_xlsx.marker import refuse_macros
 from kbd_xlsx.operations import (
     EnsureSheet,
     FreezePanes,
@@ -26,7 +27,6 @@ from kbd_xlsx.operations import (
     SetRowHeights,
     TypedValue,
 )
-from kbd_xlsx.package import reading_errors
 from kbd_xlsx.references import (
     MAX_COLUMN,
     MAX_ROW,
@@ -40,7 +40,7 @@ from kbd_xlsx.saving import new_workbook, save
 from kbd_xlsx.styles import StyleBook
 from kbd_xlsx.values import CellValue, cell_value
 
-__all__ = ["apply", "checked_sheet_name", "load_own", "put"]
+__all__ = ["apply", "checked_sheet_name", "put"]
 
 MAX_WIDTH = 255
 MAX_HEIGHT = 409
@@ -59,28 +59,14 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
         FileReadFailed: The source cannot be read.
     """
     refuse_macros(target.name)
-    edit = _Edit(new_workbook() if source is None else load_own(source), is_new=source is None)
+    touched = {op.sheet for op in operations if isinstance(op, SetCells | SetRange | SetRowHeights)}
+    book = OwnBook(new_workbook(), {}) if source is None else load_own(source, touched)
+    edit = _Edit(book.workbook, is_new=source is None)
     changed = tuple(edit.carry_out(operation) for operation in operations)
     if not edit.workbook.worksheets:
         raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet or set_range.")
-    save(edit.workbook, target)
+    save(edit.workbook, target, book.bodies)
     return Applied(len(changed), changed, (*edit.styles.warnings, *edit.skipped))
-
-
-def load_own(source: Source) -> Workbook:
-    """Load a workbook that kbd wrote.
-
-    Raises:
-        ValidationFailed: Another program made it or saved it.
-        FileReadFailed: It cannot be read.
-    """
-    check_made_by_kbd(source)
-    look(source)
-    try:
-        with source.path.open("rb") as file, reading_errors(source.name):
-            return load_workbook(file)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise FileReadFailed(f"{source.name} is damaged.") from error
 
 
 def checked_sheet_name(name: str) -> str:
@@ -100,13 +86,11 @@ def put(cell: Any, value: CellValue, styles: StyleBook, style: Mapping[str, Any]
     if value.kind != "d" and cell.has_style and is_date_format(cell.number_format):
         # What was a date must not show a number as one.
         cell.number_format = "General"
-    if value.kind == "s":
-        cell.value = ""
-        # Set past openpyxl's guess, which takes "=…" for a formula and "#N/A" for an error.
-        cell._value = value.held  # noqa: SLF001
-        cell.data_type = "s"
-    else:
+    if value.kind == "d":
         cell.value = value.held
+    else:
+        # Set past openpyxl's guess, which is slow and takes "#N/A" for an error.
+        cell._value, cell.data_type = value.held, value.kind  # noqa: SLF001
     if style:
         styles.apply(cell, style)
 
@@ -198,19 +182,20 @@ class _Edit:
         return f"{sheet.title}!{area}"
 
     def _set_one(
-        self,
-        sheet: Worksheet,
-        row: int,
-        column: int,
-        value: Any,
-        style: Mapping[str, Any] | None,
+        self, sheet: Any, row: int, column: int, value: Any, style: Mapping[str, Any] | None
     ) -> None:
-        kind = None
-        own = None
+        kind = own = None
         if isinstance(value, TypedValue):
             value, kind, own = value.value, value.type, value.style
-        typed = cell_value(value, kind, f"{sheet.title}!{column_letters(column)}{row}")
-        cell = sheet.cell(row, column)
+        try:
+            typed = cell_value(value, kind, "")
+        except ValidationFailed:
+            # The place is worked out only for the message.
+            typed = cell_value(value, kind, f"{sheet.title}!{cell_name(row, column)}")
+        # openpyxl's own store: its `cell` looks at the whole sheet's size each time.
+        cell = sheet._cells.get((row, column))  # noqa: SLF001
+        if cell is None:
+            cell = sheet._cells[row, column] = Cell(sheet, row, column)  # noqa: SLF001
         put(cell, typed, self.styles, style)
         if own:
             self.styles.apply(cell, own)

@@ -29,6 +29,8 @@ _TAG = rb"<(?:[\w.-]+:)?"
 _FORMULA = (b"<f", b":f"), re.compile(_TAG + rb"f[\s>/]")
 _MERGED = (b"mergeCell",), re.compile(_TAG + rb"mergeCell[\s>/]")
 _CONDITIONAL = (b"conditionalF",), re.compile(_TAG + rb"conditionalFormatting[\s>/]")
+_PANE = re.compile(_TAG + rb"pane\s[^>]*>")
+_SPLIT = re.compile(rb"\bySplit=[\"'](\d{1,4})(?:\.0)?[\"']")
 # These begin with a literal, which makes them fast; they may find too much, never too little.
 _ROW_NUMBER = re.compile(rb"row\s[^>]*?\br=[\"'](\d{1,7})")
 _TWO_LETTERS = re.compile(rb"r=[\"'][A-Z]{2}\d")
@@ -39,7 +41,8 @@ _FILLED_CELL = re.compile(_TAG + rb"c\b[^>]*?\sr=[\"']([A-Z]{1,3})(\d{1,7})[\"']
 class Features(msgspec.Struct, frozen=True):
     """What a sheet holds beside its values; `tables` as a map lists them.
 
-    `has_errors` may be said of a sheet that only has the text for it.
+    `has_errors` may be said of a sheet that only has the text for it. `frozen_rows` stay in view
+    when the sheet is scrolled.
     """
 
     has_formulas: bool = False
@@ -48,6 +51,7 @@ class Features(msgspec.Struct, frozen=True):
     has_conditional_formatting: bool = False
     has_charts: bool = False
     has_pivots: bool = False
+    frozen_rows: int = 0
     tables: tuple[dict[str, str], ...] = ()
 
 
@@ -60,13 +64,15 @@ def sheet_features(package: Package, sheet: SheetPart) -> Features:
     if not sheet.part or sheet.kind != "worksheet":
         return Features(has_charts=sheet.kind == "chartsheet")
     formulas = errors = merged = conditional = False
-    rows = highest = 0
+    rows = highest = frozen = 0
     letters = 1
     for block in _blocks(package, sheet.part):
         formulas = formulas or _holds(block, *_FORMULA)
         errors = errors or b't="e"' in block
         merged = merged or _holds(block, *_MERGED)
         conditional = conditional or _holds(block, *_CONDITIONAL)
+        if not rows and (pane := _PANE.search(block)) is not None:
+            frozen = _frozen_rows(pane[0])
         rows += block.count(b"<row") + block.count(b":row")
         highest = max(highest, max(map(int, _ROW_NUMBER.findall(block)), default=0))
         if letters < 3 and _THREE_LETTERS.search(block):
@@ -76,8 +82,13 @@ def sheet_features(package: Package, sheet: SheetPart) -> Features:
     width = {1: 26, 2: 702, 3: 16_384}[letters]
     if max(rows, highest) * width > MAX_DENSE_CELLS:
         _check_extent(package, sheet)
-    found = Features(formulas, errors, merged, conditional)
+    found = Features(formulas, errors, merged, conditional, frozen_rows=frozen)
     return _with_related(package, sheet, found)
+
+
+def _frozen_rows(pane: bytes) -> int:
+    split = _SPLIT.search(pane)
+    return int(split[1]) if split and b"frozen" in pane else 0
 
 
 def _holds(block: bytes, marks: tuple[bytes, ...], tag: re.Pattern[bytes]) -> bool:

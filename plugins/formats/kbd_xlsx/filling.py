@@ -4,7 +4,6 @@ Dates are dates, numbers are numbers with as many decimals as they came with, te
 it begins with. A header is bold; columns of a new sheet are as wide as their first rows need.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -15,25 +14,20 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, Placement, Source, Written
-from kbd_xlsx.editing import checked_sheet_name, load_own, put
+from kbd_xlsx.editing import checked_sheet_name
+from kbd_xlsx.loading import OwnBook, load_own
 from kbd_xlsx.marker import refuse_macros
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters, parse_cell
-from kbd_xlsx.saving import new_workbook, save
-from kbd_xlsx.styles import StyleBook
-from kbd_xlsx.values import CellValue, cell_value
+from kbd_xlsx.rowcells import RowCells
+from kbd_xlsx.rowtext import RowText
+from kbd_xlsx.saving import SheetBody, new_workbook, save
+from kbd_xlsx.typed import TypedRows
 
 __all__ = ["write_table"]
 
 _TYPES: frozenset[str] = frozenset(get_args(ColumnType))
-_DECIMAL = re.compile(r"[-+]?\d+\.(\d{1,9})")
-_EXACT_DIGITS = 15
-"""Significant digits that a number of a sheet keeps."""
-
 _WIDTH_ROWS = 200
 _MIN_WIDTH, _MAX_WIDTH = 8, 60
-_BOLD = {"font_bold": True}
-# By the number of decimals; made once, for styles are told apart by identity first.
-_DECIMAL_STYLES = tuple({"number_format": f"0.{'0' * places}"} for places in range(10))
 
 
 class _Spot(msgspec.Struct):
@@ -44,7 +38,6 @@ class _Spot(msgspec.Struct):
     left: int
     row: int
     header: bool
-    as_text: int = 0
 
 
 def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
@@ -60,14 +53,20 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
         stream = iter(msgpack.Unpacker(file, raw=False, strict_map_key=False))
         columns = _columns(stream)
         is_new = source is None or placement.mode == "new_file"
-        workbook = new_workbook() if source is None or is_new else load_own(source)
+        # The cells of a sheet that is replaced are not needed, nor are those of other sheets.
+        kept = () if placement.mode == "replace_sheet" else (placement.sheet,)
+        book = OwnBook(new_workbook(), {}) if source is None or is_new else load_own(source, kept)
         warnings: list[str] = []
-        spot = _spot(workbook, placement, columns, warnings, may_create=is_new)
-        styles = StyleBook()
-        count = _fill(spot, columns, stream, styles)
-    if spot.as_text:
-        warnings.append(f"{spot.as_text} date(s) that a sheet cannot hold were written as text.")
-    save(workbook, target)
+        spot = _spot(book.workbook, placement, columns, warnings, may_create=is_new)
+        typed = TypedRows()
+        count, body = _fill(spot, columns, stream, typed)
+    if typed.as_text:
+        warnings.append(f"{typed.as_text} date(s) that a sheet cannot hold were written as text.")
+    if body is None:
+        book.bodies.pop(spot.sheet.title, None)
+    else:
+        book.bodies[spot.sheet.title] = body
+    save(book.workbook, target, book.bodies)
     last = spot.row - 1
     written = ""
     if columns and last >= spot.top:
@@ -159,71 +158,35 @@ def _note_header(sheet: Any, columns: list[Column], warnings: list[str]) -> None
         )
 
 
-def _fill(spot: _Spot, columns: list[Column], stream: Iterator[Any], styles: StyleBook) -> int:
-    """Write the header and the rows."""
-    widths = [len(column.name) for column in columns]
-    is_empty = not spot.sheet._cells  # noqa: SLF001
+def _fill(
+    spot: _Spot, columns: list[Column], stream: Iterator[Any], typed: TypedRows
+) -> tuple[int, SheetBody | None]:
+    """Write the header and the rows; return how many, and their text if they became no cells."""
     if spot.left + len(columns) - 1 > MAX_COLUMN:
         raise ValidationFailed(f"{len(columns):,} columns do not fit from there on.")
+    is_empty = not spot.sheet._cells and not spot.sheet.row_dimensions  # noqa: SLF001
+    make = RowText if is_empty else RowCells
+    rows = make(spot.sheet, columns, typed, spot.left)
+    widths = [len(column.name) for column in columns]
     if spot.header and columns:
-        for place, column in enumerate(columns, spot.left):
-            text = cell_value(column.name, "string", column.name)
-            put(spot.sheet.cell(spot.row, place), text, styles, _BOLD)
+        rows.header(spot.row, columns)
         spot.row += 1
     count = 0
-    for row in stream:
+    for values in stream:
         if spot.row > MAX_ROW:
             raise ValidationFailed("The rows do not fit: a sheet ends at row 1,048,576.")
-        for place, (column, value) in enumerate(zip(columns, row, strict=True)):
-            if value is None:
-                continue
-            cell = spot.sheet.cell(spot.row, spot.left + place)
-            where = f"{cell_name(spot.row, spot.left + place)}"
-            try:
-                held, style = _held(column.type, value, where)
-            except ValidationFailed:
-                if column.type not in ("date", "datetime"):
-                    raise
-                # Before 1900 or with a zone: a sheet has no such date.
-                held, style = cell_value(str(value), "string", where), None
-                spot.as_text += 1
-            put(cell, held, styles, style)
-            if count < _WIDTH_ROWS:
-                widths[place] = max(widths[place], len(str(value)))
+        rows.row(spot.row, values)
+        if count < _WIDTH_ROWS:
+            shown = (0 if value is None else len(str(value)) for value in values)
+            widths = [max(pair) for pair in zip(widths, shown, strict=True)]
         spot.row += 1
         count += 1
     if is_empty:
         _set_widths(spot.sheet, spot.left, widths)
-    return count
-
-
-def _held(
-    kind: ColumnType | None, value: Any, where: str
-) -> tuple[CellValue, dict[str, str] | None]:
-    """Return what a cell holds for a value of a typed column, and how it is shown."""
-    match kind:
-        case "date":
-            return cell_value(value, "date", where), None
-        case "datetime":
-            return cell_value(value, "datetime", where), None
-        case "float" if isinstance(value, str):
-            return _decimal(value, where)
-        case _ if isinstance(value, str):
-            return cell_value(value, "string", where), None
-        case _:
-            if isinstance(value, int) and len(str(abs(value))) > _EXACT_DIGITS:
-                # A sheet's numbers have 15 digits; as text it stays what it is.
-                return cell_value(str(value), "string", where), None
-            return cell_value(value, None, where), None
-
-
-def _decimal(text: str, where: str) -> tuple[CellValue, dict[str, str] | None]:
-    """Return an exact decimal as a number that shows all its decimals, or as text if too long."""
-    found = _DECIMAL.fullmatch(text)
-    if len(re.sub(r"\D", "", text).lstrip("0")) > _EXACT_DIGITS and found:
-        return cell_value(text, "string", where), None
-    style = _DECIMAL_STYLES[len(found[1])] if found else None
-    return cell_value(text, "number", where), style
+        if spot.header and (spot.top, spot.left) == (1, 1):
+            # Keeps the names in view, and says that they are names.
+            spot.sheet.freeze_panes = "A2"
+    return count, rows.body()
 
 
 def _set_widths(sheet: Worksheet, left: int, widths: list[int]) -> None:

@@ -7,12 +7,16 @@ own operations can put into a sheet is written: cells, widths, heights, frozen p
 
 import datetime as dt
 import io
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from zlib import crc32
 
+import msgspec
 from openpyxl import Workbook
 from openpyxl.packaging.custom import StringProperty
 from openpyxl.utils.datetime import to_excel
@@ -21,7 +25,7 @@ from openpyxl.writer.excel import ExcelWriter
 from kbd_xlsx.marker import MARKER_PART, NO_DIGEST, PROPERTY, digest
 from kbd_xlsx.references import column_letters, column_number
 
-__all__ = ["new_workbook", "save"]
+__all__ = ["Bodies", "SheetBody", "cell_xml", "new_workbook", "save"]
 
 _WRITTEN = dt.datetime(2000, 1, 1)  # noqa: DTZ001 - the format's properties have no zone
 """The date in every file's properties: what a run made must not depend on when it ran."""
@@ -29,6 +33,20 @@ _WRITTEN = dt.datetime(2000, 1, 1)  # noqa: DTZ001 - the format's properties hav
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _HEAD = f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="{_NAMESPACE}">'
+
+_PLAIN = re.compile(r"(?!\s)[^\x00-\x1f&<>]*(?<!\s)")
+"""Text that stands in XML as it is."""
+
+
+class SheetBody(msgspec.Struct, frozen=True):
+    """The cells of a sheet as they stand in its part: rows that no cell objects are needed for."""
+
+    dimension: str
+    rows: bytes
+
+
+Bodies = Mapping[str, SheetBody]
+"""By the title of the sheet, whose own cells they replace."""
 
 
 class _Parts:
@@ -50,15 +68,16 @@ class _Writer(ExcelWriter):
     Args:
         workbook: What to write; untyped, as the stubs know only half of it.
         parts: Where the parts go.
+        bodies: The cells of sheets that have none as objects.
     """
 
-    def __init__(self, workbook: Any, parts: Any) -> None:
+    def __init__(self, workbook: Any, parts: Any, bodies: Bodies) -> None:
         super().__init__(workbook, parts)
-        self._parts = parts
+        self._parts, self._bodies = parts, bodies
 
     def write_worksheet(self, ws: Any) -> None:
         """Write a sheet's part and register it, as the method it stands for does."""
-        self._parts.writestr(ws.path[1:], _sheet_xml(ws))
+        self._parts.writestr(ws.path[1:], _sheet_xml(ws, self._bodies.get(ws.title)))
         self.manifest.append(ws)
 
 
@@ -70,7 +89,7 @@ def new_workbook() -> Workbook:
     return workbook
 
 
-def save(workbook: Any, target: Path) -> None:
+def save(workbook: Any, target: Path, bodies: Bodies = MappingProxyType({})) -> None:
     """Write a workbook with its marker; the same workbook gives the same bytes."""
     workbook.properties.creator = PROPERTY
     workbook.properties.created = workbook.properties.modified = _WRITTEN
@@ -79,7 +98,7 @@ def save(workbook: Any, target: Path) -> None:
     workbook.custom_doc_props.append(StringProperty(name=PROPERTY, value=NO_DIGEST))
     workbook.active = 0
     parts = _Parts()
-    _Writer(workbook, parts).write_data()
+    _Writer(workbook, parts, bodies).write_data()
     contents = parts.contents
     sealed = digest((name, len(data), crc32(data)) for name, data in contents.items())
     contents[MARKER_PART] = contents[MARKER_PART].replace(NO_DIGEST.encode(), sealed.encode())
@@ -92,17 +111,16 @@ def save(workbook: Any, target: Path) -> None:
             archive.writestr(info, contents[name])
 
 
-def _sheet_xml(sheet: Any) -> bytes:
-    out = io.StringIO()
-    out.write(_HEAD)
-    out.write(f'<dimension ref="{sheet.calculate_dimension()}"/>')
-    out.write(_view(sheet))
-    out.write('<sheetFormatPr defaultRowHeight="15"/>')
-    out.write(_columns(sheet))
-    out.write("<sheetData>")
-    _write_rows(sheet, out)
-    out.write("</sheetData></worksheet>")
-    return out.getvalue().encode()
+def _sheet_xml(sheet: Any, body: SheetBody | None) -> bytes:
+    if body is None:
+        out = io.StringIO()
+        _write_rows(sheet, out)
+        body = SheetBody(sheet.calculate_dimension(), out.getvalue().encode())
+    head = (
+        f'{_HEAD}<dimension ref="{body.dimension}"/>{_view(sheet)}'
+        f'<sheetFormatPr defaultRowHeight="15"/>{_columns(sheet)}'
+    )
+    return b"".join((head.encode(), b"<sheetData>", body.rows, b"</sheetData>", b"</worksheet>"))
 
 
 def _view(sheet: Any) -> str:
@@ -147,32 +165,47 @@ def _write_rows(sheet: Any, out: io.StringIO) -> None:
         height = sheet.row_dimensions[number].ht if number in sheet.row_dimensions else None
         tall = "" if height is None else f' ht="{height}" customHeight="1"'
         out.write(f'<row r="{number}"{tall}>')
-        for cell in sorted(rows[number], key=lambda cell: cell.column):
-            _write_cell(cell, letters[cell.column], epoch, out)
+        for cell in sorted(rows[number], key=_column_of):
+            style = cell.style_id if cell.has_style else 0
+            place = f"{letters[cell.column]}{number}"
+            out.write(cell_xml(place, cell.data_type, cell.value, style, epoch))
         out.write("</row>")
 
 
-def _write_cell(cell: Any, letters: str, epoch: dt.datetime, out: io.StringIO) -> None:
-    value, kind = cell.value, cell.data_type
-    style = cell.style_id if cell.has_style else 0
-    start = f'<c r="{letters}{cell.row}"' + (f' s="{style}"' if style else "")
+def _column_of(cell: Any) -> int:
+    column: int = cell.column
+    return column
+
+
+def cell_xml(place: str, kind: str, value: Any, style: int, epoch: dt.datetime) -> str:
+    """Return a cell as it stands in a sheet's part; "" if there is nothing to be seen of it.
+
+    Args:
+        place: Where it is ("B3").
+        kind: openpyxl's letter for its type.
+        value: What it holds; text as `checked_text` returns it.
+        style: The index of its style.
+        epoch: The workbook's first day, for dates.
+    """
+    start = f'<c r="{place}" s="{style}"' if style else f'<c r="{place}"'
     if value is None:
-        if style:
-            out.write(f"{start}/>")
-        return
+        return f"{start}/>" if style else ""
     match kind:
         case "s":
-            text = escape(str(value), {"\r": "&#13;"})
+            text = str(value)
+            if _PLAIN.fullmatch(text):
+                return f'{start} t="inlineStr"><is><t>{text}</t></is></c>'
+            text = escape(text, {"\r": "&#13;"})
             keep = ' xml:space="preserve"' if text != text.strip() or "\n" in text else ""
-            out.write(f'{start} t="inlineStr"><is><t{keep}>{text}</t></is></c>')
+            return f'{start} t="inlineStr"><is><t{keep}>{text}</t></is></c>'
         case "f":
-            out.write(f"{start}><f>{escape(str(value)[1:])}</f></c>")
+            return f"{start}><f>{escape(str(value)[1:])}</f></c>"
         case "b":
-            out.write(f'{start} t="b"><v>{int(bool(value))}</v></c>')
+            return f'{start} t="b"><v>{int(bool(value))}</v></c>'
         case "d":
             serial = to_excel(value, epoch)  # type: ignore[no-untyped-call]  # absent in the stubs
-            out.write(f"{start}><v>{serial}</v></c>")
+            return f"{start}><v>{serial}</v></c>"
         case "e":
-            out.write(f'{start} t="e"><v>{escape(str(value))}</v></c>')
+            return f'{start} t="e"><v>{escape(str(value))}</v></c>'
         case _:
-            out.write(f"{start}><v>{value}</v></c>")
+            return f"{start}><v>{value}</v></c>"

@@ -43,7 +43,12 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
         if not islands:
             target.write_text("")
             return Table((), 0, details={"sheet": chosen.name})
-        area, headers, left_out = _extent(islands)
+        headers = _frozen_header(grid, features[chosen.name].frozen_rows)
+        if headers is not None and grid.area is not None:
+            area = grid.area
+            left_out: tuple[str, ...] = ()
+        else:
+            area, headers, left_out = _extent(islands)
     warnings = (*left_out, *_formula_notes(places, grid, area))
     return _write(grid, area, headers, target, chosen.name, warnings)
 
@@ -95,6 +100,20 @@ def _extent(islands: list[Island]) -> tuple[Area, tuple[str, ...] | None, tuple[
         return area, core.headers, ()
     listed = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
     return area, core.headers, (f"The table is {area}; not in it: {listed}.",)
+
+
+def _frozen_header(grid: Grid, frozen_rows: int) -> tuple[str, ...] | None:
+    """Return the names in a sheet's first used row if it stays in view and has one a column.
+
+    Who freezes a row of names says that they head everything below, blank rows and all.
+    """
+    area = grid.area
+    if area is None or frozen_rows != area.top:
+        return None
+    names = grid.row(area.top, area.left, area.right)
+    if not all(isinstance(name, str) and name.strip() for name in names):
+        return None
+    return tuple(str(name) for name in names)
 
 
 def _size(area: Area) -> int:

@@ -12,7 +12,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd_xlsx.operations import Scalar, ValueType
 
-__all__ = ["CellValue", "cell_value", "checked_text", "date_value", "datetime_value"]
+__all__ = ["CellValue", "cell_value", "checked_text", "date_value", "datetime_value", "stored_text"]
 
 MAX_TEXT = 32_767
 """Characters a cell can hold."""
@@ -97,16 +97,36 @@ def _word(value: Scalar) -> str:
 
 def checked_text(text: str, place: str) -> str:
     """Return a text as it is stored; raises ValidationFailed for what no cell can hold."""
-    if len(text) > MAX_TEXT:
-        raise ValidationFailed(
-            f"{place}: the text has {len(text):,} characters; a cell holds {MAX_TEXT:,}."
-        )
+    _check_length(text, place)
     if text.isascii() and text.isprintable() and "_x" not in text:
         return text
     if bad := _ILLEGAL.search(text):
         raise ValidationFailed(f"{place}: the text has the character U+{ord(bad[0]):04X}.")
     # "_x0041_" is read as the character A, so an underscore that begins such a form is escaped.
     return _ESCAPE.sub("_x005F_", text)
+
+
+def stored_text(text: str, place: str) -> str:
+    """Return a text as it is stored, control characters as the format escapes them.
+
+    Raises:
+        ValidationFailed: It is longer than a cell holds.
+    """
+    if not _ILLEGAL.search(text):
+        return checked_text(text, place)
+    _check_length(text, place)
+    return _ILLEGAL.sub(_escaped, _ESCAPE.sub("_x005F_", text))
+
+
+def _check_length(text: str, place: str) -> None:
+    if len(text) > MAX_TEXT:
+        raise ValidationFailed(
+            f"{place}: the text has {len(text):,} characters; a cell holds {MAX_TEXT:,}."
+        )
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"_x{ord(found[0]):04X}_"
 
 
 def _number(value: Scalar, place: str) -> int | float:
