@@ -237,12 +237,14 @@ class Connection:
             await self._crew.next_end()
 
     async def _finish_one(self, line: bytes | None) -> None:
-        if line is not None:
-            self._outbox.put(line)
-            if not self._crew.is_idle:
-                # Answers to other requests may be ready in this turn: one send for all of them.
-                await anyio.lowlevel.checkpoint()
+        if line is None:
+            return
+        self._outbox.put(line)
+        if self._crew.is_idle:
             await self._outbox.flush()
+        else:
+            # Answers to other requests may be ready in this turn: one send for all of them.
+            self._outbox.wake()
 
     async def _answer_batch(self, parts: Batch) -> bytes | None:
         """Return the line that answers a batch, part after part."""

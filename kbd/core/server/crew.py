@@ -1,5 +1,6 @@
 """The requests of one client that are not answered yet, and the tasks that answer them."""
 
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
@@ -23,21 +24,13 @@ class Job(NamedTuple):
     given_up: Callable[[], bytes | None]
 
 
-class _Worker:
-    """A task that answers one request after the other; cancelling one ends it."""
-
-    __slots__ = ("called", "job", "scope")
-
-    def __init__(self, job: Job) -> None:
-        self.job: Job | None = job
-        self.scope = anyio.CancelScope()
-        self.called = anyio.Event()
-
-
 class Crew:
     """Answers the requests of one client, so many at a time.
 
-    A task that has answered waits for the next request: to start one costs more than to answer.
+    A task that has answered takes the next request, or waits to be called: to start a task, or only
+    to wake one, costs more than to answer. So one task is called for all that is to be answered; it
+    has another called before it begins with one of several, in case that one waits for something.
+    If it does not, the other finds nothing left.
 
     Args:
         tasks: The client's tasks.
@@ -51,8 +44,12 @@ class Crew:
         self._tasks = tasks
         self._limit = limit
         self._finish = finish
-        self._scopes: dict[object, anyio.CancelScope] = {}
-        self._idle: list[_Worker] = []
+        # What is in flight, and where it can be cancelled; None until a task has taken it.
+        self._scopes: dict[object, anyio.CancelScope | None] = {}
+        self._untaken: deque[Job] = deque()
+        self._unwanted: set[object] = set()
+        self._idle: list[anyio.Event] = []
+        self._is_called = False
         self._ended: anyio.Event | None = None
         self._is_closed = False
 
@@ -71,14 +68,9 @@ class Crew:
 
     def begin(self, job: Job) -> None:
         """Answer a request as soon as the caller waits for something."""
-        if self._idle:
-            worker = self._idle.pop()
-            worker.job = job
-            worker.called.set()
-        else:
-            worker = _Worker(job)
-            self._tasks.start_soon(self._work, worker)
-        self._scopes[job.key] = worker.scope
+        self._scopes[job.key] = None
+        self._untaken.append(job)
+        self._call()
 
     def enter(self, key: object) -> anyio.CancelScope:
         """Note a part of a batch; what answers it runs within the scope that is returned."""
@@ -88,12 +80,17 @@ class Crew:
     def leave(self, key: object) -> None:
         """Forget a request that has ended."""
         self._scopes.pop(key, None)
+        self._unwanted.discard(key)
         self._tell()
 
     def cancel(self, key: object) -> None:
         """Cancel a request; one that has ended, or another client's, is not found."""
-        scope = self._scopes.get(key)
-        if scope is not None:
+        if key not in self._scopes:
+            return
+        scope = self._scopes[key]
+        if scope is None:
+            self._unwanted.add(key)
+        else:
             scope.cancel()
 
     async def next_end(self) -> None:
@@ -117,20 +114,46 @@ class Crew:
             self._ended.set()
             self._ended = None
 
-    async def _work(self, worker: _Worker) -> None:
-        line = None
-        with worker.scope:
-            while worker.job is not None:
-                line = await worker.job.work()
-                self.leave(worker.job.key)
-                worker.job = None
-                if worker.scope.cancel_called:
-                    break  # too late; but a cancelled send would leave half a line
-                await self._finish(line)
-                worker.called = anyio.Event()
-                self._idle.append(worker)
-                await worker.called.wait()
-        if worker.job is not None:
-            self.leave(worker.job.key)
-            line = worker.job.given_up()
+    def _call(self) -> None:
+        """Have a task come for what is untaken, unless one is on its way."""
+        if self._is_called:
+            return
+        self._is_called = True
+        if self._idle:
+            self._idle.pop().set()
+        else:
+            self._tasks.start_soon(self._work)
+
+    async def _work(self) -> None:
+        """Answer one request after the other; cancelling one ends the task."""
+        self._is_called = False
+        scope = anyio.CancelScope()
+        job = line = None
+        with scope:
+            while not scope.cancel_called:
+                if not self._untaken:
+                    called = anyio.Event()
+                    self._idle.append(called)
+                    await called.wait()
+                    self._is_called = False
+                    continue
+                job = self._take(scope)
+                line = job.given_up() if job.key in self._unwanted else await job.work()
+                self.leave(job.key)
+                job = None
+                # If it was cancelled too late: a cancelled send would leave half a line.
+                if not scope.cancel_called:
+                    await self._finish(line)
+                    line = None
+        if job is not None:
+            self.leave(job.key)
+            line = job.given_up()
         await self._finish(line)
+
+    def _take(self, scope: anyio.CancelScope) -> Job:
+        """Take the oldest request; the others must not wait for it."""
+        job = self._untaken.popleft()
+        self._scopes[job.key] = scope
+        if self._untaken:
+            self._call()
+        return job

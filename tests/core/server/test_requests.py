@@ -158,6 +158,31 @@ async def test_a_request_can_be_cancelled_by_who_made_it(short_dir: Path) -> Non
         assert (await client.line())["id"] == 2
 
 
+async def test_a_request_that_waits_holds_up_none_that_came_with_it(short_dir: Path) -> None:
+    """Of requests that arrive at once, those that need not wait are answered before the others."""
+    ask = b'{"jsonrpc":"2.0","id":%d,"method":"WorkbenchCreate","params":{"name":"%b"}}\n'
+    names = [b"x", b"wait", b"x", b"wait", b"wait", b"x"]
+    async with serving(short_dir) as served, connected(served) as client:
+        await client.write(b"".join(ask % (n, name) for n, name in enumerate(names)))
+        assert {(await client.line())["id"] for _ in range(3)} == {0, 2, 5}
+        assert served.waiting == 3
+        served.gate.set()
+        assert {(await client.line())["id"] for _ in range(3)} == {1, 3, 4}
+
+
+async def test_a_request_can_be_cancelled_before_it_has_begun(short_dir: Path) -> None:
+    """A cancel that arrives together with its request leaves the ones beside it alone."""
+    ask = b'{"jsonrpc":"2.0","id":%d,"method":"WorkbenchCreate","params":{"name":"wait"}}\n'
+    cancel = b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}\n'
+    async with serving(short_dir) as served, connected(served) as client:
+        await client.write(ask % 1 + ask % 2 + ask % 3 + cancel % 1 + cancel % 2)
+        told = [await client.line() for _ in range(2)]
+        assert {(each["id"], each["error"]["code"]) for each in told} == {(1, -32800), (2, -32800)}
+        await until(lambda: served.waiting == 1)
+        served.gate.set()
+        assert (await client.line())["id"] == 3
+
+
 async def test_an_id_in_flight_cannot_be_used_again(short_dir: Path) -> None:
     """A second request with an id in flight is refused, and the first is still answered."""
     async with serving(short_dir) as served, connected(served) as client:
