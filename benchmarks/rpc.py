@@ -134,8 +134,21 @@ async def serve_anyio_echo(path: str) -> None:
         await listener.serve(echo)
 
 
-async def serve_streams_echo(path: str) -> None:
-    """Echo line by line with the streams of asyncio: the least that a protocol of lines does."""
+async def serve_chunk_echo(path: str) -> None:
+    """Echo with the streams of asyncio whatever arrives, unread: no server does less."""
+
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while chunk := await reader.read(65_536):
+            writer.write(chunk)
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_unix_server(echo, path) as server:
+        await server.serve_forever()
+
+
+async def serve_line_echo(path: str) -> None:
+    """Echo line by line with the streams of asyncio: the usual way to serve a protocol of lines."""
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
@@ -166,7 +179,8 @@ SERVERS = {
     "kbd": (serve_kbd, "asyncio"),
     "kbd on trio": (serve_kbd, "trio"),
     "anyio echo": (serve_anyio_echo, "asyncio"),
-    "streams echo": (serve_streams_echo, "asyncio"),
+    "chunk echo": (serve_chunk_echo, "asyncio"),
+    "line echo": (serve_line_echo, "asyncio"),
     "one by one": (serve_one_by_one, "asyncio"),
 }
 
@@ -287,14 +301,25 @@ def measure(paths: dict[str, str], rounds: int) -> dict[str, float]:
 
 
 def gates(m: dict[str, float]) -> list[tuple[str, float, str, float]]:
-    """Return each ratio with what it must be (facts/performance.md C)."""
-    echo, echoes = m["streams echo serial"], m["streams echo pipelined"]
+    """Return each ratio with what it must be (facts/performance.md C).
+
+    Judged against the echo of chunks, the harder one; beside the echo of lines, for information.
+    """
+    found = []
+    for echo, is_judged in (("chunk echo", True), ("line echo", False)):
+        serial, pipelined = m[f"{echo} serial"], m[f"{echo} pipelined"]
+        found += [
+            (f"{what} / {echo}", ratio, sign if is_judged else "", bound)
+            for what, ratio, sign, bound in (
+                ("serial, fast method", m["kbd fast serial"] / serial, "<=", 1.3),
+                ("serial, waiting method", m["kbd waits serial"] / serial, "<=", 2.2),
+                ("pipelined, fast method", m["kbd fast pipelined"] / pipelined, ">=", 0.25),
+                ("pipelined, waiting method", m["kbd waits pipelined"] / pipelined, ">=", 0.04),
+            )
+        ]
     return [
-        ("serial, fast method / streams echo", m["kbd fast serial"] / echo, "<=", 1.3),
-        ("serial, waiting method / streams echo", m["kbd waits serial"] / echo, "<=", 2.2),
+        *found,
         ("serial, fast method / anyio echo", m["kbd fast serial"] / m["anyio echo serial"], "", 0),
-        ("pipelined, fast / streams echo", m["kbd fast pipelined"] / echoes, ">=", 0.25),
-        ("pipelined, waiting / streams echo", m["kbd waits pipelined"] / echoes, ">=", 0.04),
         ("serial, trio / asyncio", m["kbd on trio fast serial"] / m["kbd fast serial"], "<=", 1.35),
         ("push to 10, together / one by one", m["kbd pushed"] / m["one by one pushed"], ">=", 8),
         ("sends per event under backlog", m["sends per event"], "<=", 1 / 8),
@@ -329,7 +354,7 @@ def main() -> int:
     for what, ratio, sign, bound in gates(medians):
         holds = not sign or (ratio <= bound if sign == "<=" else ratio >= bound)
         missed += not holds
-        verdict = f"{'ok' if holds else 'MISSED'} (gate {sign} {bound:.3g})" if sign else ""
+        verdict = f"{'met' if holds else 'MISSED'} (gate {sign} {bound:.3g})" if sign else ""
         print(f"{what:42} {ratio:8.3f}  {verdict}")
     return 1 if missed else 0
 
