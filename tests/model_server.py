@@ -52,7 +52,7 @@ class ModelServer:
         requests: The bodies received, in order.
     """
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play, port: int = 0) -> None:
         self.requests: list[dict[str, Any]] = []
         script = self
 
@@ -73,7 +73,7 @@ class ModelServer:
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - theirs, too
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
@@ -115,9 +115,9 @@ def _chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str,
 
 
 @contextmanager
-def model_server(play: Play) -> Iterator[ModelServer]:
-    """Serve a script until the block is left."""
-    server = ModelServer(play)
+def model_server(play: Play, port: int = 0) -> Iterator[ModelServer]:
+    """Serve a script until the block is left, on a port of its own or a given one."""
+    server = ModelServer(play, port)
     server.start()
     try:
         yield server
