@@ -38,7 +38,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 soak: $(VENV)/.dev
-	$(BIN)/pytest -q -m soak
+	$(BIN)/pytest -q -m soak --timeout 3600
 
 bench: $(VENV)/.bench
 	@for bench in $(BENCHES); do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
