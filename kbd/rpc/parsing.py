@@ -165,8 +165,11 @@ class Parser:
 
     def parse(self, raw: bytes) -> Parsed:
         """Read one message; whatever it holds, this returns and raises nothing."""
-        # What is plainly harmless is not looked at twice.
-        if not (raw.isascii() and raw.count(b"{") + raw.count(b"[") <= self._nesting):
+        # What is plainly harmless is not looked at twice: a level takes two bytes, so that a short
+        # message needs no counting.
+        if not raw.isascii() or (
+            len(raw) > 2 * self._nesting and raw.count(b"{") + raw.count(b"[") > self._nesting
+        ):
             fault = shape_fault(raw, nesting=self._nesting, parts=self._parts)
             if fault is not None:
                 return Refusal(None, Code.PARSE, f"parse error: {fault}")
