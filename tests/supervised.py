@@ -15,6 +15,7 @@ from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
 from kbd.core.egress import Egress
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
+from kbd.core.methods import Shop
 from kbd.core.paths import Home, WorkbenchFolders
 from kbd.core.plugins.host import Plugins
 from kbd.core.secrets import Secrets
@@ -37,11 +38,13 @@ class Supervised:
     Attributes:
         home: Its home.
         benches: The workbenches.
+        shop: What methods are given.
         told: What clients were told, in order.
     """
 
-    def __init__(self, home: Home, benches: Benches, told: list[Notification]) -> None:
-        self.home, self.benches, self.told = home, benches, told
+    def __init__(self, shop: Shop, told: list[Notification]) -> None:
+        self.home, self.benches = shop.parts.home, shop.benches
+        self.shop, self.told = shop, told
 
     async def bench(self, **files: str) -> Bench:
         """Create a workbench with files; `a__txt="x"` is the file a.txt."""
@@ -88,7 +91,7 @@ async def supervised(folder: Path) -> AsyncIterator[Supervised]:
         runs = Runs(parts, tasks)
         benches = Benches(parts, keeper, tasks, runs.watch)
         await benches.recover_marked()
-        yield Supervised(home, benches, told)
+        yield Supervised(Shop(parts, benches, runs), told)
         await runs.aclose()
         await benches.aclose()
         tasks.cancel_scope.cancel()

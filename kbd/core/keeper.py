@@ -122,6 +122,9 @@ class Keeper(Generic[S, C]):
         """
         if self._stopped is not None:
             raise self._stopped
+        if self.journal.log.damage is not None:
+            # Said at once: what the state as far as it can be read would answer misleads.
+            raise self.journal.log.damage.with_traceback(None)
         waiting = _Waiting(command)
         self._queue.append(waiting)
         self._arrived.set()

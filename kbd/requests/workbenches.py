@@ -73,6 +73,7 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
         files: How many files it holds.
         last_seq: Its last event.
         disk_bytes: What its folder takes.
+        reason: Why it can only be read, or not be opened at all; then the rest is as it was made.
     """
 
     id: WorkbenchId
@@ -83,6 +84,7 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     last_seq: Seq
     disk_bytes: int
+    reason: str | Unset = UNSET
 
 
 class WorkbenchInfo(WorkbenchRow, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from kbd.core.journal import Journal
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.events import FOLLOW_BATCH, EventWire
 from kbd.core.server import Batch, Handler, Session, Stream, Synced, subscription_handlers
-from kbd.errors import NotFound, ValidationFailed
+from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.events.repair import Verification, verify
 from kbd.requests import daemon as wire_daemon
@@ -140,10 +140,10 @@ class LogMethods:
             yield batch
 
     async def _known(self, log_id: str) -> EventWire | None:
-        """Return the events of a log, or None if its workbench was deleted meanwhile."""
+        """Return the events of a log, or None if its workbench was deleted or cannot be opened."""
         try:
             return await self._shop.benches.wire(log_id)
-        except NotFound:
+        except KbdError:
             return None
 
     async def _journal(self, log_id: str) -> Journal:

@@ -4,8 +4,9 @@ from anyio.to_thread import run_sync
 
 from kbd.core.decisions import ChooseModel
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.listings import disk_bytes, info, scope, workbench_row
+from kbd.core.queries.listings import closed_row, disk_bytes, info, scope, workbench_row
 from kbd.core.server.dispatch import Handler, Session
+from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
@@ -52,9 +53,15 @@ class WorkbenchMethods:
         del request, session
         rows: list[wire.WorkbenchRow] = []
         for workbench_id in self._shop.benches.ids():
-            bench = await self._shop.bench(workbench_id)
-            size_bytes = await run_sync(disk_bytes, bench.folders.root)
-            rows.append(workbench_row(bench, size_bytes))
+            root = self._parts.home.workbench(workbench_id).root
+            size_bytes = await run_sync(disk_bytes, root)
+            try:
+                rows.append(workbench_row(await self._shop.bench(workbench_id), size_bytes))
+            except NotFound:
+                continue  # It was deleted while we looked.
+            except KbdError as error:
+                known = self._shop.benches.daemon.state.workbenches[workbench_id]
+                rows.append(closed_row(known, size_bytes, error.message))
         return wire.WorkbenchesFound(workbenches=tuple(rows))
 
     async def delete(

@@ -1,5 +1,7 @@
 """Methods about the conversation and its runs."""
 
+import contextlib
+
 import msgspec
 
 from kbd.core.bench import Bench
@@ -114,8 +116,14 @@ class WorkshopMethods:
         """List the runs of a workbench, or of all."""
         del session
         one = request.workbench_id
-        ids = self._shop.benches.ids() if isinstance(one, msgspec.UnsetType) else (one,)
-        benches = [await self._shop.bench(workbench_id) for workbench_id in ids]
+        benches: list[Bench] = []
+        if not isinstance(one, msgspec.UnsetType):
+            benches.append(await self._shop.bench(one))
+        else:
+            for workbench_id in self._shop.benches.ids():
+                # One that cannot be opened, or was deleted meanwhile, does not hide the others.
+                with contextlib.suppress(KbdError):
+                    benches.append(await self._shop.bench(workbench_id))
         rows = [self._info(bench, run) for bench in benches for run in bench.state.runs]
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 

@@ -8,10 +8,12 @@ import msgspec
 from kbd.core.bench import Bench
 from kbd.core.catalog import Catalog
 from kbd.core.settings import Limits
+from kbd.core.state import KnownWorkbench
 from kbd.events.shown import shown_time
 from kbd.requests import workbenches as wire
+from kbd.types import Seq
 
-__all__ = ["disk_bytes", "file_rows", "info", "scope", "workbench_row"]
+__all__ = ["closed_row", "disk_bytes", "file_rows", "info", "scope", "workbench_row"]
 
 
 def disk_bytes(folder: Path) -> int:
@@ -38,6 +40,23 @@ def workbench_row(bench: Bench, size_bytes: int) -> wire.WorkbenchRow:
         files=sum(1 for _ in state.all_seen()),
         last_seq=state.seq,
         disk_bytes=size_bytes,
+        reason=bench.damage.message if bench.damage is not None else msgspec.UNSET,
+    )
+
+
+def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> wire.WorkbenchRow:
+    """Return the line of a workbench that cannot be opened."""
+    created_at = shown_time(known.created_at_us)
+    return wire.WorkbenchRow(
+        id=known.workbench_id,
+        name=known.name,
+        created_at=created_at,
+        updated_at=created_at,
+        has_draft=False,
+        files=0,
+        last_seq=Seq(0),
+        disk_bytes=size_bytes,
+        reason=reason,
     )
 
 

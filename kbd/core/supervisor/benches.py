@@ -1,5 +1,6 @@
 """All open workbenches, and the daemon's own log of which there are."""
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -107,8 +108,16 @@ class Benches:
             DiskFull: No space is left.
         """
         workbench_id = WorkbenchId(self._parts.clock.new_id())
-        await self.daemon.submit(CreateWorkbench(workbench_id, name))
-        await self.open(workbench_id)
+        with anyio.CancelScope(shield=True):
+            await self.daemon.submit(CreateWorkbench(workbench_id, name))
+            try:
+                await self.open(workbench_id)
+            except KbdError:
+                # Nobody was told of it. If this fails, too, it stays in the list with its reason.
+                with contextlib.suppress(KbdError):
+                    await self.daemon.submit(DeleteWorkbench(workbench_id))
+                await run_sync(_remove, self._parts.home.workbench(workbench_id).root)
+                raise
         return workbench_id
 
     async def delete(self, workbench_id: str) -> None:
@@ -119,14 +128,9 @@ class Benches:
             ValidationFailed: A draft is open, or a run is under way.
         """
         opened = await self._opened(workbench_id)
-        state = opened.bench.state
-        if state.active_run() is not None:
-            msg = "a run is under way in this workbench: cancel it first"
-            raise ValidationFailed(msg)
-        # In a damaged one a draft can be neither published nor discarded.
-        if state.draft is not None and opened.bench.damage is None:
-            msg = "a draft is open in this workbench: publish or discard it first"
-            raise ValidationFailed(msg)
+        # A damaged one is only deleted: no draft can be discarded, no run be ended in it.
+        if opened.bench.damage is None:
+            _refuse_in_use(opened.bench)
         async with self._lock(opened.bench.id):
             await self.daemon.submit(DeleteWorkbench(opened.bench.id))
             await self._close(opened)
@@ -235,6 +239,15 @@ class Benches:
         told = notification(bench.state, seq, record)
         if told is not None:
             self._parts.tell(told)
+
+
+def _refuse_in_use(bench: Bench) -> None:
+    if bench.state.active_run() is not None:
+        msg = "a run is under way in this workbench: cancel it first"
+        raise ValidationFailed(msg)
+    if bench.state.draft is not None:
+        msg = "a draft is open in this workbench: publish or discard it first"
+        raise ValidationFailed(msg)
 
 
 def _remove(folder: Path) -> None:

@@ -1,19 +1,28 @@
 """All workbenches: opened once, closed in order, deleted for good, told of as they change."""
 
 import shutil
+from collections.abc import Mapping
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from kbd.core.bench import Bench
 from kbd.core.decisions.daemon import DeleteWorkbench
 from kbd.core.keeper import Observer
+from kbd.core.methods import handlers
+from kbd.core.methods.logs import LogMethods
+from kbd.core.server import Stream, Synced
 from kbd.core.supervisor import Benches
-from kbd.errors import NotFound, ValidationFailed
+from kbd.errors import DiskFull, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.requests import notifications as wire
-from kbd.types import FileName, Seq
+from kbd.requests.base import Notification
+from kbd.requests.workbenches import WorkbenchList
+from kbd.requests.workshop import RunList
+from kbd.types import FileName, Seq, WorkbenchId
 from supervised import add, crashed, draft, supervised
 
 pytestmark = pytest.mark.anyio
@@ -179,3 +188,59 @@ async def test_observers_see_recovery(tmp_path: Path) -> None:
         running.benches._watch = watch
         await running.bench(a__txt="x")
         assert seen == [1, 2]
+
+
+async def test_a_workbench_that_cannot_be_made_is_not_there(tmp_path: Path) -> None:
+    """Nobody was told of it: neither the list nor the disk keeps half of one."""
+    async with supervised(tmp_path / "h") as running:
+        kept = await running.bench(a__txt="x")
+        running.benches._watch = _failing
+        with pytest.raises(DiskFull):
+            await running.benches.create("never")
+
+        assert running.benches.ids() == (kept.id,)
+        assert [path.name for path in running.home.workbenches.iterdir()] == [kept.id]
+
+
+class _Nobody:
+    """A connection that nobody listens at."""
+
+    def name(self, workbench_id: WorkbenchId) -> None:
+        """Forget it."""
+
+    def notify(self, notification: Notification) -> None:
+        """Tell nobody."""
+
+    def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
+        """Send nothing."""
+
+    def unsubscribe(self, subscription: str) -> bool:
+        """Find none."""
+        return False
+
+
+def _failing(bench: Bench) -> Observer:
+    raise DiskFull("no space is left")
+
+
+async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path) -> None:
+    """The list has it with the reason; runs and followers of all go on without it."""
+    async with supervised(tmp_path / "h") as running:
+        broken, whole = await running.bench(), await running.bench(a__txt="x")
+    folder = running.folders(broken).draft
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+
+    async with supervised(tmp_path / "h") as again:
+        table = handlers(again.shop)
+        rows = (await table[WorkbenchList](WorkbenchList(), _Nobody())).workbenches
+        told = {row.id: (row.name, row.files, row.reason) for row in rows}
+        assert told[whole.id] == ("test", 1, msgspec.UNSET)
+        assert told[broken.id][:2] == ("test", 0)
+        assert str(tmp_path) not in str(told[broken.id][2])
+        assert (await table[RunList](RunList(), _Nobody())).runs == ()
+        async with aclosing(await LogMethods(again.shop).follow("*", {})) as stream:
+            async for item in stream:
+                if isinstance(item, Synced):
+                    assert set(item.cursors) == {"daemon", whole.id}
+                    break
