@@ -4,12 +4,25 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from kbd.cli.exits import FAILED, Stop
+from kbd.cli.exits import FAILED, USAGE, Stop
 from kbd.cli.link import call
 from kbd.cli.terminal import note
 from kbd.client.blocking import Client
 
-__all__ = ["extract"]
+__all__ = ["check_folder", "extract"]
+
+
+def check_folder(directory: str) -> None:
+    """See, before a job begins, that its results can go where they are wanted.
+
+    Raises:
+        Stop: There is a file of that name or above it, or nothing may be written there.
+    """
+    place = os.path.abspath(directory)
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    if not os.path.isdir(place) or not os.access(place, os.W_OK | os.X_OK):
+        raise Stop(f"--out {directory}: {place} is not a folder that can be written to.", USAGE)
 
 
 def extract(
@@ -24,7 +37,11 @@ def extract(
     try:
         os.makedirs(directory, exist_ok=True)
     except OSError as error:
-        raise Stop(f"{directory} cannot be made: {error.strerror}.", FAILED) from error
+        msg = (
+            f"{directory} cannot be made: {error.strerror}. The files are in the workbench: "
+            f"kbd wb extract {workbench_id} --out DIR"
+        )
+        raise Stop(msg, FAILED) from error
     params: dict[str, Any] = {"workbench_id": workbench_id, "destination_dir": directory}
     if paths is not None:
         params["workbench_paths"] = list(paths)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, Stop
+from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress
 from kbd.cli.terminal import ask, interactive, line, note, size, table
@@ -68,12 +68,13 @@ def _question(client: Client, status: dict[str, Any], files: list[dict[str, Any]
     providers = call(client, "ProvidersGetStatus")["providers"]
     endpoints = [p["endpoint"] for p in providers if p["provider_id"] == status["provider_id"]]
     where = f" at {line(endpoints[0])}" if endpoints and endpoints[0] else ""
-    rows = [(f"  {line(file['path'], 78)}", size(file["size"])) for file in files]
+    rows = [(file["path"], size(file["size"])) for file in files]
+    listed = table(("file", "size"), rows).replace("\n", "\n  ")
     return (
         f"The contents of these files would leave this machine.\n"
         f"  provider  {line(status['provider_id'])}{where}\n"
         f"  model     {line(status['model_id'])}\n"
-        f"{table(('  file', 'size'), rows)}"
+        f"  {listed}"
     )
 
 
@@ -100,6 +101,10 @@ def run_to_its_end(
         with _CtrlC() as ctrl_c:
             run_id = str(call(client, "WorkshopRunAgent", params)["run_id"])
             return _until_ended(client, run_id, ctrl_c, lambda: last_heard in ENDS)
+    except Stop as stop:
+        if stop.code == UNREACHABLE:
+            raise Stop(f"{stop.message}\n{_again(workbench_id)}", UNREACHABLE) from stop
+        raise
     finally:
         progress.done()
 
@@ -167,11 +172,7 @@ def code_of(run: dict[str, Any]) -> int:
 
 def unsuccessful(run: dict[str, Any]) -> Stop:
     """Say why a run did not finish, how to go on, and with which code to end."""
-    workbench_id = run["workbench_id"]
-    again = (
-        f"Go on where it stopped: kbd run --resume {workbench_id}\n"
-        f"(or, to leave the result in the draft: kbd send {workbench_id} --resume)"
-    )
+    again = _again(run["workbench_id"])
     match run["status"]:
         case "cancelled":
             return Stop(f"Cancelled. What was done is kept. {again}", CANCELLED)
@@ -181,6 +182,13 @@ def unsuccessful(run: dict[str, Any]) -> Stop:
             error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
             told = f"{error['error_code']}: {error['message']}"
             return Stop(f"{told}\n{again}" if error.get("retryable") else told, FAILED)
+
+
+def _again(workbench_id: str) -> str:
+    return (
+        f"Go on where it stopped: kbd run --resume {workbench_id}\n"
+        f"(or, to leave the result in the draft: kbd send {workbench_id} --resume)"
+    )
 
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,8 +22,11 @@ examples:
 
 Files that you added from elsewhere are never written; `kbd wb extract` copies results out."""
     parser.add_argument("workbench", metavar="WB", help="its id, the beginning of it, or its name")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these files")
+    parser.add_argument("paths", nargs="*", default=[], metavar="PATH", help="only these files")
     parser.add_argument("--keep-both", action="store_true", help="on a conflict, keep both files")
+    parser.add_argument(
+        "--accept-external", action="store_true", help="also files with new external references"
+    )
     parser.add_argument("--yes", action="store_true", help="confirm deletions")
     return _publish
 
@@ -37,6 +40,7 @@ def _publish(arguments: argparse.Namespace) -> int:
             paths=arguments.paths,
             keep_both=arguments.keep_both,
             yes=arguments.yes,
+            accept_external=arguments.accept_external,
         )
     for path in published["published"]:
         say(f"published {line(path)}")

@@ -18,6 +18,7 @@ def publish(
     paths: Sequence[str] = (),
     keep_both: bool = False,
     yes: bool = False,
+    accept_external: bool = False,
 ) -> dict[str, Any]:
     """Publish the draft, or the paths given, and return what `DraftPublish` answers.
 
@@ -31,6 +32,8 @@ def publish(
         params["paths"] = list(paths)
     if keep_both:
         params["on_conflict"] = "keep_both"
+    if accept_external:
+        params["accept_external"] = True
     published: dict[str, Any] = call(client, "DraftPublish", params, slow=True)
     for kept in published["kept_both"]:
         note(f"{line(kept['path'])} had changed; yours is {line(kept['published_as'])}.")
@@ -41,8 +44,8 @@ def _confirm_deletions(
     client: Client, workbench_id: str, paths: Sequence[str], *, yes: bool
 ) -> None:
     named = {"workbench_id": workbench_id}
-    pending = call(client, "ReviewGetDeletionConfirmations", named)["pending"]
-    wanted = [path for path in pending if not paths or path in paths]
+    asked = call(client, "ReviewGetDeletionConfirmations", named)
+    wanted = [path for path in asked["pending"] if not paths or path in paths]
     if not wanted:
         return
     listed = ", ".join(line(path) for path in wanted)
@@ -51,4 +54,6 @@ def _confirm_deletions(
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask(f"Publishing deletes {listed}. Delete?"):
         raise Stop("Nothing was published; the draft is kept.", CONFIRMATION_NEEDED)
-    call(client, "ReviewSetDeletionConfirmations", {**named, "paths": wanted})
+    call(
+        client, "ReviewSetDeletionConfirmations", {**named, "paths": [*asked["confirmed"], *wanted]}
+    )

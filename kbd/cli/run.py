@@ -8,7 +8,7 @@ from typing import Any
 from kbd.cli.adding import add
 from kbd.cli.changes import changed_paths, described
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Refused, Stop
-from kbd.cli.extracting import extract
+from kbd.cli.extracting import check_folder, extract
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
@@ -56,6 +56,8 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
 def _run(arguments: argparse.Namespace) -> int:
     if bool(arguments.prompt) == bool(arguments.resume):
         raise Stop('What is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
+    if not arguments.keep:
+        check_folder(arguments.out)
     report: dict[str, Any] = dict.fromkeys(
         ("run_id", "status", "workbench_id", "summary", "changes", "extracted", "error")
     )

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-__all__ = ["ask", "clean", "draws", "interactive", "line", "note", "say", "size", "table"]
+__all__ = ["ask", "clean", "draws", "interactive", "line", "moment", "note", "say", "size", "table"]
 
 # CSI and OSC sequences whole; then every control character but newline and tab; then the marks
 # that turn the direction of writing, which can make a name read as another.
@@ -66,6 +66,11 @@ def size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} TiB"
+
+
+def moment(time: str) -> str:
+    """Return a time of the wire to the minute; it is UTC."""
+    return time[:16].replace("T", " ")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,6 +1,7 @@
 """`kbd wb`: make, list, show, fill, empty and delete workbenches."""
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 
 from kbd.cli.adding import add
@@ -9,7 +10,7 @@ from kbd.cli.extracting import extract
 from kbd.cli.link import call, connect
 from kbd.cli.names import find
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import ask, interactive, line, say, size, table
+from kbd.cli.terminal import ask, interactive, line, moment, note, say, size, table
 
 __all__ = ["command"]
 
@@ -32,6 +33,7 @@ examples:
     parser.add_argument("files", nargs="*", metavar="FILE", help="files to add, remove, extract")
     parser.add_argument("--out", metavar="DIR", default=".", help="where `extract` puts files")
     parser.add_argument("--yes", action="store_true", help="do not ask before `delete`")
+    parser.add_argument("--json", action="store_true", help="`list` and `show` as JSON")
     return _workbench
 
 
@@ -66,18 +68,24 @@ def _new(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         workbenches = call(client, "WorkbenchList")["workbenches"]
+    if arguments.json:
+        say(json.dumps(workbenches))
+        return OK
     rows = [
         (
             each["id"],
-            each["name"],
+            line(each["name"], 32),
             str(each["files"]),
             "yes" if each["has_draft"] else "no",
             size(each["disk_bytes"]),
-            each["updated_at"],
+            moment(each["updated_at"]),
         )
         for each in workbenches
     ]
-    say(table(("id", "name", "files", "draft", "size", "changed"), rows))
+    say(table(("id", "name", "files", "draft", "size", "changed (UTC)"), rows))
+    for each in workbenches:
+        if "reason" in each:
+            note(f"{each['id']}: {line(each['reason'])}")
     return OK
 
 
@@ -88,15 +96,21 @@ def _show(arguments: argparse.Namespace) -> int:
         opened = call(client, "WorkbenchOpen", named)["workbench"]
         files = call(client, "WorkbenchFilesList", named)["files"]
         runs = call(client, "RunList", named)["runs"]
+    if arguments.json:
+        say(json.dumps({"workbench": opened, "files": files, "runs": runs}))
+        return OK
     say(f"{line(opened['name'])} ({opened['id']})")
     say(f"  model   {line(opened['default_model_id'])}")
     say(f"  draft   {'yes, see `kbd review`' if opened['has_draft'] else 'none'}")
-    say(f"  events  {opened['last_seq']}\n")
+    say(f"  events  {opened['last_seq']}")
+    if "reason" in opened:
+        say(f"  log     can only be read: {line(opened['reason'])}")
+    say()
     rows = [(f["path"], size(f["size"]), f["file_kind"], f.get("reason", "")) for f in files]
     say(table(("file", "size", "kind", "note"), rows))
     if runs:
-        told = [(r["run_id"], r["status"], r["started_at"]) for r in runs]
-        say(f"\n{table(('run', 'status', 'started'), told)}")
+        told = [(r["run_id"], r["status"], moment(r["started_at"])) for r in runs]
+        say(f"\n{table(('run', 'status', 'started (UTC)'), told)}")
     return OK
 
 
