@@ -152,21 +152,34 @@ class Egress:
             for consent in state.consents
         )
 
+    def check_set_up(self, model_id: str) -> None:
+        """Raise unless a model could be called, consent apart.
+
+        Raises:
+            ValidationFailed: The id is not `provider:model`.
+            NotFound: There is no such provider or model.
+            ProviderNotConfigured: Something is missing; the message says what.
+        """
+        provider = self.provider(model_id)
+        status = provider.status()
+        # What a status misses may be the default model's name; this one is named.
+        named = provider.takes_any_model and self._has_access(model_id)
+        if not status.configured and not named:
+            raise ProviderNotConfigured(status.reason or f"{model_id} is not set up")
+
     def check(self, state: WorkbenchState, model_id: str) -> None:
         """Raise unless a turn with this model may be made now.
 
         Raises:
+            KbdError: As for `check_set_up`.
             EgressConsentRequired: A person has to agree first; `detail` says to what.
-            ProviderNotConfigured: Something is missing; the message says what.
         """
-        status = self.provider(model_id).status()
-        asked_for_model = status.reason is not None and model_id.partition(":")[2]
-        if not status.configured and not (asked_for_model and self._has_access(model_id)):
-            raise ProviderNotConfigured(status.reason or f"{model_id} is not set up")
+        self.check_set_up(model_id)
         if not self.consented(state, model_id):
             provider_id = model_id.partition(":")[0]
+            endpoint = self.provider(model_id).status().endpoint
             msg = (
-                f"The files of this workbench would be sent to {status.endpoint or provider_id}. "
+                f"The files of this workbench would be sent to {endpoint or provider_id}. "
                 "Agree to that first."
             )
             raise EgressConsentRequired(

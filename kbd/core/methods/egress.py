@@ -28,10 +28,14 @@ class EgressMethods:
     async def status(
         self, request: wire.EgressGetConsentStatus, session: Session
     ) -> wire.ConsentStatus:
-        """Say whether the files may go to the provider of the workbench's model."""
+        """Say whether the files may go to the provider of the workbench's model.
+
+        A model that could not be called anyway is told first: nobody need agree to nothing.
+        """
         del session
         state = (await self._shop.bench(request.workbench_id)).state
         model_id = self._shop.model_of(state)
+        self._parts.egress.check_set_up(model_id)
         scope = scope_hash(state, model_id)
         persisted = any(
             consent.persist and consent.scope_hash == scope for consent in state.consents
