@@ -52,15 +52,24 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _Waiting(Generic[C]):
-    """A command in the queue, and what will be its answer."""
+    """A command in a batch, and what will be its answer."""
 
-    __slots__ = ("command", "done", "error", "outcome")
+    __slots__ = ("command", "error", "outcome")
 
     def __init__(self, command: C) -> None:
         self.command = command
-        self.done = anyio.Event()
         self.outcome: Outcome | None = None
         self.error: Exception | None = None
+
+
+class _Batch(Generic[C]):
+    """Commands that are decided and recorded together; one event for all who wait for them."""
+
+    __slots__ = ("done", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: list[_Waiting[C]] = []
+        self.done = anyio.Event()
 
 
 class Keeper(Generic[S, C]):
@@ -87,7 +96,9 @@ class Keeper(Generic[S, C]):
         self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
         # Two copies: `_next` runs ahead within a batch, `_state` shows only what is durable.
         self._state, self._next = blank(), blank()
-        self._queue: list[_Waiting[C]] = []
+        # The batch that is worked on, and the one that gathers meanwhile.
+        self._taken: _Batch[C] = _Batch()
+        self._gathering: _Batch[C] = _Batch()
         self._arrived = anyio.Event()
         self._observers: list[Observer] = []
         self._stopped: Exception | None = None
@@ -125,10 +136,10 @@ class Keeper(Generic[S, C]):
         if self.journal.log.damage is not None:
             # Said at once: what the state as far as it can be read would answer misleads.
             raise self.journal.log.damage.with_traceback(None)
-        waiting = _Waiting(command)
-        self._queue.append(waiting)
+        waiting, batch = _Waiting(command), self._gathering
+        batch.waiting.append(waiting)
         self._arrived.set()
-        await waiting.done.wait()
+        await batch.done.wait()
         if waiting.outcome is None:
             raise waiting.error or ToolWorkerUnavailable("the workbench is closed")
         return waiting.outcome
@@ -144,9 +155,10 @@ class Keeper(Generic[S, C]):
                     await anyio.lowlevel.checkpoint()
                     await anyio.lowlevel.checkpoint()
                 self._arrived = anyio.Event()
-                batch, self._queue = self._queue, []
-                gathered = len(batch)
-                await self._commit(batch)
+                self._taken, self._gathering = self._gathering, _Batch()
+                gathered = len(self._taken.waiting)
+                await self._commit(self._taken.waiting)
+                self._taken.done.set()
         except BaseException as error:
             self._stop(error)
             raise
@@ -161,7 +173,6 @@ class Keeper(Generic[S, C]):
                     await self.journal.append(records)
                 except LogPoisoned:
                     # Nobody knows what is on the disk: stop, never acknowledge, never retry.
-                    self._queue = [*batch, *self._queue]
                     raise
                 except KbdError as refused:
                     await self._refold()
@@ -169,16 +180,11 @@ class Keeper(Generic[S, C]):
                         waiting.outcome = None
                         waiting.error = waiting.error or refused
                     records = []
-                except BaseException as error:
-                    self._queue = [*batch, *self._queue]
-                    raise error from None
         for offset, record in enumerate(records):
             self._fold(self._state, Seq(first + offset), record)
         for offset, record in enumerate(records):
             for observer in self._observers:
                 observer(Seq(first + offset), record)
-        for waiting in batch:
-            waiting.done.set()
 
     def _decide_all(self, batch: Sequence[_Waiting[C]]) -> list[Recorded]:
         """Decide each command on the state that the ones before it leave."""
@@ -214,7 +220,8 @@ class Keeper(Generic[S, C]):
         """Answer everybody who waits: nothing more will be recorded."""
         stopped = ToolWorkerUnavailable("the daemon is stopping")
         self._stopped = error if isinstance(error, KbdError) else stopped
-        for waiting in self._queue:
-            waiting.outcome, waiting.error = None, self._stopped
-            waiting.done.set()
-        self._queue = []
+        for batch in (self._taken, self._gathering):
+            if not batch.done.is_set():
+                for waiting in batch.waiting:
+                    waiting.outcome, waiting.error = None, self._stopped
+                batch.done.set()
