@@ -166,6 +166,8 @@ def _write(
                 if value != "":
                     seen.add(_kind(value))
             count += 1
+    if blank := area.bottom - area.top + 1 - (headers is not None) - count:
+        warnings = (*warnings, f"{blank} blank row(s) between others were skipped.")
     columns = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
     details = {"sheet": sheet, "range": str(area), "has_header": headers is not None}
     return Table(columns, count, details=details, warnings=warnings)

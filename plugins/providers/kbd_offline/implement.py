@@ -75,7 +75,7 @@ def _split(conversation: Conversation, intent: Split, number: int) -> str:
     )
     fill_sheet(conversation, sheet)
     told = ", ".join(_told(intent.measures, figures))
-    return f'Sheet "{sheet.name}" has {sheet.rows} rows and a row of totals ({told}).'
+    return f'Sheet "{sheet.name}" has {_rows_of(sheet.rows)} and a row of totals ({told}).'
 
 
 def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
@@ -91,7 +91,9 @@ def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
         widths=intent.widths,
     )
     fill_sheet(conversation, sheet)
-    return f'Sheet "{part.sheet}" in {intent.target} has {part.rows} rows; read back and counted.'
+    return (
+        f'Sheet "{part.sheet}" in {intent.target} has {_rows_of(part.rows)}; read back and counted.'
+    )
 
 
 def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
@@ -125,7 +127,7 @@ def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
     )
     fill_sheet(conversation, sheet)
     told = ", ".join(_told(intent.measures, figures))
-    return f"{target} has {rows} rows; over all of them: {told}."
+    return f"{target} has {_rows_of(rows)}; over all of them: {told}."
 
 
 def _rows(conversation: Conversation, intent: Rows) -> str:
@@ -143,7 +145,7 @@ def _rows(conversation: Conversation, intent: Rows) -> str:
         widths=intent.widths,
     )
     fill_sheet(conversation, sheet)
-    return f"{intent.target} has {intent.rows} rows; read back and counted."
+    return f"{intent.target} has {_rows_of(intent.rows)}; read back and counted."
 
 
 def _exported(
@@ -156,7 +158,7 @@ def _exported(
     count = int(written["row_count"])
     if rows is not None and count != rows:
         raise ValidationFailed(f"{target} has {count} rows instead of {rows}.")
-    return f"{target} has {count} rows."
+    return f"{target} has {_rows_of(count)}."
 
 
 def _answer(conversation: Conversation, intent: Grouped) -> str:
@@ -199,6 +201,10 @@ def _widths(
 def _told(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
     pairs = zip(measures, figures, strict=True)
     return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
+
+
+def _rows_of(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _value(value: Any) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import Conversation
 from kbd_offline.intents import Column
+from kbd_offline.sql import filled_rows
 
 __all__ = ["Sheet", "fill_sheet", "fitted_widths"]
 
@@ -167,12 +168,15 @@ def _check(conversation: Conversation, sheet: Sheet) -> None:
         row_start=1,
         row_count=1,
     )
-    expected = sheet.rows + (1 if sheet.totals else 0)
-    headings = [column.name.strip() for column in sheet.columns]
-    # Headings that look like numbers are taken for a row when a sheet is read.
-    is_row = found["total_rows"] == expected + 1
-    is_same = found["total_rows"] == expected and [n.strip() for n in found["columns"]] == headings
-    if not (is_same or is_row):
+    rows = sheet.rows
+    if found["total_rows"] < rows + bool(sheet.totals):
+        # A row without any value is no row of a sheet.
+        query = filled_rows(sheet.query, sheet.columns)
+        answer = conversation.call("table_query", path=sheet.source, query=query)
+        rows = int(answer["rows"][0][0])
+    expected = rows + bool(sheet.totals)
+    headings = [" ".join(column.name.split()) for column in sheet.columns]
+    if found["total_rows"] != expected or list(found["columns"]) != headings:
         raise ValidationFailed(
             f"Sheet {sheet.name} of {sheet.target} reads back as {found['total_rows']} rows"
             f" instead of {expected}, or under other headings."

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from kbd_offline.intents import Column, Condition, Grouped, Key, Measure, Order, Selection
 
 __all__ = [
-    "count_rows", "grouped", "identifier", "key_of", "overall", "rows", "values_of", "widths",
+    "count_rows", "filled_rows", "grouped", "identifier", "key_of", "overall", "rows", "values_of",
+    "widths",
 ]  # fmt: skip
 
 _AGGREGATES = {"total": "sum", "average": "avg", "minimum": "min", "maximum": "max"}
@@ -84,6 +85,12 @@ def widths(columns: Sequence[Column], rows_of: str = "data") -> str:
     """Return the query for the longest text of each column, of all rows or of a query's."""
     lengths = (f"max(length(CAST({identifier(c.name)} AS VARCHAR)))" for c in columns)
     return f"SELECT {', '.join(lengths)} FROM {rows_of}"
+
+
+def filled_rows(query: str, columns: Sequence[Column]) -> str:
+    """Return the query for the number of a query's rows that hold any value."""
+    filled = " OR ".join(f"{identifier(column.name)} IS NOT NULL" for column in columns)
+    return f"SELECT count(*) AS n FROM ({query}) WHERE {filled}"
 
 
 def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:

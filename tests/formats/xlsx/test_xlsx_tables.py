@@ -98,7 +98,10 @@ def test_the_table_of_a_sheet_with_more(tmp_path: Path) -> None:
     table = FORMAT.read_table(source, None, tmp_path / "plain")
 
     assert (table.row_count, table.details["range"]) == (3, "A3:B7")
-    assert table.warnings == ("The table is A3:B7; not in it: A1.",)
+    assert table.warnings == (
+        "The table is A3:B7; not in it: A1.",
+        "1 blank row(s) between others were skipped.",
+    )
 
 
 def test_formulas_without_results_are_told(tmp_path: Path) -> None:

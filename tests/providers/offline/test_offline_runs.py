@@ -144,6 +144,18 @@ def test_convert(tmp_path: Path) -> None:
     assert [row[3] for row in rows[1:]] == [3.5, 12, 2.8, -1.25, None, 7]
 
 
+def test_rows_without_values_are_no_failure(tmp_path: Path) -> None:
+    """Blank rows, titles and blocks in a table do not make its workbook look wrong."""
+    rows = ["a,b,c", "1,2,3", ",,", "Title,,", ",,", "x,y,z", "4,,6", ",,"]
+
+    player, outcome = play(tmp_path, "convert it to xlsx", {"t.csv": "\n".join(rows) + "\n"})
+
+    assert values(player, "t.xlsx", "Sheet1")[:4] == [
+        ["a", "b", "c"], ["1", "2", "3"], [None] * 3, ["Title", None, None],
+    ]  # fmt: skip
+    assert "t.xlsx has 7 rows; read back and counted" in outcome.summary
+
+
 def test_a_question(tmp_path: Path) -> None:
     """A question gets its answer as text; nothing is written."""
     player, outcome = play(tmp_path, "What is the total amount per category?")
