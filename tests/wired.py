@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,14 +27,22 @@ class Script:
     Attributes:
         plan: The plan that it makes.
         writes: What it writes at the first turn of each item.
+        answers: Set while it answers; while it is not, the model thinks.
+        asked: Set when it was asked while it thinks.
     """
 
     def __init__(self) -> None:
         self.plan = PLAN
         self.writes: dict[str, str] = {}
+        self.answers = threading.Event()
+        self.answers.set()
+        self.asked = threading.Event()
 
     def play(self, body: dict[str, Any]) -> Reply:
         """Be the model."""
+        if not self.answers.is_set():
+            self.asked.set()
+            self.answers.wait(60)
         match phase_of(body):
             case "plan":
                 return text(self.plan)
