@@ -24,7 +24,6 @@ SLOW_TIMEOUT_S = 600.0
 _ADVICE = {
     "PROVIDER_NOT_CONFIGURED": "The daemon reads the environment when it starts: `kbd stop`, then"
     " again.",
-    "LOG_CORRUPT": "`kbd verify` names the place; the workbench can still be read.",
     "CONFLICT_PUBLISHED_CHANGED": "`kbd publish WB --keep-both` keeps both versions.",
 }
 

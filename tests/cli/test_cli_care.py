@@ -67,3 +67,21 @@ def test_a_list_fits_a_terminal(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captur
     assert max(len(line) for line in told.out.splitlines()) <= 100
     assert "2026-01-02 03:04\n" in told.out
     assert told.err == f"{WORKBENCH}: no space is left to open it\n"
+
+
+def test_what_was_confirmed_before_stays_confirmed(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """The daemon takes the newest list for the whole, so the command sends the whole."""
+    asked = {"confirmed": ["a.csv"], "pending": ["b.csv"]}
+    daemon.answers["ReviewGetDeletionConfirmations"] = asked
+
+    assert kbd("publish", "taxes", "--yes") == 0
+    assert daemon.params_of("ReviewSetDeletionConfirmations")["paths"] == ["a.csv", "b.csv"]
+
+
+@pytest.mark.parametrize(("arguments", "sent"), [((), None), (("--accept-external",), True)])
+def test_external_references_can_be_accepted(
+    daemon: ScriptedDaemon, kbd: Kbd, arguments: tuple[str, ...], sent: bool | None
+) -> None:
+    """Only by saying so."""
+    assert kbd("publish", "taxes", *arguments) == 0
+    assert daemon.params_of("DraftPublish").get("accept_external") is sent

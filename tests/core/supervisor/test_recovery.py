@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import IntendPublish, Record, SendMessage, StartRun
+from kbd.core.decisions import DiscardDraft, IntendPublish, Record, SendMessage, StartRun
 from kbd.core.state import RunStatus
 from kbd.errors import KbdError, LogCorrupt
 from kbd.events.base import FileVersion
@@ -202,8 +202,13 @@ async def test_a_damaged_log_opens_for_reading_only(tmp_path: Path) -> None:
         opened = await again.benches.open(bench.id)
         assert opened.damage is not None
         assert sorted(opened.state.files) == [A]
-        with pytest.raises(LogCorrupt):
-            await opened.keeper.submit(SendMessage("u1", "x"))
+        for command in (
+            SendMessage("u1", "x"),
+            StartRun(None, "p:m"),
+            IntendPublish("p", None, {}),
+        ):
+            with pytest.raises(LogCorrupt):
+                await opened.keeper.submit(command)
         assert sorted((await again.bench(c__txt="fine")).state.files) == ["c.txt"]
     assert _last(log).read_bytes() == damaged
 
