@@ -26,6 +26,7 @@ from pathlib import Path
 import anyio
 import anyio.to_process
 
+from benchmarks._measure import gate
 from kbd.core.plugins.host import Plugins
 from kbd.core.settings import Settings
 from kbd.core.workers.pool import Workers
@@ -141,7 +142,7 @@ async def measure(folder: Path, control: socket.socket) -> None:
         kills = [await killed(workers) for _ in range(10)]
     pool_cold = statistics.median([await cold_pool() for _ in range(3)])
     report({name: statistics.median(found) for name, found in times.items()}, cold, pool_cold)
-    print(f"cancel to reaped, slowest of 10: {max(kills) * 1000:.1f} ms  (gate: 20 ms)")
+    gate("cancel to reaped, slowest of 10, ms", max(kills) * 1000, most=20)
 
 
 def report(medians: dict[str, float], cold: float, pool_cold: float) -> None:
@@ -150,9 +151,9 @@ def report(medians: dict[str, float], cold: float, pool_cold: float) -> None:
         print(f"{name:>5}  warm call p50 {seconds * 1000:7.3f} ms")
     print(f"  kbd  first call    {cold * 1000:7.1f} ms, pool {pool_cold * 1000:.1f} ms")
     print(f"kbd / bare fork            {medians['kbd'] / medians['fork']:6.2f}")
-    print(f"kbd / kept process (pool)  {medians['kbd'] / medians['pool']:6.2f}")
-    print(f"kbd / fresh process (pool) {medians['kbd'] / pool_cold:6.2f}  (gate: <= 1.0)")
-    print(f"first call: kbd / pool     {cold / pool_cold:6.2f}")
+    print(f"kbd / kept process (pool)  {medians['kbd'] / medians['pool']:6.2f}\n")
+    gate("a call against a fresh process of the pool", medians["kbd"] / pool_cold, most=1)
+    gate("the first call against the pool's", cold / pool_cold, most=0.5)
 
 
 def main() -> None:
