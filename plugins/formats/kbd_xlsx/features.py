@@ -33,7 +33,8 @@ _PANE = re.compile(_TAG + rb"pane\s[^>]*>")
 _SPLIT = re.compile(rb"\bySplit=[\"'](\d{1,4})(?:\.0)?[\"']")
 # These begin with a literal, which makes them fast; they may find too much, never too little.
 _ROW_NUMBER = re.compile(rb"row\s[^>]*?\br=[\"'](\d{1,7})")
-_TWO_LETTERS = re.compile(rb"r=[\"'][A-Z]{2}\d")
+_PLAIN_ROW_NUMBER = re.compile(rb'<row r="(\d{1,7})"')
+_SEVERAL_LETTERS = re.compile(rb"r=[\"'][A-Z]{2}")
 _THREE_LETTERS = re.compile(rb"r=[\"'][A-Z]{3}\d")
 _FILLED_CELL = re.compile(_TAG + rb"c\b[^>]*?\sr=[\"']([A-Z]{1,3})(\d{1,7})[\"'][^>]*(?<!/)>")
 
@@ -71,14 +72,16 @@ def sheet_features(package: Package, sheet: SheetPart) -> Features:
         errors = errors or b't="e"' in block
         merged = merged or _holds(block, *_MERGED)
         conditional = conditional or _holds(block, *_CONDITIONAL)
-        if not rows and (pane := _PANE.search(block)) is not None:
-            frozen = _frozen_rows(pane[0])
-        rows += block.count(b"<row") + block.count(b":row")
-        highest = max(highest, max(map(int, _ROW_NUMBER.findall(block)), default=0))
-        if letters < 3 and _THREE_LETTERS.search(block):
-            letters = 3
-        if letters < 2 and _TWO_LETTERS.search(block):
-            letters = 2
+        if not rows:
+            frozen = frozen or _frozen_rows(block.partition(b"sheetData")[0])
+        starts = block.count(b"<row") + block.count(b":row")
+        numbers = _PLAIN_ROW_NUMBER.findall(block)
+        if len(numbers) < starts:
+            numbers = _ROW_NUMBER.findall(block)
+        rows += starts
+        highest = max(highest, max(map(int, numbers), default=0))
+        if letters < 3 and _SEVERAL_LETTERS.search(block):
+            letters = 3 if _THREE_LETTERS.search(block) else 2
     width = {1: 26, 2: 702, 3: 16_384}[letters]
     if max(rows, highest) * width > MAX_DENSE_CELLS:
         _check_extent(package, sheet)
@@ -86,9 +89,11 @@ def sheet_features(package: Package, sheet: SheetPart) -> Features:
     return _with_related(package, sheet, found)
 
 
-def _frozen_rows(pane: bytes) -> int:
-    split = _SPLIT.search(pane)
-    return int(split[1]) if split and b"frozen" in pane else 0
+def _frozen_rows(head: bytes) -> int:
+    """Return how many rows stay in view, from what comes before the cells."""
+    pane = _PANE.search(head)
+    split = _SPLIT.search(pane[0]) if pane else None
+    return int(split[1]) if pane and split and b"frozen" in pane[0] else 0
 
 
 def _holds(block: bytes, marks: tuple[bytes, ...], tag: re.Pattern[bytes]) -> bool:

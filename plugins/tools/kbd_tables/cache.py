@@ -105,7 +105,8 @@ async def _make(
     plain, raw, typed = context.files.stage(), context.files.stage(), context.files.stage()
     table = await context.formats.read_table(file, sheet, plain)
     if not table.columns:
-        raise ValidationFailed(f"{file.name} holds no table: it has no columns")
+        where = file.name if sheet is None else f"sheet {sheet} of {file.name}"
+        raise ValidationFailed(f"{where} holds no table: it has no columns")
     arguments = {
         "plain": plain,
         "raw": raw,

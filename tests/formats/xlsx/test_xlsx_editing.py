@@ -178,6 +178,20 @@ def test_text_that_looks_escaped_stays_itself(tmp_path: Path) -> None:
     assert book.get_sheet_by_index(0).to_python() == [["_x000D_ a\r\nb"]]
 
 
+@pytest.mark.parametrize(
+    "cell", ["", "A", "1", "A0", "1A", "A-1", "XFE1", "A1048577", "A1:B2", "Ä1"]
+)
+def test_a_bad_cell_reference_is_a_fault_of_the_call(tmp_path: Path, cell: str) -> None:
+    """A place that is none is refused as such, not as a failed write; nothing is written."""
+    for operation in (
+        {"op": "set_cells", "sheet": "S", "cells": [{"cell": cell, "value": 1}]},
+        {"op": "set_range", "sheet": "S", "start": cell, "values": [[1]]},
+    ):
+        with pytest.raises(ValidationFailed):
+            make(tmp_path / "a.xlsx", operation)
+    assert not (tmp_path / "a.xlsx").exists()
+
+
 def test_own_workbooks_are_edited(tmp_path: Path) -> None:
     """A second call keeps values, types, looks, widths and frozen panes of the first."""
     first, second = tmp_path / "a.xlsx", tmp_path / "b.xlsx"

@@ -71,6 +71,8 @@ async def test_paging_without_order_is_told(ask: Ask) -> None:
         "WITH x AS (SELECT * FROM data) SELECT * FROM x",
         "SELECT region r, amount \"order\", 'é;--' FROM data",
         'SELECT "Unit Price" FROM DATA',
+        "SELECT region copy, amount update FROM data",
+        "SELECT region AS load, 'DROP TABLE data; COPY' AS delete FROM data",
         "DESCRIBE data",
         "SUMMARIZE data",
         "SUMMARIZE SELECT amount FROM data",
