@@ -41,7 +41,8 @@ soak: $(VENV)/.dev
 	$(BIN)/pytest -q -m soak --timeout 3600
 
 bench: $(VENV)/.bench
-	@for bench in $(BENCHES); do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+	@failed=0; for bench in $(BENCHES); do \
+	echo "== $$bench"; $(BIN)/python $$bench || failed=1; done; exit $$failed
 
 clean:
 	rm -rf $(VENV) dist demo-out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
