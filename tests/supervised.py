@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -100,8 +100,14 @@ async def supervised(folder: Path) -> AsyncIterator[Supervised]:
 
 def crashed(home: Home, target: Path) -> Path:
     """Copy a home as it lies on disk now: what a kill at this moment would leave."""
-    shutil.copytree(home.folder, target, symlinks=True)
+    shutil.copytree(home.folder, target, symlinks=True, copy_function=_copy)
     return target
+
+
+def _copy(source: str, target: str) -> None:
+    # draft/ follows the log in a thread: what it stages may be in place when we come to it.
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
 
 
 async def add(bench: Bench, name: str, content: str) -> None:

@@ -155,15 +155,15 @@ async def test_a_file_changed_by_hand_refuses_the_whole(tmp_path: Path) -> None:
 
 
 async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:
-    """What somebody wrote is not deleted, whether or not both are to be kept."""
+    """What somebody wrote is not deleted: of a deletion there are no two versions to keep."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="old")
         await draft(bench, a__txt=None)
         await bench.keeper.submit(ConfirmDeletions((A,)))
         (bench.folders.published / "a.txt").write_text("by hand")
-        with pytest.raises(ConflictPublishedChanged):
-            await _publish(bench)
-        await _publish(bench, keep_both=True)
+        for keep_both in (False, True):
+            with pytest.raises(ConflictPublishedChanged):
+                await _publish(bench, keep_both=keep_both)
 
         assert files_in(bench.folders.published) == {"a.txt": "by hand"}
         assert bench.state.draft is not None
