@@ -109,7 +109,7 @@ def letters(number: int) -> str:
 
 def _operations(sheet: Sheet) -> list[dict[str, Any]]:
     name = sheet.name
-    headings = [{"value": column.name, "type": "string"} for column in sheet.columns]
+    headings = [_heading(column) for column in sheet.columns]
     widths = [
         {"column": letters(place), "width": width} for place, width in enumerate(sheet.widths, 1)
     ]
@@ -117,9 +117,12 @@ def _operations(sheet: Sheet) -> list[dict[str, Any]]:
         {"op": "ensure_sheet", "sheet": name},
         {"op": "set_range", "sheet": name, "start": "A1", "values": [headings], "style": _HEADER},
     ]
-    amounts = [place for place, column in enumerate(sheet.columns, 1) if column.type == "float"]
-    if sheet.rows and sheet.rows * len(amounts) <= _MAX_STYLED_ROWS:
-        operations += [_amount_column(name, place, sheet.rows) for place in amounts]
+    styled = {place: _style(column) for place, column in enumerate(sheet.columns, 1)}
+    styled = {place: style for place, style in styled.items() if style}
+    if sheet.rows and sheet.rows * len(styled) <= _MAX_STYLED_ROWS:
+        operations += [
+            _styled_column(name, place, sheet.rows, style) for place, style in styled.items()
+        ]
     if sheet.totals:
         operations.append(_totals_row(sheet))
     operations.append({"op": "set_column_widths", "sheet": name, "columns": widths})
@@ -127,13 +130,26 @@ def _operations(sheet: Sheet) -> list[dict[str, Any]]:
     return operations
 
 
-def _amount_column(name: str, place: int, rows: int) -> dict[str, Any]:
+def _heading(column: Column) -> dict[str, Any]:
+    """Return a heading that stands over its values: programs put numbers to the right."""
+    style = {"style": {"h_align": "right"}} if column.is_number else {}
+    return {"value": column.name, "type": "string", **style}
+
+
+def _style(column: Column) -> dict[str, Any]:
+    """Return how the values of a column look: a date at the right would touch a text beside it."""
+    if column.type == "float":
+        return {"number_format": _AMOUNT}
+    return {"h_align": "left"} if column.is_moment else {}
+
+
+def _styled_column(name: str, place: int, rows: int, style: dict[str, Any]) -> dict[str, Any]:
     return {
         "op": "set_range",
         "sheet": name,
         "start": f"{letters(place)}2",
         "values": [[None]] * rows,
-        "style": {"number_format": _AMOUNT},
+        "style": style,
     }
 
 

@@ -87,9 +87,14 @@ def test_style(tmp_path: Path) -> None:
     assert sheet["A2"].number_format == "yyyy-mm-dd"
     assert sheet["C2"].number_format == "#,##0.00"
     assert sheet["A1"].font.bold
+    aligned = [sheet[place].alignment.horizontal for place in ("A1", "B1", "C1")]
+    assert aligned == [None, None, "right"]
+    assert sheet["A2"].alignment.horizontal == "left"
     assert sheet["A1"].fill.fgColor.rgb == "FFD9E1F2"
     assert sheet.freeze_panes == "A2"
     assert sheet.column_dimensions["B"].width > len('Bread, "fresh"')
+    summary = book(player, "summary.xlsx")["Summary"].column_dimensions
+    assert [summary[letter].width for letter in "ABC"] == [13, 7, 15]
 
 
 def test_phases_keep_to_their_tools(tmp_path: Path) -> None:
