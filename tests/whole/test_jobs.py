@@ -231,6 +231,7 @@ def test_totals_by_month(shop: RealDaemon) -> None:
         ("write an email to my boss about these sales", "write prose"),
         ("edit letter.docx so that it is shorter", "edit a document"),
         ("one sheet per month with totals per quarter", "several"),
+        ("the total per Paid?", "Say of which column"),
         ("the total per place", 'no column "place"'),
     ],
 )

@@ -31,7 +31,8 @@ def digest(entries: Iterable[tuple[str, int, int]]) -> str:
 def refuse_macros(name: str) -> None:
     """Refuse to write a file whose suffix promises macros; raises ValidationFailed."""
     if PurePosixPath(name).suffix.lower() == ".xlsm":
-        raise ValidationFailed(f"{name} is a workbook with macros; such are only read.")
+        # The name is not told: that of a file being written means nothing to anybody.
+        raise ValidationFailed("Workbooks with macros (.xlsm) are only read, never written.")
 
 
 def check_made_by_kbd(source: Source) -> None:
