@@ -112,6 +112,11 @@ def _value(
         return Condition(column, operator, number.group(1).replace(",", "")), number.end()
     if column.is_moment:
         return _date_value(wording, column, operator, start)
+    if operator in (">", ">=", "<", "<="):
+        # As texts, "9" is more than "100": nobody who says "more than" means that.
+        raise UnclearError(
+            f'"{column.name}" holds {column.type} values: none is more or less than another'
+        )
     if quoted:
         return Condition(column, operator, quoted.group(1)), quoted.end()
     words = _WORDS.match(wording.folded, start)

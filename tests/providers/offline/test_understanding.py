@@ -289,3 +289,12 @@ def test_a_column_called_order_is_no_sorting() -> None:
     assert isinstance(intent, Split)
     assert [column.name for column in intent.columns] == ["Order ID", "Amount"]
     assert intent.order == (Order("Date"),)
+
+
+@pytest.mark.parametrize("words", ["> 100", "at least 5", "is less than 12,50", "below 'x'"])
+def test_texts_are_not_compared_by_size(words: str) -> None:
+    """Numbers that came as text ("12,50") are not silently compared letter by letter."""
+    intent = read(f"only rows where Description {words}")
+
+    assert isinstance(intent, Declined)
+    assert "none is more or less" in intent.reason
