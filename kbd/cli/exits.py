@@ -38,7 +38,7 @@ BROKEN_PIPE = 141
 """Whoever read the output has gone (128 + SIGPIPE)."""
 
 
-class Stop(Exception):  # noqa: N818 - it ends a command, which is not always an error
+class Stop(Exception):
     """End the command with an exit code and a message for people.
 
     Args:

@@ -223,11 +223,10 @@ def test_run_ids_are_checked(wire: Wired) -> None:
         assert wire.refused("RunGet", run_id=ill_formed).code == -32602
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+# A shutdown that was taken would stop the daemon that the other tests use.
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - {"DaemonShutdown"}))
 def test_unknown_parameters_are_named(wire: Wired, method: str) -> None:
     """No method takes what it does not know, and each says which parameter that was."""
-    if method == "DaemonShutdown":
-        pytest.skip("would stop the daemon if it were taken")
     params = {name: "x" for name in ("workbench_id",) if name in METHODS[method].__struct_fields__}
     refused = wire.refused(method, **{**params, "colour": "red"})
 

@@ -3,8 +3,9 @@
 `handler` declares the format and `operations` what can be asked of it. `package` guards the zip,
 `workbook` and `features` read its parts, `grids` its values and `formulas` what those leave out;
 `references` are cells and ranges. `mapping`, `islands`, `reading` and `tables` show them.
-`editing`, `values` and `styles` carry out operations, `filling` writes tables, `saving` writes the
-file and `marker` recognises files that were written so.
+`editing`, `values` and `styles` carry out operations. `filling` writes tables: of `typed` values,
+as text with `rowtext` where a sheet holds nothing else, as cells with `rowcells` where it does.
+`saving` writes the file, `marker` recognises files that were written so, `loading` reads them.
 """
 
 from collections.abc import Sequence
