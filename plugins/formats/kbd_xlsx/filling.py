@@ -7,6 +7,7 @@ it begins with. A header is bold; columns of a new sheet are as wide as their fi
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
+from unicodedata import east_asian_width
 
 import msgpack
 import msgspec
@@ -167,7 +168,7 @@ def _fill(
     is_empty = not spot.sheet._cells and not spot.sheet.row_dimensions  # noqa: SLF001
     make = RowText if is_empty else RowCells
     rows = make(spot.sheet, columns, typed, spot.left)
-    widths = [len(column.name) for column in columns]
+    widths = [_shown_width(column.name) for column in columns]
     if spot.header and columns:
         rows.header(spot.row, columns)
         spot.row += 1
@@ -177,7 +178,7 @@ def _fill(
             raise ValidationFailed("The rows do not fit: a sheet ends at row 1,048,576.")
         rows.row(spot.row, values)
         if count < _WIDTH_ROWS:
-            shown = (0 if value is None else len(str(value)) for value in values)
+            shown = (0 if value is None else _shown_width(str(value)) for value in values)
             widths = [max(pair) for pair in zip(widths, shown, strict=True)]
         spot.row += 1
         count += 1
@@ -187,6 +188,13 @@ def _fill(
             # Keeps the names in view, and says that they are names.
             spot.sheet.freeze_panes = "A2"
     return count, rows.body()
+
+
+def _shown_width(text: str) -> int:
+    """Return how many characters wide a text is: East Asian wide ones take the place of two."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
 def _set_widths(sheet: Worksheet, left: int, widths: list[int]) -> None:

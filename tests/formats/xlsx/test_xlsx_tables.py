@@ -221,3 +221,12 @@ def test_libreoffice_reads_what_was_written(tmp_path: Path) -> None:
     )  # fmt: skip
 
     assert (tmp_path / "a.csv").read_text() == 'name,amount\n"a, b",1\n=1+1,2\n'
+
+
+def test_wide_characters_make_columns_wider(tmp_path: Path) -> None:
+    """An East Asian wide character takes the place of two, an accented one that of one."""
+    path = tmp_path / "a.xlsx"
+    rows = [["\u6771\u4eac" * 5, 1], ["é" * 12, 2]]
+    write(None, path, rows, Placement(sheet="S"), [["\uff21" * 6, "string"], ["é" * 12, "string"]])
+    sheet = openpyxl.load_workbook(path)["S"]
+    assert (sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width) == (22, 14)
