@@ -223,6 +223,33 @@ def test_totals_by_month(shop: RealDaemon) -> None:
     assert [(month, _exact(total)) for month, total in found] == sorted(sums.items())
 
 
+def test_totals_of_decimal_commas(shop: RealDaemon) -> None:
+    """A European file: groups by dots, decimals by commas, fields by semicolons."""
+    rows = [("Büro", "1.234,50"), ("Reise", "-12,05"), ("Büro", "0,1"), ("Reise", "2.000"),
+            ("Büro", ""), ("Reise", "12,50"), ("Büro", "99,999")]  # fmt: skip
+    path = shop.home.parent / "ausgaben.csv"
+    text = "".join(f"{kind};{amount}\n" for kind, amount in [("Kategorie", "Betrag"), *rows])
+    path.write_text(text, encoding="utf-8", newline="")
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for kind, amount in rows:
+        sums[kind] += Decimal(amount.replace(".", "").replace(",", ".") or 0)
+
+    workbench_id = shop.workbench(path)
+    assert shop.run_prompt(workbench_id, "total Betrag by Kategorie")["status"] == "finished"
+    files = _published(shop, workbench_id)
+    header, *found, last = _sheet(files["summary.xlsx"], "Summary")
+    assert header == ("Kategorie", "Total Betrag")
+    assert {kind: Decimal(str(total)) for kind, total in found} == sums
+    assert Decimal(str(last[1])) == sum(sums.values())
+    assert files["ausgaben.csv"] == path.read_bytes()
+
+    request = "only rows where Betrag > 100 sorted by Betrag descending as csv"
+    assert shop.run_prompt(workbench_id, f"in ausgaben.csv {request}")["status"] == "finished"
+    filtered = _published(shop, workbench_id)["ausgaben-filtered.csv"].decode()
+    large = [Decimal(row["Betrag"]) for row in csv.DictReader(io.StringIO(filtered))]
+    assert large == [Decimal(2000), Decimal("1234.5")]
+
+
 @pytest.mark.parametrize(
     ("prompt", "reason"),
     [

@@ -1,8 +1,8 @@
 """How the type of a text column is found: SQL tests that must hold for every value.
 
-A type is only taken where nothing is lost by it: `007`, `+49`, numbers beyond 64 bits and dates
-that can be read in two ways stay text. Candidates are tried on the first rows and those that are
-left on all rows, most specific first.
+A type is only taken where nothing is lost by it: `007`, `+49`, numbers beyond 64 bits, and dates
+and commas that can be read in two ways stay text. Candidates are tried on the first rows and those
+that are left on all rows, most specific first; numbers with commas where nothing else holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,31 @@ import msgspec
 
 from kbd.formats import ColumnType
 
-__all__ = ["DIGITS", "SCALE", "Candidate", "ambiguous", "candidates_for", "choose", "sql_for"]
+__all__ = ["Candidate", "Choice", "candidates_for", "choose", "sql_for"]
 
 _NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?"
 _DECIMAL = r"-?(0|[1-9][0-9]*)(\.[0-9]{1,6})?"
 _WHOLE = r"-?[0-9]{19,}"
 _MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?Z?)?"
 _SLASHES = "[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}"
+_GROUPED = r"[+-]?(0|[1-9][0-9]*|[1-9][0-9]{0,2}({thousands}[0-9]{3})+)({point}[0-9]{1,6})?"
+_DECIMAL_COMMA = _GROUPED.replace("{thousands}", "[.]").replace("{point}", ",")
+_THOUSANDS_COMMA = _GROUPED.replace("{thousands}", ",").replace("{point}", "[.]")
 
-SCALE = "length(regexp_extract({v}, '\\.([0-9]+)', 1))"
-"""How many digits a value has after its point."""
+_COMMA, _GROUPS = "decimal comma", "thousands comma"
 
-DIGITS = "length(regexp_extract({v}, '^-?([0-9]+)', 1))"
-"""How many digits a value has before its point."""
+_FACTS = {
+    "scale": "max(length(regexp_extract({plain}, '[.]([0-9]+)', 1)))",
+    "digits": "max(length(regexp_extract({plain}, '^-?([0-9]+)', 1)))",
+}
+"""What must be known of decimals: the most digits after and before the point."""
+
+_COMMA_FACTS = _FACTS | {
+    "commas": "count(*) FILTER (WHERE contains({v}, ','))",
+    # No English number looks so: a group after a comma has three digits and no point before it.
+    "proofs": "count(*) FILTER (WHERE regexp_matches({v}, '[.].*,|,([0-9]{1,2}|[0-9]{4,})$'))",
+}
+"""And of those with commas: how many values have one, and in how many it must be a decimal one."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -35,6 +47,8 @@ class Candidate(msgspec.Struct, frozen=True):
         test: What must be true of each value; `{v}` is the value, blanks around it removed.
         cast: The typed value.
         sql_type: The type that holds it; "" for decimals, whose scale depends on the column.
+        plain: The value with a point, if any, and nothing between its digits.
+        note: What a reader of the table must know; `{name}` is the column.
     """
 
     name: str
@@ -42,6 +56,28 @@ class Candidate(msgspec.Struct, frozen=True):
     test: str
     cast: str
     sql_type: str
+    plain: str = "{v}"
+    note: str = ""
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether it is for numbers with commas, which are only tried where no other fits."""
+        return self.name in (_COMMA, _GROUPS)
+
+    def facts(self, column: str) -> dict[str, str]:
+        """Return, of a decimal, the SQL of what must be known of a column to take it."""
+        facts = _COMMA_FACTS if self.has_commas else _FACTS
+        plain = sql_for(self.plain, column)
+        return {name: sql_for(fact, column, plain=plain) for name, fact in facts.items()}
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What a column is: the reported type, the SQL type, the typed value and a note, or ""."""
+
+    type: ColumnType = "string"
+    sql_type: str = "VARCHAR"
+    cast: str = "{raw}"
+    note: str = ""
 
 
 def _date(name: str, pattern: str, layout: str) -> Candidate:
@@ -52,6 +88,19 @@ def _date(name: str, pattern: str, layout: str) -> Candidate:
         f"(regexp_full_match({{v}}, '{pattern}') AND try_strptime({{v}}, '{layout}') IS NOT NULL)",
         f"CAST(try_strptime({{v}}, '{layout}') AS DATE)",
         "DATE",
+    )
+
+
+def _commas(name: str, pattern: str, plain: str) -> Candidate:
+    """Return the candidate for decimals with one meaning of commas."""
+    return Candidate(
+        name,
+        "float",
+        f"regexp_full_match({{v}}, '{pattern}')",
+        f"CAST({plain} AS DECIMAL(18, {{scale}}))",
+        "",
+        plain,
+        f'column "{{name}}" is read with {name}s',
     )
 
 
@@ -99,6 +148,8 @@ _CANDIDATES: tuple[Candidate, ...] = (
         "CAST(rtrim({v}, 'Z') AS TIMESTAMP)",
         "TIMESTAMP",
     ),
+    _commas(_COMMA, _DECIMAL_COMMA, "replace(replace(ltrim({v}, '+'), '.', ''), ',', '.')"),
+    _commas(_GROUPS, _THOUSANDS_COMMA, "replace(ltrim({v}, '+'), ',', '')"),
 )
 
 _KNOWN_DOUBLE = Candidate(
@@ -111,7 +162,9 @@ def candidates_for(known: ColumnType | None) -> tuple[Candidate, ...]:
     """Return what a column may be: of a format that knows its types, only the type it names."""
     if known is None:
         return _CANDIDATES
-    fitting = tuple(c for c in _CANDIDATES if c.type == known and c.name != "double")
+    fitting = tuple(
+        c for c in _CANDIDATES if c.type == known and c.name != "double" and not c.has_commas
+    )
     return (*fitting, _KNOWN_DOUBLE) if known == "float" else fitting
 
 
@@ -125,27 +178,35 @@ def sql_for(template: str, column: str, **parts: object) -> str:
     return template
 
 
-def ambiguous(held: Sequence[str]) -> bool:
-    """Whether day and month cannot be told apart: both orders fit every value."""
-    return "d/m/y" in held and "m/d/y" in held
-
-
-def choose(held: Sequence[Candidate], facts: Mapping[str, int]) -> tuple[ColumnType, str, str]:
-    """Return the reported type, the SQL type and the cast of a column.
+def choose(name: str, held: Sequence[Candidate], facts: Mapping[str, int]) -> Choice:
+    """Return what a column is.
 
     Args:
+        name: The column's.
         held: The candidates whose test every value passed, in their order.
-        facts: Of decimals, the most fraction digits (`scale`) and whole digits (`digits`).
+        facts: Of decimals, the `Candidate.facts`.
 
     An 18-digit decimal is exact in sums; numbers that do not fit become doubles.
     """
-    if ambiguous([candidate.name for candidate in held]):
-        return "string", "VARCHAR", "{raw}"
+    names = [candidate.name for candidate in held]
+    if "d/m/y" in names and "m/d/y" in names:
+        return Choice(
+            note=f"{name}: day and month cannot be told apart in its dates; it is kept as text "
+            "(use strptime to say which is meant)"
+        )
+    if _COMMA in names and facts["commas"] and not facts["proofs"]:
+        return Choice(
+            note=f'column "{name}": decimal and thousands commas cannot be told apart in its '
+            "numbers; it is kept as text (use replace and CAST to say which is meant)"
+        )
     for candidate in held:
-        if candidate.name != "decimal":
-            return candidate.type, candidate.sql_type, candidate.cast
+        if candidate.has_commas and not facts["commas"]:
+            continue
+        note = candidate.note.replace("{name}", name)
+        if candidate.sql_type:
+            return Choice(candidate.type, candidate.sql_type, candidate.cast, note)
         scale = facts["scale"]
         if facts["digits"] + scale <= 18:
             cast = candidate.cast.replace("{scale}", str(scale))
-            return candidate.type, f"DECIMAL(18, {scale})", cast
-    return "string", "VARCHAR", "{raw}"
+            return Choice(candidate.type, f"DECIMAL(18, {scale})", cast, note)
+    return Choice()

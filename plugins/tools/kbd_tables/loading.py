@@ -9,15 +9,7 @@ import duckdb
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType
 from kbd_tables.duck import closing_connection, ident, said, sql_text
-from kbd_tables.inference import (
-    DIGITS,
-    SCALE,
-    Candidate,
-    ambiguous,
-    candidates_for,
-    choose,
-    sql_for,
-)
+from kbd_tables.inference import Candidate, candidates_for, choose, sql_for
 
 __all__ = ["load", "plain_rows_sql"]
 
@@ -60,14 +52,11 @@ def load(
         names, warnings = _distinct([name for name, _ in columns])
         typed, selected = [], []
         for index, name in enumerate(names):
-            reported, sql_type, cast = choose(held[index], facts.get(index, {}))
-            if ambiguous([candidate.name for candidate in held[index]]):
-                warnings.append(
-                    f"{name}: day and month cannot be told apart in its dates; it is kept as text "
-                    "(use strptime to say which is meant)"
-                )
-            typed.append({"name": name, "type": reported, "sql_type": sql_type})
-            value = sql_for(cast, f"c{index}", raw=f"c{index}")
+            choice = choose(name, held[index], facts.get(index, {}))
+            if choice.note:
+                warnings.append(choice.note)
+            typed.append({"name": name, "type": choice.type, "sql_type": choice.sql_type})
+            value = sql_for(choice.cast, f"c{index}", raw=f"c{index}")
             selected.append(f"{value} AS {ident(name)}")
         connection.execute(
             f"COPY (SELECT {', '.join(selected)} FROM read_parquet({sql_text(raw)}))"
@@ -116,12 +105,31 @@ def _held(
 ) -> Held:
     """Return for each column the candidates that every value passes.
 
-    The first rows rule most out, so that all rows are only tested for what is likely.
+    The first rows rule most out, so that all rows are only tested for what is likely. What has
+    commas is tested last: every plain number passes, and need not be read again for that.
     """
     source = f"read_parquet({sql_text(raw)})"
     likely = _likely(connection, source, known)
     held: Held = {index: [] for index in likely}
-    tests = [(index, candidate) for index in likely for candidate in likely[index]]
+    for commas in (False, True):
+        tests = [
+            (index, candidate)
+            for index in likely
+            if not held[index]
+            for candidate in likely[index]
+            if candidate.has_commas == commas
+        ]
+        _test(connection, source, tests, held)
+    return held
+
+
+def _test(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    tests: Sequence[tuple[int, Candidate]],
+    held: Held,
+) -> None:
+    """Add to each column the candidates that every value passes."""
     for batch in _batches(tests):
         selected = ", ".join(
             f"bool_and({sql_for(candidate.test, f'c{index}')}) FILTER (WHERE c{index} IS NOT NULL)"
@@ -132,7 +140,6 @@ def _held(
             # NULL: the column has no value at all, and so no type.
             if passed:
                 held[index].append(candidate)
-    return held
 
 
 def _likely(
@@ -160,18 +167,16 @@ def _likely(
 
 
 def _decimal_facts(connection: duckdb.DuckDBPyConnection, raw: str, held: Held) -> Facts:
-    """Return how many digits the columns that may be decimals have."""
+    """Return what must be known of the columns that may be decimals."""
     facts: Facts = {}
-    decimals = [i for i in held if any(candidate.name == "decimal" for candidate in held[i])]
-    for batch in _batches(decimals):
-        selected = ", ".join(
-            f"max({sql_for(part, f'c{index}')})" for index in batch for part in (SCALE, DIGITS)
-        )
+    # Where both meanings of a comma fit, either's facts tell so.
+    asked = [(i, c.facts(f"c{i}")) for i in held for c in held[i] if not c.sql_type]
+    for batch in _batches(asked):
+        selected = ", ".join(sql for _, found in batch for sql in found.values())
         statement = f"SELECT {selected} FROM read_parquet({sql_text(raw)})"
-        answers = _first(connection.execute(statement))
-        for place, index in enumerate(batch):
-            scale, digits = answers[2 * place : 2 * place + 2]
-            facts[index] = {"scale": int(scale), "digits": int(digits)}
+        answers = iter(_first(connection.execute(statement)))
+        for index, found in batch:
+            facts[index] = {name: int(next(answers)) for name in found}
     return facts
 
 

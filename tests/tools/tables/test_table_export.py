@@ -39,6 +39,19 @@ async def test_text_tables_keep_the_text_of_numbers(workbench: Workbench, ask: A
     assert workbench.content("o.tsv").decode() == SALES.replace(",", "\t")
 
 
+async def test_numbers_with_commas_keep_their_text_too(workbench: Workbench, ask: Ask) -> None:
+    """As text they come out as they went in; a workbook gets the numbers."""
+    workbench.add("d.csv", "name;Betrag\na;1.234,50\nb;-2,00\nc;+7\n")
+    await ask("export", path="d.csv", target_path="o.csv", format="csv")
+    assert workbench.content("o.csv").decode() == 'name,Betrag\na,"1.234,50"\nb,"-2,00"\nc,+7\n'
+    assert (await ask("get_map", path="o.csv"))["columns"][1]["type"] == "float"
+    await ask("export", path="d.csv", target_path="n.book", format="book", sheet="S")
+    assert _sheets(workbench, "n.book")["S"]["columns"][1] == ["Betrag", "float"]
+    assert [row[1] for row in _sheets(workbench, "n.book")["S"]["rows"]] == [
+        "1234.50", "-2.00", "7.00",
+    ]  # fmt: skip
+
+
 async def test_a_query_over_its_own_source(workbench: Workbench, ask: Ask) -> None:
     """The export replaces the file, decimals keep their digits, the next map sees it."""
     query = "SELECT region, price FROM data WHERE amount < 5 ORDER BY region"
