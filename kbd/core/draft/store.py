@@ -92,11 +92,22 @@ class FileStore:
         """Write what published/ should hold and does not; what is there stays as it is."""
         for name, blob in files.items():
             try:
-                missing = self.published_hash(name) is None
+                with self._published.open(name):
+                    continue
             except SandboxViolation:
                 continue  # Somebody put a link there: that is theirs, and the workbench opens.
-            if missing:
+            except NotFound:
                 self.place(name, blob)
+
+    def remove_leftovers(self, removed: Mapping[FileName, BlobHash]) -> None:
+        """Finish removals that a crash cut off; a file that is not the removed one stays."""
+        for name, blob in removed.items():
+            try:
+                leftover = self.published_hash(name) == blob
+            except SandboxViolation:
+                continue
+            if leftover:
+                self.remove(name)
 
     def carry_out(
         self, files: tuple[PlannedFile, ...], mark: str

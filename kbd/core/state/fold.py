@@ -61,6 +61,7 @@ def _created(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileAdded = record.data
+    state.removed.pop(data.name, None)
     state.files[data.name] = FileEntry(
         blob=data.blob,
         size_bytes=data.size_bytes,
@@ -72,7 +73,9 @@ def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileRemoved = record.data
-    state.files.pop(data.name, None)
+    entry = state.files.pop(data.name, None)
+    if entry is not None:
+        state.removed[data.name] = entry.blob
 
 
 def _consented(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

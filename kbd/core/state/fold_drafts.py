@@ -74,6 +74,7 @@ def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
                 state.files.pop(name, None)
         else:
             before = state.files.get(name)
+            state.removed.pop(name, None)
             state.files[name] = FileEntry(
                 blob=planned.new,
                 size_bytes=planned.size_bytes,

@@ -67,7 +67,11 @@ class Consent(msgspec.Struct, frozen=True):
 
 
 class WorkbenchState(msgspec.Struct):
-    """Everything that is true of one workbench after the event `seq`."""
+    """Everything that is true of one workbench after the event `seq`.
+
+    `removed` is what was taken out of published/ and not put there again: a crash may have come
+    between the event and the removal on disk.
+    """
 
     workbench_id: WorkbenchId = WorkbenchId("")
     name: str = ""
@@ -76,6 +80,7 @@ class WorkbenchState(msgspec.Struct):
     seq: Seq = Seq(0)
     model_id: str | None = None
     files: dict[FileName, FileEntry] = {}
+    removed: dict[FileName, BlobHash] = {}
     draft: Draft | None = None
     said: list[Said] = []
     runs: list[Run] = []

@@ -92,6 +92,7 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
     if bench.state.publish is not None:
         await carry_out(bench, clock)
     await forget_effects(bench)
+    await run_sync(bench.files.remove_leftovers, dict(bench.state.removed))
     published = {name: entry.blob for name, entry in bench.state.files.items()}
     await run_sync(bench.files.restore_missing, published)
     await run_sync(bench.files.show_draft, draft_view(bench.state))

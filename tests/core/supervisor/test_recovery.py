@@ -6,7 +6,14 @@ import anyio
 import pytest
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import DiscardDraft, IntendPublish, Record, SendMessage, StartRun
+from kbd.core.decisions import (
+    DiscardDraft,
+    IntendPublish,
+    Record,
+    RemoveFiles,
+    SendMessage,
+    StartRun,
+)
 from kbd.core.state import RunStatus
 from kbd.errors import KbdError, LogCorrupt
 from kbd.events.base import FileVersion
@@ -129,6 +136,20 @@ async def test_projections_are_made_again(tmp_path: Path) -> None:
         assert files_in(root / "published") == published
         assert files_in(root / "draft") == {"b.txt": "drafted", "new.txt": "made"}
         assert files_in(root / "stage") == {}
+
+
+async def test_a_removal_that_was_cut_off_is_finished(tmp_path: Path) -> None:
+    """What was removed is gone after a crash; what somebody put in its place stays."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="old")
+        await bench.keeper.submit(RemoveFiles((A, B)))
+        (bench.folders.published / "b.txt").write_text("somebody's")
+        home = crashed(running.home, tmp_path / "crashed")
+
+    async with supervised(home) as again:
+        opened = await again.benches.open(bench.id)
+        assert files_in(opened.folders.published) == {"b.txt": "somebody's"}
+        assert opened.state.files == {}
 
 
 async def test_a_link_in_published_does_not_keep_a_workbench_closed(tmp_path: Path) -> None:
