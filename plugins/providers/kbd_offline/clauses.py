@@ -4,6 +4,7 @@ Each function takes its clause out of the wording and returns what it says, or r
 `UnclearError`.
 """
 
+import difflib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -101,7 +102,7 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
         wording.take(*adverb.span())
         return (Key(_only_date(wording), _PARTS[adverb.group()]),)
     if unknown:
-        raise UnclearError(f'there is no column "{unknown}"')
+        raise _no_column(wording, unknown)
     return ()
 
 
@@ -252,4 +253,11 @@ def _check_end_of_list(wording: Wording, start: int) -> None:
     """Raise `UnclearError` if a list goes on with something that should be a column and is none."""
     word = wording.word_at(start)
     if word and word.group() not in _NO_COLUMN and singular(word.group()) not in FUNCTION_WORDS:
-        raise UnclearError(f'there is no column "{wording.original[word.start() : word.end()]}"')
+        raise _no_column(wording, wording.original[word.start() : word.end()])
+
+
+def _no_column(wording: Wording, word: str) -> UnclearError:
+    names = {column.name.casefold(): column.name for column in wording.columns}
+    near = difflib.get_close_matches(word.casefold(), names, 1)
+    hint = f'; did you mean "{names[near[0]]}"?' if near else ""
+    return UnclearError(f'there is no column "{word}"{hint}')

@@ -298,3 +298,11 @@ def test_texts_are_not_compared_by_size(words: str) -> None:
 
     assert isinstance(intent, Declined)
     assert "none is more or less" in intent.reason
+
+
+def test_a_misspelt_column_is_not_guessed_but_named() -> None:
+    """A column that is not there is declined, with the one that was probably meant."""
+    intent = read("average Amount by Categorie")
+
+    assert isinstance(intent, Declined)
+    assert 'there is no column "Categorie"; did you mean "Category"?' in intent.reason
