@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# No test depends on the clock, and a failure found once is found again.
+settings.register_profile(
+    "kbd", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("kbd")
 
 
 @pytest.fixture(params=["asyncio", "trio"])

@@ -209,6 +209,7 @@ def test_a_refusal_reaches_the_script(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
 
 def test_ctrl_c_cancels_and_waits(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """One Ctrl-C asks the run to stop, waits for its end, and says how to resume."""
+    before = signal.getsignal(signal.SIGINT)
 
     def run(*_: object) -> dict[str, Any]:
         os.kill(os.getpid(), signal.SIGINT)
@@ -222,7 +223,7 @@ def test_ctrl_c_cancels_and_waits(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
     assert kbd("run", "do it") == 130
     assert "WorkshopCancelRun" in daemon.methods()
     assert f"kbd send {WORKBENCH} --resume" in capsys.readouterr().err
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_resume_sends_no_message(daemon: ScriptedDaemon, kbd: Kbd) -> None:
