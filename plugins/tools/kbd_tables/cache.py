@@ -18,7 +18,7 @@ from kbd_tables.record import OpenTable, TableRecord
 
 __all__ = ["ask", "ensure_tabular", "open_table"]
 
-_VERSION = f"2-{importlib.metadata.version('duckdb')}"
+_VERSION = f"3-{importlib.metadata.version('duckdb')}"
 """Raise the number when inference or the record changes; another DuckDB reads its own cache."""
 
 

@@ -18,6 +18,9 @@ _DECIMAL = r"-?(0|[1-9][0-9]*)(\.[0-9]{1,6})?"
 _WHOLE = r"-?[0-9]{19,}"
 _MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?Z?)?"
 _SLASHES = "[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}"
+_HYPHENS = "[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}"
+_EITHER_ORDER = (("d/m/y", "m/d/y"), ("d-m-y", "m-d-y"))
+"""Ways to write dates that only the values tell apart."""
 _GROUPED = r"[+-]?(0|[1-9][0-9]*|[1-9][0-9]{0,2}({thousands}[0-9]{3})+)({point}[0-9]{1,6})?"
 _DECIMAL_COMMA = _GROUPED.replace("{thousands}", "[.]").replace("{point}", ",")
 _THOUSANDS_COMMA = _GROUPED.replace("{thousands}", ",").replace("{point}", "[.]")
@@ -140,6 +143,8 @@ _CANDIDATES: tuple[Candidate, ...] = (
     _date("d.m.y", "[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", "%d.%m.%Y"),
     _date("d/m/y", _SLASHES, "%d/%m/%Y"),
     _date("m/d/y", _SLASHES, "%m/%d/%Y"),
+    _date("d-m-y", _HYPHENS, "%d-%m-%Y"),
+    _date("m-d-y", _HYPHENS, "%m-%d-%Y"),
     Candidate(
         "datetime",
         "datetime",
@@ -189,7 +194,7 @@ def choose(name: str, held: Sequence[Candidate], facts: Mapping[str, int]) -> Ch
     An 18-digit decimal is exact in sums; numbers that do not fit become doubles.
     """
     names = [candidate.name for candidate in held]
-    if "d/m/y" in names and "m/d/y" in names:
+    if any(day in names and month in names for day, month in _EITHER_ORDER):
         return Choice(
             note=f"{name}: day and month cannot be told apart in its dates; it is kept as text "
             "(use strptime to say which is meant)"

@@ -27,6 +27,9 @@ TYPES = {
     "day first": (["31/01/2024", "01/02/2024"], "date"),
     "month first": (["01/31/2024", "01/02/2024"], "date"),
     "ambiguous": (["01/02/2024", "03/04/2024"], "string"),
+    "day first with hyphens": (["31-1-2024", "01-02-2024"], "date"),
+    "month first with hyphens": (["1-31-2024", "01-02-2024"], "date"),
+    "ambiguous with hyphens": (["1-2-2024", "3-4-2024"], "string"),
     "datetimes": (["2024-01-31T10:00:00", "2024-01-31 10:00", "2024-01-31"], "datetime"),
     "datetimes in UTC": (["2024-01-31T10:00:00.5Z"], "datetime"),
     "text": (["a", "1"], "string"),
@@ -68,11 +71,15 @@ async def test_dates_are_read_in_their_order(workbench: Workbench, ask: Ask) -> 
     assert (await _column(workbench, ask, ["01/31/2024", "01/02/2024"]))[1] == [
         "2024-01-31", "2024-01-02",
     ]  # fmt: skip
+    assert (await _column(workbench, ask, ["31-1-2024", "1-2-2024"]))[1] == [
+        "2024-01-31", "2024-02-01",
+    ]  # fmt: skip
 
 
-async def test_ambiguous_dates_are_told(workbench: Workbench, ask: Ask) -> None:
+@pytest.mark.parametrize("values", [["01/02/2024", "03/04/2024"], ["1-2-2024", "3-4-2024"]])
+async def test_ambiguous_dates_are_told(workbench: Workbench, ask: Ask, values: list[str]) -> None:
     """Text with a warning is better than a wrong date."""
-    await _column(workbench, ask, ["01/02/2024", "03/04/2024"])
+    await _column(workbench, ask, values)
     (warning,) = (await ask("get_map", path="t.csv"))["warnings"]
     assert warning.startswith("value: day and month cannot be told apart")
 
