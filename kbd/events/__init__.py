@@ -5,7 +5,8 @@ Contents, in reading order:
 * `base`, `workbenches`, `runs`, `drafts`, `vocabulary`: the events, a closed set of frozen records.
 * `frame`: bytes and checksums. `codec`: records and bytes. `shown`: records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files), `scan` (what lies on disk),
-  `mend` (torn writes), `anchor` (how far the log was durable), `disk` (what may fail).
+  `mend` (torn writes), `tail` (the end that is written), `anchor` (how far the log was durable),
+  `disk` (what may fail).
 * `blobs` (`BlobStore`): the bytes of files, by hash; `named` says which event names which.
 * `snapshots`: caches of folded state. `repair`: verification, and the explicit cut.
 
@@ -15,7 +16,8 @@ The format on disk
 A log is a directory. `<first sequence number, 20 digits>.kbl` are its segments, read in the order
 of their names; together they are one history. All numbers outside msgpack are little endian.
 
-**A segment** begins with a header of 64 bytes and goes on with frames to its end:
+**A segment** begins with a header of 64 bytes and goes on with frames to its end; in the last one,
+zeros may follow them:
 
     0   8  magic "KBDLOG\r\n"
     8   2  format of the segment: 1
@@ -44,12 +46,20 @@ decision in microseconds since 1970 UTC, the number of the run within the workbe
 sequence number of the event it follows from or 0, and 1 if a reader that does not know the event
 must not go on, else 0. Readers keep what they do not know: further elements, fields and types.
 
+**Reserved space.** Behind the last frame of the last segment the file may go on with zeros: space
+that a process reserved, to fill it with frames, and did not give back because it died. They are
+the end of the log, and no torn write, if nothing but zeros follows up to the end of the file. The
+next process that opens the log to write cuts them off, and keeps and records nothing of it. Before
+another segment follows, the file ends with its last frame: in any other place zeros are damage. A
+frame begins with "KB", so zeros are never one, however many.
+
 **The anchor**, the file `anchor`, says up to where the log was durable: see `anchor`.
 
 Events are numbered from 1 without gaps. Only the end of the last segment ever changes. A frame is
-written whole and synced before the next is begun, so at most the last one can be torn; a torn one
-is cut off at the next start, its bytes kept in `<segment>.torn-<n>`. What is cut on somebody's
-wish is kept in `<file>.cut-<n>`. `*.tmp` are files that never came to be.
+written whole and synced before the next is begun, so at most the last one can be torn; of a torn
+one in reserved space any part may still be zeros. It is cut off at the next start, its bytes up to
+the last that is not zero kept in `<segment>.torn-<n>`. What is cut on somebody's wish is kept in
+`<file>.cut-<n>`. `*.tmp` are files that never came to be.
 
 A worked example: a log whose only event is `ModelChosen(model_id="offline:planner")`, with salt 0.
 File `00000000000000000001.kbl`:
@@ -70,8 +80,9 @@ What is kept apart
 ==================
 
 A write that was not finished is repaired; damage is not. Bytes that are no frame count as
-unfinished only at the end of the last segment, if no frame that is valid by itself with the
-expected or a later number follows, and if the anchor does not say that they were durable.
+unfinished, and zeros as reserved space, only at the end of the last segment, if no frame that is
+valid by itself with the expected or a later number follows, and if the anchor does not say that
+they were durable.
 Otherwise the log opens for reading up to there, and the error names file, offset and event.
 
 The chain tells of bit rot and of edits. It does not stop somebody who may write the directory from

@@ -7,10 +7,13 @@ writes short, is full, or fails to sync. Three answers are kept apart:
 * A failed fsync is `SyncError`: Linux forgets the unwritten pages and reports success the next
   time, so it is never tried again; whoever catches it stops writing for good (`LogPoisoned`).
 * Any other error is passed on.
+
+Reserving space (`reserve`) is the exception: what it fails with says nothing about the data.
 """
 
 import errno
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -55,6 +58,16 @@ class Disk:
     def truncate(self, fd: int, size: int) -> None:
         """Cut a file."""
         os.ftruncate(fd, size)
+
+    def reserve(self, fd: int, offset: int, size: int) -> None:
+        """Make a file reach to `offset + size`, on space that is its own; what is new is zeros.
+
+        Raises:
+            OSError: It cannot be done here, or not now; a part of it may have been.
+        """
+        if sys.platform == "darwin":
+            raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+        os.posix_fallocate(fd, offset, size)
 
     def rename(self, source: Path, target: Path) -> None:
         """Move a file over another within one file system."""

@@ -23,6 +23,7 @@ from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, pack
 from kbd.events.mend import mend, remove_leftovers
 from kbd.events.scan import Survey, survey
 from kbd.events.segment import Block, Segment
+from kbd.events.tail import Tail
 from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
 
@@ -71,7 +72,7 @@ class EventLog:
         self._clock = clock
         self._tip = _Tip(tuple(found.segments), found.link, found.chain)
         self._poison: str = ""
-        self._fd = -1
+        self._tail: Tail | None = None
         self._anchor: AnchorFile | None = None
         self._unanchored = 0
         self._anchored_at = clock()
@@ -151,15 +152,15 @@ class EventLog:
                 knows. Every later call raises it, too.
             LogCorrupt: The log is damaged and may not be written.
         """
-        self._check_writable()
+        tail = self._check_writable()
         if not records:
             raise ValidationFailed("There is nothing to record.")
         body = codec.encode(records)
         if self._tip.link.offset >= self._segment_bytes:
-            self._roll()
+            tail = self._roll(tail)
         segments, link, chain = self._tip
         frame = pack(body, link, chain, segments[-1].header.seed)
-        self._write(frame.data, link.offset)
+        self._write(tail, frame.data, link.offset)
         after = Link(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
         self._tip = _Tip(segments, after, frame.chain)
         segments[-1].mark(after)
@@ -255,13 +256,14 @@ class EventLog:
         return None
 
     def close(self) -> None:
-        """Name the end in the anchor and close the files. Calling it again does nothing.
+        """Close the files at their end, which the anchor names. Calling it again does nothing.
 
         Raises:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
         try:
-            if self._anchor is not None and not self._poison and self.damage is None:
+            if self._tail is not None and not self._poison and self.damage is None:
+                self._tail.trim(self._tip.link.offset)
                 self._drop_anchor()
         finally:
             self._release()
@@ -279,8 +281,8 @@ class EventLog:
             self._tip = self._tip._replace(segments=(self._born(Link(1, 0, 0), GENESIS),))
             self._tip = self._tip._replace(link=self._tip.segments[-1].start)
         self._anchor = AnchorFile(self._directory, self._disk)
-        self._fd = os.open(self._tip.segments[-1].path, os.O_RDWR | os.O_CLOEXEC)
-        self._disk.sync_data(self._fd)
+        self._tail = self._tail_of(self._tip.segments[-1])
+        self._tail.claim(self._tip.link.offset)
         self._disk.sync_directory(self._directory)
         self._drop_anchor()
 
@@ -289,40 +291,46 @@ class EventLog:
         if self._anchor is not None:
             self._anchor.close()
             self._anchor = None
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        if self._tail is not None:
+            self._tail.close()
+            self._tail = None
 
     def _born(self, link: Link, chain: bytes) -> Segment:
         salt = int.from_bytes(self._entropy(8), "little")
         return segment.born(self._directory, link.seq, chain, salt, self._disk)
 
-    def _check_writable(self) -> None:
+    def _tail_of(self, last: Segment) -> Tail:
+        return Tail(last.path, self._segment_bytes, self._disk)
+
+    def _check_writable(self) -> Tail:
         if self._poison:
             raise LogPoisoned(self._poison)
         if self.damage is not None:
             raise self.damage.with_traceback(None)
-        if self._anchor is None:
+        if self._tail is None:
             raise ValidationFailed("The log is closed.")
+        return self._tail
 
-    def _roll(self) -> None:
+    def _roll(self, tail: Tail) -> Tail:
         """Go on in a new segment. The one that is full is durable already."""
         try:
             segments, link, chain = self._tip
+            tail.seal(link.offset)
             new = self._born(link, chain)
-            fd = os.open(new.path, os.O_RDWR | os.O_CLOEXEC)
+            following = self._tail_of(new)
         except OSError as error:
             raise self._poisoned("A new segment of the log cannot be made.") from error
-        os.close(self._fd)
-        self._fd = fd
+        tail.close()
+        self._tail = following
         self._tip = _Tip((*segments, new), new.start, chain)
+        return following
 
-    def _write(self, data: bytes, offset: int) -> None:
+    def _write(self, tail: Tail, data: bytes, offset: int) -> None:
         """Write a frame and make it durable, or leave the log as it was."""
         try:
-            self._disk.write_all(self._fd, data, offset)
+            tail.write(data, offset)
         except OSError as error:
-            self._undo(offset)
+            self._undo(tail, offset)
             if is_full(error):
                 raise DiskFull(
                     "No space is left on the device: nothing was recorded, and nothing was lost.",
@@ -330,15 +338,14 @@ class EventLog:
                 ) from error
             raise self._poisoned("The log cannot be written.") from error
         try:
-            self._disk.fdatasync(self._fd)
+            tail.sync()
         except OSError as error:
             raise self._poisoned("The disk does not make the log durable.") from error
 
-    def _undo(self, offset: int) -> None:
-        """Take back what was written of a frame, durably: an unsynced cut may come back."""
+    def _undo(self, tail: Tail, offset: int) -> None:
+        """Take back what was written of a frame."""
         try:
-            self._disk.truncate(self._fd, offset)
-            self._disk.sync(self._fd)
+            tail.cut(offset)
         except OSError as error:
             raise self._poisoned("What was half written cannot be taken back.") from error
 

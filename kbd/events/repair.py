@@ -146,8 +146,8 @@ def _blob_fault(named: dict[BlobHash, int], wrong: tuple[BlobHash, ...], what: s
 def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:
     """Cut a log behind an event, on somebody's explicit wish; nobody may have it open.
 
-    What is cut off, and the anchor, are kept as `<file>.cut-<n>`. A crash on the way leaves a log
-    that is cut already or that can be cut again.
+    What is cut off, and the anchor, are kept as `<file>.cut-<n>`, unless it is reserved space only.
+    A crash on the way leaves a log that is cut already or that can be cut again.
 
     Raises:
         ValidationFailed: The log cannot be read that far, or no frame ends with that event.
@@ -165,8 +165,10 @@ def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:
         disk.sync_directory(log_dir)
     if place.segment:
         path = log_dir / place.segment
-        if path.stat().st_size > place.offset:
+        behind = path.read_bytes()[place.offset :]
+        if behind != bytes(len(behind)):
             kept.append(_keep(log_dir, place.segment, disk))
+        if behind:
             _truncate(path, place.offset, disk)
     return Cut(to_seq, tuple(reversed(kept)))
 

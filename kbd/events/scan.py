@@ -6,6 +6,7 @@ A write that was not finished (torn) and damage are different answers. Bytes tha
 a torn write only if they are at the end of the last segment, no frame that is valid by itself and
 holds the expected or a later number follows, and the anchor does not say that what stood there
 was durable. Anything else is damage: everything before it can be read, nothing may be written.
+If all these bytes are zeros they are no torn write either, but space that was reserved.
 """
 
 import os
@@ -32,7 +33,8 @@ class Tear(msgspec.Struct, frozen=True):
     Args:
         segment: The segment's file name.
         offset: Where the last whole frame ends.
-        size_bytes: How many bytes follow.
+        size_bytes: How many bytes follow, up to the last that is not zero: behind that, a torn
+            write cannot be told from reserved space.
     """
 
     segment: str
@@ -149,14 +151,26 @@ class _Walker:
         found = self._found
         fd = os.open(segment.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            size = os.fstat(fd).st_size
-            for block in walk(fd, segment.header.seed, found.link, size):
-                self._take(segment, block)
-                if block.problem:
-                    rest = os.pread(fd, size - block.link.offset, block.link.offset)
-                    found.tear = self._judge(segment, block, rest, last=last)
+            size, seen, rest = os.fstat(fd).st_size, -1, b""
+            problem = self._advance(segment, fd, size)
+            while problem and found.link.offset > seen:
+                # If the log is in use, reserved space is being filled. A frame is durable before
+                # the next is begun: if what follows holds a later one, this one is whole by now.
+                seen = found.link.offset
+                rest = os.pread(fd, size - seen, seen)
+                problem = self._advance(segment, fd, size)
+            if problem:
+                found.tear = self._judge(segment, problem, rest, last=last)
         finally:
             os.close(fd)
+
+    def _advance(self, segment: Segment, fd: int, size: int) -> str:
+        """Walk on from the last whole frame; return why no frame follows, empty at `size`."""
+        problem = ""
+        for block in walk(fd, segment.header.seed, self._found.link, size):
+            self._take(segment, block)
+            problem = block.problem
+        return problem
 
     def _take(self, segment: Segment, block: Block) -> None:
         """Count a block's frames in; compare the chain where it was anchored, or everywhere."""
@@ -182,20 +196,22 @@ class _Walker:
         found.link = block.link
         segment.mark(block.link)
 
-    def _judge(self, segment: Segment, block: Block, rest: bytes, *, last: bool) -> Tear:
-        """Tell a torn write from damage.
+    def _judge(self, segment: Segment, problem: str, rest: bytes, *, last: bool) -> Tear | None:
+        """Tell a torn write, and reserved space, from damage.
 
         Raises:
             LogCorrupt: It is damage.
         """
-        link = block.link
+        link = self._found.link
         if (
             not last
             or next_valid(rest, link.seq, segment.header.seed) is not None
             or (self._anchor is not None and self._anchor.seq >= link.seq)
         ):
-            raise damaged(block.problem, segment.name, link.offset, link.seq)
-        return Tear(segment.name, link.offset, len(rest))
+            raise damaged(problem, segment.name, link.offset, link.seq)
+        if rest == bytes(len(rest)):
+            return None
+        return Tear(segment.name, link.offset, len(rest.rstrip(b"\0")))
 
     def _check_anchor(self) -> None:
         """See that the log reaches as far as was acknowledged."""

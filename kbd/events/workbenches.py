@@ -136,7 +136,7 @@ class LogRepaired(Fact):
     Args:
         segment: The segment's file name.
         offset: Where it was cut, in bytes.
-        size_bytes: How many bytes were cut.
+        size_bytes: How many bytes were cut, without zeros at their end.
         kept_as: The file name under which they are kept.
     """
 

@@ -16,11 +16,20 @@ class FullDisk(Unsynced):
     Args:
         space: How many bytes it takes.
         error: What it says then.
+        reserves: Whether it grants space ahead, which it then does not have when it is written,
+            as file systems that copy on write do.
     """
 
-    def __init__(self, space: int, error: int = errno.ENOSPC) -> None:
+    def __init__(self, space: int, error: int = errno.ENOSPC, *, reserves: bool = False) -> None:
         self.space = space
         self.error = error
+        self.reserves = reserves
+
+    def reserve(self, fd: int, offset: int, size: int) -> None:
+        """Reserve, or be full."""
+        if not self.reserves:
+            raise OSError(self.error, os.strerror(self.error))
+        super().reserve(fd, offset, size)
 
     def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
         """Write what there is space for."""
@@ -35,13 +44,15 @@ class BadDisk(Disk):
     """A disk whose n-th call of a kind fails, once: the next one lies that all is well.
 
     Args:
-        call: "fsync", "fdatasync", "truncate", "pwrite" or "rename".
+        call: "fsync", "fdatasync", "truncate", "pwrite", "rename" or "reserve".
         after: How many calls of that kind succeed before.
+        error: What it fails with.
     """
 
-    def __init__(self, call: str, after: int) -> None:
+    def __init__(self, call: str, after: int, error: int = errno.EIO) -> None:
         self.call = call
         self.after = after
+        self.error = error
         self.calls = 0
         self.failed = False
 
@@ -49,7 +60,7 @@ class BadDisk(Disk):
         self.calls += call == self.call
         if call == self.call and self.calls == self.after + 1:
             self.failed = True
-            raise OSError(errno.EIO, "the disk failed")
+            raise OSError(self.error, "the disk failed")
 
     def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
         """Write, or fail."""
@@ -69,10 +80,21 @@ class BadDisk(Disk):
         self._may_fail("truncate")
         super().truncate(fd, size)
 
+    def reserve(self, fd: int, offset: int, size: int) -> None:
+        """Reserve a half and fail, or reserve."""
+        if self.call == "reserve" and self.calls == self.after:
+            super().reserve(fd, offset, size // 2 + 1)
+        self._may_fail("reserve")
+        super().reserve(fd, offset, size)
+
     def rename(self, source: Path, target: Path) -> None:
         """Rename, or fail."""
         self._may_fail("rename")
         super().rename(source, target)
+
+
+_PIECE_BYTES = 16
+"""What a power cut writes or does not write: small, for the frames of the tests are."""
 
 
 class PowerCutError(BaseException):
@@ -82,8 +104,9 @@ class PowerCutError(BaseException):
 class PowerDisk(Disk):
     """A disk that forgets, when the power goes, some of what was not synced.
 
-    Writes, cuts and renames are remembered until what they touch is synced; `crash` then takes
-    each of the rest back, or leaves it, by a seeded coin.
+    Writes, cuts, reservations and renames are remembered until what they touch is synced; `crash`
+    then takes each of the rest back, or leaves it, by a seeded coin. Of the first write that it
+    takes back some pieces stay, as of a write whose pages reach the disk in any order.
 
     Args:
         attic: A folder on the same file system for what renames replace.
@@ -125,6 +148,12 @@ class PowerDisk(Disk):
         self._tick()
         self._remember(fd, size, os.fstat(fd).st_size - size)
         super().truncate(fd, size)
+
+    def reserve(self, fd: int, offset: int, size: int) -> None:
+        """Reserve in the cache."""
+        self._tick()
+        self._remember(fd, os.fstat(fd).st_size, 0)
+        super().reserve(fd, offset, size)
 
     def rename(self, source: Path, target: Path) -> None:
         """Rename in the cache."""
@@ -168,7 +197,12 @@ class PowerDisk(Disk):
                     replaced.rename(target)
         for fd, writes in self._writes.values():
             keep = self._coin.randint(0, len(writes))
-            for offset, old, size in reversed(writes[keep:]):
-                os.pwrite(fd, old, offset)
+            for place in reversed(range(keep, len(writes))):
+                offset, old, size = writes[place]
+                # What a write put behind the former end goes with the size. Within it, in
+                # reserved space above all, a piece that stays may follow one that does not.
+                for at in range(0, len(old), _PIECE_BYTES):
+                    if place > keep or self._coin.random() < 0.5:
+                        os.pwrite(fd, old[at : at + _PIECE_BYTES], offset + at)
                 os.ftruncate(fd, size)
             os.close(fd)

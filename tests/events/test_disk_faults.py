@@ -16,6 +16,7 @@ from events.failing_disks import BadDisk, FullDisk, PowerCutError, PowerDisk
 from events.logs import Unsynced, make_log, note, texts
 from kbd.errors import DiskFull
 from kbd.events import Disk, EventLog, LogPoisoned
+from kbd.events.repair import verify
 
 TEXTS = [f"event {n}" for n in range(14)]
 
@@ -25,13 +26,14 @@ def open_with(place: Path, disk: Disk) -> EventLog:
     return EventLog.open(place, segment_bytes=400, disk=disk, entropy=lambda n: b"s" * n)
 
 
+@pytest.mark.parametrize("reserves", [False, True])
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_full_at_every_byte(tmp_path: Path, error: int) -> None:
+def test_full_at_every_byte(tmp_path: Path, error: int, *, reserves: bool) -> None:
     """Wherever space ends within a commit, the commit is undone and can be made later."""
     for space in count():
         place = tmp_path / str(space)
         make_log(place, [1, 2]).close()
-        disk = FullDisk(10_000, error)
+        disk = FullDisk(10_000, error, reserves=reserves)
         log = EventLog.open(place, disk=disk)
         disk.space = space
         try:
@@ -137,6 +139,80 @@ def test_any_failed_call_poisons_for_good(tmp_path: Path, call: str) -> None:
             break
 
 
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EOPNOTSUPP, errno.EIO])
+def test_a_reservation_that_fails_is_no_error(tmp_path: Path, error: int) -> None:
+    """Fail the n-th, for every n, when a half of it was granted: nothing is lost or left over."""
+    for after in range(1000):
+        place = tmp_path / str(after)
+        disk = BadDisk("reserve", after, error)
+        log = open_with(place, disk)
+        assert append_all(log) == len(TEXTS)
+        log.close()
+        again = open_with(place, Unsynced())
+        assert (again.damage, again.repairs, texts(again)) == (None, (), TEXTS)
+        again.close()
+        if not disk.failed:
+            assert after > 2
+            break
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EOPNOTSUPP, errno.EIO])
+def test_a_part_of_a_reservation_is_given_back(tmp_path: Path, error: int) -> None:
+    """A disk that is full in the middle of a reservation is not filled by what it granted."""
+    disk = BadDisk("reserve", 0, error)
+    log = EventLog.open(tmp_path, disk=disk)
+    log.append([note("one")])
+    assert disk.failed
+    assert max(tmp_path.glob("*.kbl")).stat().st_size == log._tip.link.offset
+    log.append([note("two")])
+    assert disk.calls == 1, "a disk that has no space is not asked at each append"
+    log.close()
+
+
+@pytest.mark.parametrize("call", ["truncate", "fdatasync"])
+def test_reserved_space_that_cannot_be_cut_at_open(tmp_path: Path, call: str) -> None:
+    """The open fails and changes nothing that counts; the next one finds the same log."""
+    make_log(tmp_path, [1, 2]).close()
+    segment = max(tmp_path.glob("*.kbl"))
+    size = segment.stat().st_size
+    os.truncate(segment, size + 5000)
+    with pytest.raises(LogPoisoned):
+        EventLog.open(tmp_path, disk=BadDisk(call, 0))
+    again = EventLog.open(tmp_path)
+    assert (again.damage, again.repairs, again.seq) == (None, (), 3)
+    assert segment.stat().st_size == size
+    again.close()
+
+
+class Told(Unsynced):
+    """A disk that tells in which order it was called."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def fsync(self, fd: int) -> None:
+        """Tell which file."""
+        self.calls.append(f"fsync {Path(os.readlink(f'/proc/self/fd/{fd}')).name}")
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut and tell."""
+        self.calls.append("truncate")
+        super().truncate(fd, size)
+
+
+def test_what_is_reserved_is_cut_durably_before_another_segment_follows(tmp_path: Path) -> None:
+    """Else a power cut could leave zeros within the log, which are damage."""
+    disk = Told()
+    log = EventLog.open(tmp_path, disk=disk)
+    log.append([note("one")])
+    segment = max(tmp_path.glob("*.kbl"))
+    assert segment.stat().st_size > log._tip.link.offset
+    disk.calls.clear()
+    log._roll(log._check_writable())
+    assert disk.calls[:3] == ["truncate", f"fsync {segment.name}", f"fsync {2:020}.kbl.tmp"]
+    log.close()
+
+
 def append_all(log: EventLog) -> int:
     """Append all texts until the disk fails; return the last number that was acknowledged."""
     acked = 0
@@ -181,10 +257,9 @@ def test_a_poisoned_log_does_not_move_the_anchor(tmp_path: Path) -> None:
     log = open_with(tmp_path, disk)
     acked = append_all(log)
     log.close()
-    segment = max(tmp_path.glob("*.kbl"))
-    os.truncate(segment, segment.stat().st_size - 1)
+    os.truncate(max(tmp_path.glob("*.kbl")), log._tip.link.offset + 50)
     again = open_with(tmp_path, Unsynced())
-    assert (again.damage, again.seq) == (None, acked)
+    assert (again.damage, again.seq, len(again.repairs)) == (None, acked, 1)
     again.close()
 
 
@@ -200,8 +275,10 @@ def test_events_appended_together_cost_one_sync(tmp_path: Path) -> None:
 
 def test_what_is_found_is_made_durable_before_it_is_shown(tmp_path: Path) -> None:
     """A frame that a killed process had not synced is synced at open."""
-    log = make_log(tmp_path, [1])
-    log._disk = BadDisk("fdatasync", 0)
+    disk = BadDisk("fdatasync", 10**9)
+    log = EventLog.open(tmp_path, disk=disk)
+    log.append([note("synced")])
+    disk.after = disk.calls
     with pytest.raises(LogPoisoned):
         log.append([note("written, not synced")])
     with pytest.raises(LogPoisoned):
@@ -286,8 +363,11 @@ while True:
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
-    """After each SIGKILL every acknowledged commit is there, and the log goes on."""
-    acked = 0
+    """After each SIGKILL every acknowledged commit is there, and the log goes on.
+
+    What the killed process had reserved is no fault.
+    """
+    acked = reserved = 0
     paths = os.pathsep.join(sys.path)
     for _ in range(6):
         command = [sys.executable, "-c", KILLED, str(tmp_path)]
@@ -300,9 +380,13 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
             process.send_signal(signal.SIGKILL)
             rest = process.stdout.read().split("\n")[:-1]
         acked = int(rest[-1]) if rest else acked
+        size = max(tmp_path.glob("*.kbl")).stat().st_size
+        assert verify(tmp_path).whole
         log = EventLog.open(tmp_path)
-        assert log.damage is None
+        assert (log.damage, log.repairs) == (None, ())
+        reserved += size - log._tip.link.offset
         assert acked <= log.seq <= acked + 2
         assert log.seq % 2 == 0
         acked = log.seq
         log.close()
+    assert reserved > 0

@@ -1,6 +1,7 @@
 """Recovery: after every disaster the exact prefix, or a refusal that names the place."""
 
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,19 +26,21 @@ class Case:
     Args:
         folder: Where logs are laid down.
         anchored: How many commits the anchor knows of.
+        spare: How many zeros follow whatever is laid down, as reserved space.
     """
 
-    def __init__(self, folder: Path, anchored: int) -> None:
+    def __init__(self, folder: Path, anchored: int, spare: int = 0) -> None:
         self.folder = folder
+        self.spare = spare
         log = make_log(folder / "made", COMMITS[:anchored])
         log.close()
         self.anchor = (folder / "made" / ANCHOR_NAME).read_bytes()
         shutil.rmtree(folder / "made")
         log = make_log(folder / "made", COMMITS)
         self.texts = texts(log)
-        self.data = (folder / "made" / SEGMENT).read_bytes()
         bodies = list(log.frames())
         log.close()
+        self.data = (folder / "made" / SEGMENT).read_bytes()
         self.ends = [SEGMENT_BYTES]
         for _, body in bodies:
             self.ends.append(self.ends[-1] + 56 + len(body))
@@ -47,29 +50,43 @@ class Case:
         """How many events lie in frames that end at or before an offset."""
         return sum(COMMITS[: sum(end <= offset for end in self.ends) - 1])
 
+    def good(self, size: int) -> int:
+        """Where the last frame ends that is whole if only so many bytes reached the disk.
+
+        Zeros at a frame's end need not: in reserved space they are there already.
+        """
+        data = self.data[:size] + bytes(self.spare)
+        return max(end for end in self.ends if data[:end] == self.data[:end])
+
     def lay(self, data: bytes) -> Path:
         """Lay the log down with other bytes in its segment."""
         place = self.folder / "log"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
-        (place / SEGMENT).write_bytes(data)
+        (place / SEGMENT).write_bytes(data + bytes(self.spare))
         (place / ANCHOR_NAME).write_bytes(self.anchor)
         return place
 
     def check_recovered(self, data: bytes, good: int) -> None:
-        """See that the log is cut at `good`, goes on from there, and the cut bytes are kept."""
+        """See that the log is cut at `good`, goes on from there, and the cut bytes are kept.
+
+        Zeros at the end say nothing: they are cut and not kept.
+        """
         place = self.lay(data)
         log = EventLog.open(place, disk=FAST)
         kept = self.events_before(good)
         assert (log.damage, log.seq) == (None, kept)
         assert texts(log) == self.texts[:kept]
-        if good < len(data):
+        assert (place / SEGMENT).stat().st_size == good
+        torn = data[good:].rstrip(b"\0")
+        if torn:
             (repair,) = log.repairs
             assert (repair.segment, repair.offset) == (SEGMENT, good)
-            assert repair.size_bytes == len(data) - good
-            assert (place / repair.kept_as).read_bytes() == data[good:]
+            assert repair.size_bytes == len(torn)
+            assert (place / repair.kept_as).read_bytes() == torn
         else:
             assert log.repairs == ()
+            assert sorted(path.name for path in place.iterdir()) == [SEGMENT, ANCHOR_NAME]
         log.append([note("goes on")])
         log.close()
         again = EventLog.open(place, disk=FAST)
@@ -90,35 +107,41 @@ class Case:
         with pytest.raises(LogCorrupt):
             log.append([note("never")])
         log.close()
-        assert (place / SEGMENT).read_bytes() == data
+        assert (place / SEGMENT).read_bytes() == data + bytes(self.spare)
         assert sorted(path.name for path in place.iterdir()) == [SEGMENT, ANCHOR_NAME]
         return log.damage
 
 
-@pytest.fixture
-def case(tmp_path: Path) -> Case:
+SPARES = (0, 5000)
+"""How much reserved space follows: none, and more than a page."""
+
+
+@pytest.fixture(params=SPARES, ids=lambda spare: f"spare{spare}")
+def case(tmp_path: Path, request: pytest.FixtureRequest) -> Case:
     """A log of six commits whose anchor knows the first three."""
-    return Case(tmp_path, anchored=3)
+    return Case(tmp_path, anchored=3, spare=request.param)
 
 
-@pytest.fixture
-def closed(tmp_path: Path) -> Case:
-    """A log of six commits that was closed in order, so the anchor knows them all."""
-    return Case(tmp_path, anchored=6)
+@pytest.fixture(params=SPARES, ids=lambda spare: f"spare{spare}")
+def closed(tmp_path: Path, request: pytest.FixtureRequest) -> Case:
+    """A log of six commits whose anchor knows them all, as after an orderly close."""
+    return Case(tmp_path, anchored=6, spare=request.param)
 
 
 def test_truncated_at_every_byte_of_the_last_three_frames(case: Case) -> None:
     """Behind the anchor each cut recovers the exact prefix, keeps the rest and accepts appends."""
     for size in range(case.ends[3], len(case.data) + 1):
-        good = max(end for end in case.ends if end <= size)
-        case.check_recovered(case.data[:size], good)
+        case.check_recovered(case.data[:size], case.good(size))
 
 
 def test_truncated_at_every_byte_after_an_orderly_close(closed: Case) -> None:
     """What the anchor knows is missed at every cut, also at the end of a frame."""
     for size in range(closed.ends[3], len(closed.data)):
-        good = max(end for end in closed.ends if end <= size)
-        closed.check_refused(closed.data[:size], good)
+        good = closed.good(size)
+        if good < len(closed.data):
+            closed.check_refused(closed.data[:size], good)
+        else:
+            assert closed.spare
 
 
 @pytest.mark.parametrize("pattern", [0x01, 0x80, 0xFF])
@@ -142,10 +165,44 @@ def test_every_byte_flipped_after_an_orderly_close(closed: Case) -> None:
         closed.check_refused(bytes(data), closed.ends[-2])
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 24, 512, 4096, 65_536])
-def test_a_tail_of_zeros(case: Case, size: int) -> None:
-    """Zeros behind the last frame are a write that never came; there are no ghost events."""
-    case.check_recovered(case.data + bytes(size), len(case.data))
+@pytest.mark.parametrize("anchored", [3, 6])
+def test_a_tail_of_zeros(tmp_path: Path, anchored: int) -> None:
+    """Zeros behind the last frame are the end: no ghost events, nothing to repair or to keep."""
+    case = Case(tmp_path, anchored)
+    for size in (*range(1, 60), 511, 512, 4095, 4096, 4099, 65_521, 65_536, 200_003):
+        case.check_recovered(case.data + bytes(size), len(case.data))
+
+
+def test_a_byte_in_reserved_space(case: Case) -> None:
+    """What is not zero behind the last frame is a torn write, wherever; it is kept."""
+    for place in range(90):
+        case.check_recovered(case.data + bytes(place) + b"\x01", len(case.data))
+
+
+def test_a_frame_of_which_pieces_are_zeros(case: Case) -> None:
+    """Of a frame that was half written into reserved space any pieces may be missing: it is torn.
+
+    So it is with each of them there or not; the frames before it are whole.
+    """
+    start, frame = case.ends[-2], case.data[case.ends[-2] :]
+    pieces = [frame[at : at + 32] for at in range(0, len(frame), 32)]
+    torn = 0
+    for there in product([True, False], repeat=len(pieces)):
+        mixed = [
+            piece if is_there else bytes(len(piece))
+            for piece, is_there in zip(pieces, there, strict=True)
+        ]
+        data = case.data[:start] + b"".join(mixed)
+        case.check_recovered(data, len(data) if data == case.data else start)
+        torn += data != case.data
+    assert torn > 50
+
+
+def test_reserved_space_before_what_was_acknowledged(closed: Case) -> None:
+    """Zeros where the anchor knows events are damage, however few or many."""
+    for end in closed.ends[:-1]:
+        for size in (1, 100, 9000):
+            closed.check_refused(closed.data[:end] + bytes(size), end)
 
 
 def test_a_stale_tail(case: Case) -> None:
@@ -259,6 +316,16 @@ def test_a_torn_segment_that_is_not_the_last(tmp_path: Path) -> None:
     assert offset < len(data)
 
 
+@pytest.mark.parametrize("size", [1, 24, 5000])
+def test_zeros_within_the_log(tmp_path: Path, size: int) -> None:
+    """Only the last segment may end in reserved space."""
+    names = rolled(tmp_path, b"m")
+    with (tmp_path / names[1]).open("ab") as segment:
+        end = segment.tell()
+        segment.write(bytes(size))
+    assert refusal(tmp_path) == (names[1], end, int(names[2][:20]))
+
+
 def test_a_history_rewritten_with_valid_checksums_is_refused_by_the_anchor(tmp_path: Path) -> None:
     """Another history of the same length under the same salt does not match the anchor."""
     rolled(tmp_path / "mine", b"m", count=2)
@@ -281,7 +348,7 @@ def test_what_was_never_finished_is_removed(tmp_path: Path) -> None:
 def test_an_empty_last_segment_is_whole(tmp_path: Path) -> None:
     """A crash between a segment's birth and its first frame leaves nothing wrong."""
     log = make_log(tmp_path, [2])
-    log._roll()
+    log._roll(log._check_writable())
     log.close()
     again = EventLog.open(tmp_path)
     assert (again.damage, again.repairs, again.seq) == (None, (), Seq(2))
