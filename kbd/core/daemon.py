@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
@@ -47,7 +46,7 @@ EXIT_FAILED = 1
 EXIT_DISK = 74
 EXIT_LOCKED = 75
 
-_log = structlog.get_logger(__name__)
+_log = diagnostics.get_logger(__name__)
 
 
 class HomeLockedError(Exception):

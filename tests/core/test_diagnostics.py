@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,3 +84,22 @@ def test_a_loop_of_values_ends() -> None:
     value.append(value)
 
     assert "..." in logged("odd", value=value)
+
+
+@pytest.mark.parametrize(
+    "order", ["kbd.core.diagnostics, rich.table", "rich, kbd.core.diagnostics"]
+)
+def test_rich_can_be_used_beside_it(order: str) -> None:
+    """It is kept from structlog alone, and not taken from whoever has imported it."""
+    code = (
+        f"import sys, {order}, rich.traceback\n"
+        "print(sys.modules['rich'] is rich, rich.traceback.Traceback.__name__)\n"
+        "kbd.core.diagnostics.configure(sys.stdout, json=False)\n"
+        "kbd.core.diagnostics.get_logger('test').info('heard')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout.startswith("True Traceback\n")
+    assert "heard" in done.stdout
