@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import anyio
@@ -28,6 +27,7 @@ import anyio.to_process
 
 from benchmarks._measure import gate
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.settings import Settings
 from kbd.core.workers.pool import Workers
 from kbd.tools import CallLimits
@@ -117,7 +117,7 @@ async def killed(workers: Workers) -> float:
 
 async def measure(folder: Path, control: socket.socket) -> None:
     """Measure all ways side by side, and print."""
-    plugins = Plugins.discover(Settings(), found=[EntryPoint("bench", "kbd_bench_plugin", "kbd")])
+    plugins = Plugins.discover(Settings(), found=[Installed("bench", "kbd_bench_plugin")])
     value = b"x" * 200
     limits = CallLimits()
 

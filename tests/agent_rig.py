@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +19,7 @@ from kbd.core.draft import Blobs, CallFiles, LogRecall
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.settings import RunLimits, Settings
 from kbd.core.state import Run, WorkbenchState, fold_workbench
 from kbd.core.workers.formats import FormatCalls
@@ -333,7 +333,7 @@ def _plugins(made: list[str]) -> Plugins:
     module.__file__ = __file__
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[TOOLS] = module
-    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS, "kbd")])
+    return Plugins.discover(Settings(), found=[Installed("testing", TOOLS)])
 
 
 Opened = Callable[..., AbstractAsyncContextManager[Rig]]

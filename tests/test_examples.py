@@ -3,12 +3,12 @@
 import re
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.settings import Settings
 from kbd.core.workers.pool import Workers, name_of
 from kbd.testing.tools import Workbench
@@ -26,7 +26,7 @@ async def test_the_plugin_of_the_readme_works(
     (package / "__init__.py").write_text(code("Write a plugin", "python"), "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "kbd_words", raising=False)
-    found = EntryPoint(name="words", value="kbd_words", group="kbd")
+    found = Installed(name="words", value="kbd_words")
 
     plugins = Plugins.discover(Settings(), found=[found])
 

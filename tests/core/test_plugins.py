@@ -4,12 +4,12 @@ import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from kbd.core.plugins.host import GROUP, Plugins, PluginStatus
+from kbd.core.plugins.installed import Installed
 from kbd.core.settings import Settings
 
 Discover = Callable[..., Plugins]
@@ -66,7 +66,7 @@ def discover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Discover:
         for name, text in texts.items():
             module = f"plug_{name}_{tmp_path.name.replace('-', '_')}"
             (tmp_path / f"{module}.py").write_text(text)
-            points.append(EntryPoint(name, module, GROUP))
+            points.append(Installed(name, module))
         return Plugins.discover(settings or Settings(), found=points)
 
     return discovered
@@ -168,7 +168,7 @@ def test_two_plugins_of_one_name(discover: Discover, tmp_path: Path) -> None:
     """The first is loaded, the second reported."""
     discover(good=GOOD, other=GOOD)
     modules = sorted(path.stem for path in tmp_path.glob("plug_*.py"))
-    points = [EntryPoint("same", module, GROUP) for module in modules]
+    points = [Installed("same", module) for module in modules]
     plugins = Plugins.discover(Settings(), found=points)
 
     assert [each.status for each in plugins.statuses] == ["loaded", "left_out"]

@@ -1,10 +1,11 @@
 """The plugin host, from the bottom up.
 
-    hooks     one package's hooks: check them, call one
-    suffixes  formats by a file's name
-    schemas   JSON schemas of tools' arguments
-    checks    whether what a hook returned is well-formed
-    host      `Plugins`: find, load, keep; every fault a status
+    installed  which there are, by their entry points
+    hooks      one package's hooks: check them, call one
+    suffixes   formats by a file's name
+    schemas    JSON schemas of tools' arguments
+    checks     whether what a hook returned is well-formed
+    host       `Plugins`: find, load, keep; every fault a status
 
 Workers import `hooks` alone, so this page imports nothing.
 """

@@ -6,8 +6,8 @@ built-in format, tool or provider; blocking the built-in one frees its names.
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
@@ -16,6 +16,7 @@ import msgspec
 
 from kbd.core.plugins.checks import check_format, check_provider, check_tool
 from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
+from kbd.core.plugins.installed import Installed, installed
 from kbd.core.plugins.suffixes import FormatsByName
 from kbd.core.settings import Settings
 from kbd.formats import FormatHandler
@@ -81,10 +82,10 @@ class Owned(msgspec.Struct, Generic[T], frozen=True):
 class _Entry:
     """One entry point and what became of it."""
 
-    def __init__(self, point: EntryPoint) -> None:
+    def __init__(self, point: Installed) -> None:
         self.name = point.name
-        self.version = point.dist.version if point.dist else "0"
-        self.source = point.dist.name if point.dist else ""
+        self.version = point.version
+        self.source = point.source
         self.module: ModuleType | None = None
         self.plugin: Plugin | None = None
         self.blocked = False
@@ -134,7 +135,7 @@ class Plugins:
         settings: Settings,
         *,
         environment: Mapping[str, str] | None = None,
-        found: Iterable[EntryPoint] | None = None,
+        found: Iterable[Installed] | None = None,
     ) -> "Plugins":
         """Load all plugins and take what they declare. No plugin's fault is raised.
 
@@ -144,7 +145,8 @@ class Plugins:
             found: The entry points to load; those that are installed if None.
         """
         plugins = cls()
-        for point in sorted(entry_points(group=GROUP) if found is None else found, key=_order):
+        points = installed(GROUP, sys.path) if found is None else found
+        for point in sorted(points, key=_order):
             plugins._load(point, settings, environment or {})
         plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
         plugins.providers = plugins._take("kbd_register_providers", "provider", check_provider)
@@ -171,7 +173,7 @@ class Plugins:
         tools = [each.item.preload for each in self.tools if each.plugin.name == name]
         return tuple(dict.fromkeys(module for part in (*formats, *tools) for module in part))
 
-    def _load(self, point: EntryPoint, settings: Settings, environment: Mapping[str, str]) -> None:
+    def _load(self, point: Installed, settings: Settings, environment: Mapping[str, str]) -> None:
         """Import one plugin and register its hooks, or note why not."""
         entry = _Entry(point)
         self._entries.append(entry)
@@ -231,9 +233,8 @@ class Plugins:
             return ()
 
 
-def _order(point: EntryPoint) -> tuple[bool, str, str]:
-    source = point.dist.name if point.dist else ""
-    return (source != "kbd", point.name, source)
+def _order(point: Installed) -> tuple[bool, str, str]:
+    return (point.source != "kbd", point.name, point.source)
 
 
 def _told(fault: BaseException) -> str:

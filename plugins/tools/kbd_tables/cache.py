@@ -1,13 +1,14 @@
 """From a file to its typed Parquet, once a content."""
 
 import hashlib
-import importlib.metadata
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import anyio
 import msgspec
+from anyio.to_thread import run_sync
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Table, Tabular
@@ -18,8 +19,8 @@ from kbd_tables.record import OpenTable, TableRecord
 
 __all__ = ["ask", "ensure_tabular", "open_table"]
 
-_VERSION = f"3-{importlib.metadata.version('duckdb')}"
-"""Raise the number when inference or the record changes; another DuckDB reads its own cache."""
+_VERSION = 3
+"""Raise it when inference or the record changes."""
 
 
 async def ask(
@@ -64,7 +65,7 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
     """
     file = context.files.get(path)
     ensure_tabular(context, file)
-    key = _key(context, file, sheet)
+    key = _key(context, file, sheet, await run_sync(_engine))
     parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
     if not await anyio.Path(parquet).exists() or not await anyio.Path(beside).exists():
         await _make(context, file, sheet, parquet, beside)
@@ -86,7 +87,15 @@ def ensure_tabular(context: ToolContext, file: FileRef) -> Tabular:
     raise ValidationFailed(f"{file.name} is not a table; tables are {', '.join(names) or 'none'}")
 
 
-def _key(context: ToolContext, file: FileRef, sheet: str | None) -> str:
+@cache
+def _engine() -> str:
+    """Return DuckDB's version, without the engine; another version reads its own cache."""
+    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of the daemon's start
+
+    return version("duckdb")
+
+
+def _key(context: ToolContext, file: FileRef, sheet: str | None, engine: str) -> str:
     """Name a cached table by all that decides what it holds.
 
     The suffix is part of it: the same bytes may mean another table under another name.
@@ -95,7 +104,7 @@ def _key(context: ToolContext, file: FileRef, sheet: str | None) -> str:
     suffix = Path(file.name).suffix.lower()
     part = f"{handler.name if handler else ''}\0{suffix}\0{'' if sheet is None else f'={sheet}'}"
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
-    return f"tables-{_VERSION}-{file.blob}-{digest}"
+    return f"tables-{_VERSION}-{engine}-{file.blob}-{digest}"
 
 
 async def _make(

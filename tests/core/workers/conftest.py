@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import AsyncIterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.settings import Settings
 from kbd.core.workers.pool import Workers
 
@@ -19,7 +19,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Plugins:
     """The plugin kbd_faults, loaded as an installed one would be."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
     settings = Settings(plugins={"faults": {"motto": "slow and steady"}})
-    return Plugins.discover(settings, found=[EntryPoint("faults", "kbd_faults", "kbd")])
+    return Plugins.discover(settings, found=[Installed("faults", "kbd_faults")])
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 import os
 import signal
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import anyio
 import pytest
 
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.settings import Settings, WorkerLimits
 from kbd.core.workers.pool import Workers, name_of
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
@@ -142,7 +142,7 @@ async def test_an_import_that_fails_is_told(
     declared = (PACKAGES / "kbd_faults" / "__init__.py").read_text()
     (package / "__init__.py").write_text(declared.replace("kbd_faults.work", "kbd_halved.gone"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins = Plugins.discover(Settings(), found=[EntryPoint("halved", "kbd_halved", "kbd")])
+    plugins = Plugins.discover(Settings(), found=[Installed("halved", "kbd_halved")])
 
     async with Workers(plugins, Settings(), extra_paths=[tmp_path]) as workers:
         with pytest.raises(ToolWorkerUnavailable, match="ModuleNotFoundError") as raised:
