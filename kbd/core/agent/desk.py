@@ -1,8 +1,9 @@
 """What one run works with: its log, files, tools, model, and the limits it keeps."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from kbd.core.agent.notices import Announce
 from kbd.core.catalog import Catalog
@@ -22,11 +23,10 @@ Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 """Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Desk:
+class Desk(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a run reaches, given to it by whoever starts it.
 
-    Attributes:
+    Args:
         keeper: The workbench's single writer.
         run: The run's number.
         blobs: The workbench's blobs.

@@ -4,7 +4,7 @@ The texts are package data, so that a person can read and change them without re
 `{{workbench}}` in a text stands for `workbench.md`.
 """
 
-from importlib import resources
+from pathlib import Path
 
 from kbd.types import Phase
 
@@ -17,7 +17,7 @@ def load(phase: Phase) -> str:
 
 
 def _read(name: str) -> str:
-    return (resources.files(__package__) / f"{name}.md").read_text("utf-8").strip()
+    return Path(__file__).with_name(f"{name}.md").read_text("utf-8").strip()
 
 
 # Read at import, for a run must not wait for the disk in the event loop.
