@@ -13,7 +13,8 @@ with an example, in `kbd.events`. Three properties carry the rest:
 import struct
 from hashlib import sha256
 from typing import NamedTuple
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 from kbd.errors import LogCorrupt, ValidationFailed
 
@@ -31,6 +32,7 @@ __all__ = [
     "SegmentHeader",
     "announced",
     "chain_value",
+    "listed",
     "next_valid",
     "pack",
     "pack_segment",
@@ -42,10 +44,15 @@ FORMAT = 1
 """The version of the layout that is written, and the newest that is understood."""
 
 CHAIN_BYTES = 32
+_LEAST = CHAIN_BYTES + 1
+"""What must follow a frame's header at least: the chain value and a byte of body."""
+
 GENESIS = bytes(CHAIN_BYTES)
 """The chain value before the first frame of a log."""
 
 _FRAME = struct.Struct("<IIIIQ")
+_LINKED = struct.Struct("<IIII")
+_SPAN = struct.Struct("<8xI4xQ")
 _AFTER_CHECKSUM = struct.Struct("<IIQ")
 _SEGMENT = struct.Struct("<8sHHQQ32s")
 _CHECKSUM = struct.Struct("<I")
@@ -94,13 +101,12 @@ class Parsed(NamedTuple):
     """What a run of bytes holds.
 
     Args:
-        frames: For each whole and valid frame: its first sequence number, and where it begins and
-            ends in the bytes.
-        link: The place behind the last of them; its offset counts in the bytes.
+        last: Where the last whole and valid frame begins; meaningless if there is none.
+        link: The place behind it; its offset counts in the bytes, 0 if there is none.
         problem: Why the bytes at that place are no frame of this log; empty if they only end.
     """
 
-    frames: list[tuple[int, int, int]]
+    last: int
     link: Link
     problem: str
 
@@ -147,52 +153,72 @@ def chain_value(chain: bytes, body: bytes) -> bytes:
 
 
 def parse(data: bytes, link: Link, seed: int) -> Parsed:
-    """Read whole frames from the beginning of `data`, up to the first that does not belong.
+    """Check whole frames from the beginning of `data`, up to the first that does not belong.
 
-    This is the inner loop of replay and recovery. It copies slices, for most frames are short, and
-    for those a copy is faster than a view.
+    This is the inner loop of replay and recovery: it asks each question of a frame once, and why
+    one does not belong only when that is so. Which frames there are, `listed` tells.
 
     Args:
         data: Bytes that begin at a frame; they may end within one.
         link: What the first frame must hold; its offset is not used.
         seed: The segment's.
     """
-    seq, _, previous = link
-    frames: list[tuple[int, int, int]] = []
-    at, end, problem = 0, len(data) - HEADER_BYTES, ""
-    unpack, mark = _FRAME.unpack_from, _MARK
-    while at <= end:
-        found, checksum, length, before, first = unpack(data, at)
-        stop = at + HEADER_BYTES + length
-        if found != mark or length <= CHAIN_BYTES:
-            problem = "no frame begins here"
-            break
-        if length > end - at:
-            break
-        if crc32(data[at + 8 : stop], seed) != checksum:
-            problem = "the frame's checksum does not match its bytes"
-            break
-        if before != previous or first < seq:
-            problem = "the frame does not follow from the one before it"
-            break
-        frames.append((first, at, stop))
-        seq, previous, at = first + 1, checksum, stop
-    return _closed(data, frames, Link(link.seq, at, previous), problem)
+    previous, at, last, size = link.previous, 0, 0, len(data)
+    unpack, check, view, mark, least = _LINKED.unpack_from, crc32, memoryview(data), _MARK, _LEAST
+    try:
+        while True:
+            found, checksum, length, before = unpack(data, at)
+            stop = at + HEADER_BYTES + length
+            if (
+                found != mark
+                or length < least
+                or stop > size
+                or before != previous
+                or check(view[at + 8 : stop], seed) != checksum
+            ):
+                break
+            previous, last, at = checksum, at, stop
+    except struct.error:
+        pass  # The bytes end before a header does: cheaper to be told than to ask at each frame.
+    if not at:
+        return Parsed(0, Link(link.seq, 0, previous), _problem(data, at, seed))
+    # The links keep the order in between. `repair.verify` compares the number of each frame with
+    # what the one before it holds.
+    _, first = _SPAN.unpack_from(data, last)
+    count = _count(data[last + BODY_AT : last + BODY_AT + 5])
+    if _SPAN.unpack_from(data)[1] != link.seq or first < link.seq or not count:
+        return Parsed(0, Link(link.seq, 0, 0), "the frame's number or body is wrong")
+    return Parsed(last, Link(first + count, at, previous), _problem(data, at, seed))
 
 
-def _closed(data: bytes, frames: list[tuple[int, int, int]], link: Link, problem: str) -> Parsed:
-    """Check the numbers at both ends of a run of frames, and count the last one's events.
+def _problem(data: bytes, at: int, seed: int) -> str:
+    """Say why the bytes where a parse stopped are no frame that belongs; empty if they only end."""
+    if len(data) - at < HEADER_BYTES:
+        return ""
+    found, checksum, length, _ = _LINKED.unpack_from(data, at)
+    stop = at + HEADER_BYTES + length
+    if found != _MARK or length < _LEAST:
+        return "no frame begins here"
+    if stop > len(data):
+        return ""
+    if crc32(data[at + 8 : stop], seed) != checksum:
+        return "the frame's checksum does not match its bytes"
+    return "the frame does not follow from the one before it"
 
-    Between the ends the checksums of the predecessors keep the order; `repair.verify` compares
-    each frame's number with what the one before it holds.
+
+def listed(data: bytes, end: int) -> list[tuple[int, int, int]]:
+    """List the frames that `parse` found whole in the first `end` bytes.
+
+    Returns:
+        For each frame its first sequence number, and where it begins and ends in the bytes.
     """
-    if frames:
-        first, at, _ = frames[-1]
-        count = _count(data[at + BODY_AT : at + BODY_AT + 5])
-        if frames[0][0] != link.seq or not count:
-            return Parsed([], Link(link.seq, 0, 0), "the frame's number or body is wrong")
-        link = Link(first + count, link.offset, link.previous)
-    return Parsed(frames, link, problem)
+    frames, at, unpack = [], 0, _SPAN.unpack_from
+    while at < end:
+        length, first = unpack(data, at)
+        stop = at + HEADER_BYTES + length
+        frames.append((first, at, stop))
+        at = stop
+    return frames
 
 
 def _count(body: bytes) -> int:

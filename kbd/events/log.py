@@ -225,15 +225,15 @@ class EventLog:
         try:
             for source, block in self._blocks(after):
                 data = block.data
-                for seq, at, stop in block.frames:
+                for first, at, stop in block.frames:
                     try:
                         records = decode(data[at + BODY_AT : stop])
                     except (DecodeError, UnicodeDecodeError, RecursionError):
-                        records = self._decode(source, block, seq, at, stop)
-                    for record in records:
-                        if seq > after:
-                            call(seq, record)
-                        seq += 1
+                        records = self._decode(source, block, first, at, stop)
+                    if first <= after:
+                        records, first = records[after + 1 - first :], after + 1
+                    for seq, record in enumerate(records, first):
+                        call(seq, record)
         finally:
             if collecting:
                 gc.enable()

@@ -97,8 +97,10 @@ def verify(
         on_progress: Called now and then with the last event that was checked.
     """
     named: dict[BlobHash, int] = {}
+    frames = 0
 
     def visit(segment: Segment, block: Block) -> None:
+        nonlocal frames
         for first, last, at, stop in block.spans():
             try:
                 records = codec.decode(block.data[at + BODY_AT : stop])
@@ -108,6 +110,7 @@ def verify(
             if len(records) != last + 1 - first:
                 reason = "the numbers of the events have a gap behind this frame"
                 raise damaged(reason, segment.name, block.base + at, first)
+            frames += 1
             if blobs is not None:
                 for seq, record in enumerate(records, first):
                     for blob in named_blobs(record.data):
@@ -123,7 +126,7 @@ def verify(
         fault = fault or _blob_fault(named, result.missing, "is missing")
         fault = fault or _blob_fault(named, result.damaged, "does not hold what its name says")
     return Verification(
-        found.frames, found.seq, found.chain.hex(), found.anchored, checked, found.tear, fault
+        frames, found.seq, found.chain.hex(), found.anchored, checked, found.tear, fault
     )
 
 

@@ -49,7 +49,6 @@ class Survey(msgspec.Struct):
         segments: Those that can be read, in order.
         link: The place behind the last whole frame, in the last of them.
         chain: The chain value there.
-        frames: How many frames were walked.
         anchored: The number that the anchor names; None without an anchor.
         tear: What a torn write left behind, if one did.
         fault: The first damage, if there is any.
@@ -58,7 +57,6 @@ class Survey(msgspec.Struct):
     segments: list[Segment]
     link: Link
     chain: bytes
-    frames: int
     anchored: int | None
     tear: Tear | None
     fault: LogCorrupt | None
@@ -86,7 +84,7 @@ def survey(
             checked; the chain tells of changes that were made on purpose.
         visit: Sees each block.
     """
-    found = Survey([], Link(1, 0, 0), GENESIS, 0, None, None, None)
+    found = Survey([], Link(1, 0, 0), GENESIS, None, None, None)
     try:
         _Walker(directory, found, chained=chained, visit=visit).run(trusted)
     except LogCorrupt as error:
@@ -173,28 +171,32 @@ class _Walker:
         return problem
 
     def _take(self, segment: Segment, block: Block) -> None:
-        """Count a block's frames in; compare the chain where it was anchored, or everywhere."""
-        found, chain = self._found, self._found.chain
-        anchored = -1 if self._anchor is None else self._anchor.seq
-        if self._chained or found.link.seq <= anchored < block.link.seq:
-            for first, last, at, stop in block.spans():
-                body = block.data[at + BODY_AT : stop]
-                value = block.data[at + HEADER_BYTES : at + BODY_AT]
-                if self._chained and chain_value(chain, body) != value:
-                    reason = "the chain of hashes does not fit, so the log was changed"
-                    raise damaged(reason, segment.name, block.base + at, first)
-                if self._anchor and last == anchored and value != self._anchor.chain:
-                    reason = "the anchor knows another event here, so the log was changed"
-                    raise damaged(reason, segment.name, block.base + at, first)
-                chain = value
+        """Go on behind a block; compare the chain where it was anchored, or everywhere."""
+        found, anchor, chain = self._found, self._anchor, self._found.chain
+        if block.link.offset > block.base:
+            chain = block.data[block.last + HEADER_BYTES : block.last + BODY_AT]
+        # Mostly the anchor names the end, so that there is no need to look at each frame.
+        named = anchor is not None and found.link.seq <= anchor.seq < block.link.seq
+        if self._chained or (named and anchor != (block.link.seq - 1, chain)):
+            self._compare(segment, block)
         if self._visit is not None:
             self._visit(segment, block)
-        if block.frames:
-            _, at, _ = block.frames[-1]
-            found.chain = block.data[at + HEADER_BYTES : at + BODY_AT]
-        found.frames += len(block.frames)
+        found.chain = chain
         found.link = block.link
         segment.mark(block.link)
+
+    def _compare(self, segment: Segment, block: Block) -> None:
+        """Compare the chain values of a block with the anchor, and perhaps with the bodies."""
+        chain = self._found.chain
+        for first, last, at, stop in block.spans():
+            value = block.data[at + HEADER_BYTES : at + BODY_AT]
+            if self._chained and chain_value(chain, block.data[at + BODY_AT : stop]) != value:
+                reason = "the chain of hashes does not fit, so the log was changed"
+                raise damaged(reason, segment.name, block.base + at, first)
+            if self._anchor and last == self._anchor.seq and value != self._anchor.chain:
+                reason = "the anchor knows another event here, so the log was changed"
+                raise damaged(reason, segment.name, block.base + at, first)
+            chain = value
 
     def _judge(self, segment: Segment, problem: str, rest: bytes, *, last: bool) -> Tear | None:
         """Tell a torn write, and reserved space, from damage.
