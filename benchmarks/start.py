@@ -2,7 +2,8 @@
 
 Processor time and elapsed time of whole processes, in an order of its own each round, against
 `python -c pass` with the same interpreter: that of the environment, for a shim before it would cost
-more than what is measured. The daemon runs meanwhile, for `kbd status` to ask.
+more than what is measured. The daemon runs meanwhile, for `kbd status` to ask. The peer is `llm`,
+the command line for models, asked for no more than its version.
 """
 
 import os
@@ -21,6 +22,7 @@ from kbd.client.blocking import Client, ConnectionLostError
 
 BARE = "python -c pass"
 DAEMON = "import kbd.core.daemon"
+PEER = "llm --version"
 
 
 def run(arguments: list[str]) -> tuple[float, float]:
@@ -72,6 +74,7 @@ def measure(folder: Path, place: list[str], rounds: int) -> None:
         "kbd --version": partial(run, [*kbd, "--version"]),
         "kbd --help": partial(run, [*kbd, "--help"]),
         "kbd status": partial(run, [*kbd, *place, "status"]),
+        PEER: partial(run, [str(Path(sys.executable).with_name("llm")), "--version"]),
         DAEMON: partial(run, [sys.executable, "-c", DAEMON]),
     }
     for backend in ("asyncio", "trio"):
@@ -88,6 +91,7 @@ def measure(folder: Path, place: list[str], rounds: int) -> None:
         "kbd status against bare python, processor time", spent["kbd status"] / spent[BARE], most=3
     )
     gate("kbd --version against bare python", spent["kbd --version"] / spent[BARE], most=3)
+    gate(f"{PEER} against kbd status", spent[PEER] / spent["kbd status"], least=15)
     gate("importing the daemon against bare python", spent[DAEMON] / spent[BARE], most=20)
 
 
@@ -101,8 +105,11 @@ def noted(job: Callable[[], tuple[float, float]], waits: list[float]) -> float:
 def main() -> None:
     """Run a daemon, and measure."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    # The first round warms the caches of compiled modules, as a user's first start does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(prefix="kbd-") as name:
         folder = Path(name)
+        os.environ["LLM_USER_PATH"] = str(folder / "llm")
         place = ["--home", str(folder / "home"), "--socket", str(folder / "kbd.sock")]
         with started(["-m", "kbd", *place, "daemon"], place[-1]):
             measure(folder, place, rounds)
