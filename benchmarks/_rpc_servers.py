@@ -75,7 +75,7 @@ async def serve_kbd(path: str) -> None:
 
     def sends(_request: PluginsList, session: Session) -> msgspec.Raw:
         assert isinstance(session, Connection)
-        return msgspec.Raw(b"%d" % session._outbox._sends)  # noqa: SLF001 - what is counted
+        return msgspec.Raw(b"%d" % session.outbox.sends)
 
     async def follow(_name: str, _cursors: Mapping[str, Seq]) -> Stream:
         return stream()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ from kbd.core.server import (
     Batch,
     Handlers,
     Hub,
+    Later,
     Server,
     ServerLimits,
     Session,
     Stream,
     Synced,
+    Tell,
+    Waiting,
     subscription_handlers,
 )
 from kbd.errors import NotFound, ValidationFailed
@@ -35,7 +39,12 @@ from kbd.requests.workbenches import (
     WorkbenchList,
     WorkbenchOpen,
 )
-from kbd.requests.workshop import CancelRequested, WorkshopCancelRun
+from kbd.requests.workshop import (
+    ActiveModel,
+    CancelRequested,
+    WorkshopCancelRun,
+    WorkshopSetActiveModel,
+)
 from kbd.types import Seq, WorkbenchId
 
 WORKBENCH = WorkbenchId("00000000000000aa")
@@ -94,7 +103,26 @@ class Served:
         self.logs = MemoryLogs()
         self.gate = anyio.Event()
         self.waiting = 0
+        # Of answers that are told later: whom to tell.
+        self.promised: list[Tell] = []
         self.server = Server(path, self._handlers(), self.hub, limits, uid=uid)
+
+    def _choose(
+        self, request: WorkshopSetActiveModel, _session: Session
+    ) -> Later | Waiting | ActiveModel:
+        """Answer now, later, in a task of its own, or refuse, as the model's name says."""
+        match request.model_id:
+            case "a:later":
+                return Later(self.promised.append)
+            case "a:waiting":
+                return Waiting(partial(self._choose_when_open, request))
+            case "a:refused":
+                return Later(_refuse)
+        return ActiveModel(active_model_id=request.model_id)
+
+    async def _choose_when_open(self, request: WorkshopSetActiveModel) -> ActiveModel:
+        await self.gate.wait()
+        return ActiveModel(active_model_id=request.model_id)
 
     def _handlers(self) -> Handlers:
         async def create(request: WorkbenchCreate, _session: Session) -> WorkbenchCreated:
@@ -139,9 +167,14 @@ class Served:
             WorkbenchDelete: delete,
             WorkbenchList: listed,
             WorkshopCancelRun: cancel,
+            WorkshopSetActiveModel: self._choose,
             DaemonShutdown: shutdown,
             **subscription_handlers(self.logs.follow),
         }
+
+
+def _refuse(_tell: Tell) -> None:
+    raise ValidationFailed("not this one")
 
 
 @asynccontextmanager

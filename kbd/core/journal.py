@@ -5,11 +5,13 @@ from the log, then as they are recorded. The log is the buffer: a slow follower 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-import anyio
 from anyio.to_thread import run_sync
 
+from kbd.core.bell import Bell
+from kbd.core.scribe import Scribe
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
@@ -27,8 +29,8 @@ class Journal:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._writing = anyio.CapacityLimiter(1)
-        self._grown = anyio.Event()
+        self._scribe: Scribe[object] = Scribe()
+        self._grown = Bell()
         self._closed = False
 
     @property
@@ -44,15 +46,16 @@ class Journal:
     async def append(self, records: Sequence[Recorded]) -> Seq:
         """Record events as one frame and return the last one's number; durable on return.
 
+        Once begun it is waited for, even if the caller is cancelled.
+
         Raises:
             DiskFull: No space is left; nothing was recorded.
             LogCorrupt: The log is damaged and read-only.
             LogPoisoned: The disk failed to sync; the daemon must stop.
         """
-        seq = await run_sync(self._log.append, records, limiter=self._writing)
-        self._grown.set()
-        self._grown = anyio.Event()
-        return seq
+        await self._scribe.call(partial(self._log.append, records))
+        self._grown.ring()
+        return self._log.seq
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
         """Return at most `limit` events after a number, in order."""
@@ -87,6 +90,5 @@ class Journal:
     async def aclose(self) -> None:
         """Close the log in an orderly way; who follows it comes to an end."""
         self._closed = True
-        self._grown.set()
-        with anyio.CancelScope(shield=True):
-            await run_sync(self._log.close, limiter=self._writing)
+        self._grown.ring()
+        await self._scribe.call(self._log.close)

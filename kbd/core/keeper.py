@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 import anyio
 import msgspec
 
+from kbd.core.bell import Bell
 from kbd.core.clock import Clock
 from kbd.core.decisions.decision import Decision
 from kbd.core.journal import Journal
@@ -23,7 +24,7 @@ from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
-__all__ = ["Keeper", "Observer", "Outcome"]
+__all__ = ["Keeper", "Observer", "Outcome", "Settle"]
 
 
 class _Folded(Protocol):
@@ -51,25 +52,44 @@ class Outcome(msgspec.Struct, frozen=True):
     first: Seq
 
 
+Settle = Callable[[Outcome | Exception], None]
+"""Takes what a command led to, or why it was refused; returns at once and never raises."""
+
+
 class _Waiting(Generic[C]):
     """A command in a batch, and what will be its answer."""
 
-    __slots__ = ("command", "error", "outcome")
+    __slots__ = ("command", "error", "outcome", "settle")
 
-    def __init__(self, command: C) -> None:
+    def __init__(self, command: C, settle: Settle | None = None) -> None:
         self.command = command
+        self.settle = settle
         self.outcome: Outcome | None = None
         self.error: Exception | None = None
+
+    @property
+    def answer(self) -> Outcome | Exception:
+        """What is answered when nothing more will happen."""
+        return self.outcome or self.error or ToolWorkerUnavailable("the workbench is closed")
 
 
 class _Batch(Generic[C]):
     """Commands that are decided and recorded together; one event for all who wait for them."""
 
-    __slots__ = ("done", "waiting")
+    __slots__ = ("done", "is_settled", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[_Waiting[C]] = []
-        self.done = anyio.Event()
+        self.done = Bell()
+        self.is_settled = False
+
+    def settle(self) -> None:
+        """Answer all."""
+        self.is_settled = True
+        self.done.ring()
+        for waiting in self.waiting:
+            if waiting.settle is not None:
+                waiting.settle(waiting.answer)
 
 
 class Keeper(Generic[S, C]):
@@ -99,7 +119,7 @@ class Keeper(Generic[S, C]):
         # The batch that is worked on, and the one that gathers meanwhile.
         self._taken: _Batch[C] = _Batch()
         self._gathering: _Batch[C] = _Batch()
-        self._arrived = anyio.Event()
+        self._arrived = Bell()
         self._observers: list[Observer] = []
         self._stopped: Exception | None = None
 
@@ -131,34 +151,46 @@ class Keeper(Generic[S, C]):
         Raises:
             KbdError: It was refused, or the log could not take it; nothing happened.
         """
+        waiting, batch = _Waiting(command), self._gathering
+        self._gather(waiting)
+        await batch.done.wait()
+        answer = waiting.answer
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def offer(self, command: C, settle: Settle) -> None:
+        """Do the same without a task that waits: `settle` is called once, later.
+
+        Raises:
+            KbdError: It is refused already; `settle` is not called.
+        """
+        self._gather(_Waiting(command, settle))
+
+    def _gather(self, waiting: _Waiting[C]) -> None:
         if self._stopped is not None:
             raise self._stopped
         if self.journal.log.damage is not None:
             # Said at once: what the state as far as it can be read would answer misleads.
             raise self.journal.log.damage.with_traceback(None)
-        waiting, batch = _Waiting(command), self._gathering
-        batch.waiting.append(waiting)
-        self._arrived.set()
-        await batch.done.wait()
-        if waiting.outcome is None:
-            raise waiting.error or ToolWorkerUnavailable("the workbench is closed")
-        return waiting.outcome
+        self._gathering.waiting.append(waiting)
+        self._arrived.ring()
 
     async def run(self) -> None:
         """Work for ever; on a failing disk, fail everybody who waits and raise."""
         gathered = 0
         try:
             while True:
-                await self._arrived.wait()
+                while not self._gathering.waiting:
+                    await self._arrived.wait()
                 if gathered > 1:
                     # Under load, let requests that have arrived be read first: a fuller batch.
                     await anyio.lowlevel.checkpoint()
                     await anyio.lowlevel.checkpoint()
-                self._arrived = anyio.Event()
                 self._taken, self._gathering = self._gathering, _Batch()
                 gathered = len(self._taken.waiting)
                 await self._commit(self._taken.waiting)
-                self._taken.done.set()
+                self._taken.settle()
         except BaseException as error:
             self._stop(error)
             raise
@@ -168,18 +200,17 @@ class Keeper(Generic[S, C]):
         records = self._decide_all(batch)
         first = self._state.seq + 1
         if records:
-            with anyio.CancelScope(shield=True):
-                try:
-                    await self.journal.append(records)
-                except LogPoisoned:
-                    # Nobody knows what is on the disk: stop, never acknowledge, never retry.
-                    raise
-                except KbdError as refused:
-                    await self._refold()
-                    for waiting in batch:
-                        waiting.outcome = None
-                        waiting.error = waiting.error or refused
-                    records = []
+            try:
+                await self.journal.append(records)
+            except LogPoisoned:
+                # Nobody knows what is on the disk: stop, never acknowledge, never retry.
+                raise
+            except KbdError as refused:
+                await self._refold()
+                for waiting in batch:
+                    waiting.outcome = None
+                    waiting.error = waiting.error or refused
+                records = []
         for offset, record in enumerate(records):
             self._fold(self._state, Seq(first + offset), record)
         for offset, record in enumerate(records):
@@ -221,7 +252,7 @@ class Keeper(Generic[S, C]):
         stopped = ToolWorkerUnavailable("the daemon is stopping")
         self._stopped = error if isinstance(error, KbdError) else stopped
         for batch in (self._taken, self._gathering):
-            if not batch.done.is_set():
+            if not batch.is_settled:
                 for waiting in batch.waiting:
                     waiting.outcome, waiting.error = None, self._stopped
-                batch.done.set()
+                batch.settle()

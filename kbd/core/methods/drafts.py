@@ -8,7 +8,7 @@ from kbd.core.methods.shop import Shop
 from kbd.core.queries import change_set
 from kbd.core.queries.changes import deletion_confirmations
 from kbd.core.review import publish
-from kbd.core.server.dispatch import Handler, Session
+from kbd.core.server import Handler, Later, Session, Waiting
 from kbd.core.state import Checkpoint
 from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire
@@ -73,12 +73,14 @@ class DraftMethods:
             progress=progress,
         )
 
-    async def discard(self, request: wire.DraftDiscard, session: Session) -> wire.DraftDiscarded:
+    def discard(self, request: wire.DraftDiscard, session: Session) -> Later | Waiting:
         """Throw the draft away."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        await bench.keeper.submit(DiscardDraft())
-        return wire.DraftDiscarded(discarded=True)
+        return self._shop.record(
+            request.workbench_id,
+            lambda _: DiscardDraft(),
+            lambda _bench, _outcome: wire.DraftDiscarded(discarded=True),
+        )
 
     async def checkpoints(
         self, request: wire.CheckpointsList, session: Session
@@ -94,15 +96,17 @@ class DraftMethods:
         del session
         return change_set(await self._shop.bench(request.workbench_id), self._parts.catalog)
 
-    async def confirm(
+    def confirm(
         self, request: wire.ReviewSetDeletionConfirmations, session: Session
-    ) -> wire.DeletionConfirmations:
+    ) -> Later | Waiting:
         """Confirm deletions, so that a publish may carry them out."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
         names = tuple(file_name(path) for path in request.paths)
-        await bench.keeper.submit(ConfirmDeletions(names))
-        return deletion_confirmations(bench.state)
+        return self._shop.record(
+            request.workbench_id,
+            lambda _: ConfirmDeletions(names),
+            lambda bench, _: deletion_confirmations(bench.state),
+        )
 
     async def confirmations(
         self, request: wire.ReviewGetDeletionConfirmations, session: Session

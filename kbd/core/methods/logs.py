@@ -118,14 +118,14 @@ class LogMethods:
         yield Synced(marks)
         while True:
             # Taken before the look, so that what is recorded during it is not slept over.
-            moved = benches.moved
+            rings = benches.moved.rings
             quiet = True
             for log_id in benches.log_ids():
                 async for batch in self._on(log_id, cursors):
                     quiet = False
                     yield batch
             if quiet:
-                await moved.wait()
+                await benches.moved.wait(rings)
 
     async def _on(
         self, log_id: str, cursors: dict[str, Seq], mark: Seq | None = None

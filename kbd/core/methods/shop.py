@@ -1,11 +1,18 @@
 """What methods reach: the daemon's parts, its open workbenches, its runs."""
 
+from collections.abc import Callable
+from functools import partial
+
 import msgspec
 
 from kbd.core.bench import Bench
+from kbd.core.decisions import Command
+from kbd.core.keeper import Outcome
+from kbd.core.server import Later, Tell, Waiting
 from kbd.core.state import WorkbenchState
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.errors import ProviderNotConfigured
+from kbd.requests.base import Answer
 
 __all__ = ["Shop"]
 
@@ -47,3 +54,52 @@ class Shop(msgspec.Struct, frozen=True):
             NotFound: There is none.
         """
         return await self.benches.open(workbench_id)
+
+    def record(
+        self,
+        workbench_id: str,
+        command: Callable[[Bench], Command],
+        answer: Callable[[Bench, Outcome], Answer],
+    ) -> Later | Waiting:
+        """Have one command recorded; the answer comes when it is durable.
+
+        Args:
+            workbench_id: In whose log.
+            command: Makes the command; may raise a refusal instead.
+            answer: Says what it led to.
+        """
+        bench = self.benches.opened(workbench_id)
+        if bench is None:
+            return Waiting(partial(self._open_and_record, workbench_id, command, answer))
+        return Later(partial(_offer, bench, command, answer))
+
+    async def _open_and_record(
+        self,
+        workbench_id: str,
+        command: Callable[[Bench], Command],
+        answer: Callable[[Bench, Outcome], Answer],
+    ) -> Answer:
+        bench = await self.bench(workbench_id)
+        return answer(bench, await bench.keeper.submit(command(bench)))
+
+
+def _offer(
+    bench: Bench,
+    command: Callable[[Bench], Command],
+    answer: Callable[[Bench, Outcome], Answer],
+    tell: Tell,
+) -> None:
+    """Offer a command to the Keeper, and tell the answer to what it leads to."""
+
+    def settle(outcome: Outcome | Exception) -> None:
+        if isinstance(outcome, Exception):
+            tell(outcome)
+            return
+        try:
+            told = answer(bench, outcome)
+        except Exception as fault:  # noqa: BLE001 - the Keeper tells others, too
+            tell(fault)
+        else:
+            tell(told)
+
+    bench.keeper.offer(command(bench), settle)

@@ -5,7 +5,7 @@ from anyio.to_thread import run_sync
 from kbd.core.decisions import ChooseModel
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.listings import closed_row, disk_bytes, info, scope, workbench_row
-from kbd.core.server.dispatch import Handler, Session
+from kbd.core.server import Handler, Later, Session, Waiting
 from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
@@ -86,12 +86,15 @@ class WorkbenchMethods:
         bench = await self._shop.bench(request.workbench_id)
         return DefaultModel(model_id=self._shop.model_of(bench.state))
 
-    async def set_default_model(
+    def set_default_model(
         self, request: wire.WorkbenchSetDefaultModel, session: Session
-    ) -> DefaultModel:
+    ) -> Later | Waiting:
         """Choose the model that a workbench's runs use."""
         del session
-        self._parts.egress.provider(request.model_id)
-        bench = await self._shop.bench(request.workbench_id)
-        await bench.keeper.submit(ChooseModel(request.model_id))
-        return DefaultModel(model_id=request.model_id)
+        model_id = request.model_id
+        self._parts.egress.provider(model_id)
+        return self._shop.record(
+            request.workbench_id,
+            lambda _: ChooseModel(model_id),
+            lambda _bench, _outcome: DefaultModel(model_id=model_id),
+        )

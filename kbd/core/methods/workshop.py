@@ -8,7 +8,7 @@ from kbd.core.bench import Bench
 from kbd.core.decisions import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.runs import conversation, run_answer, run_info, workshop_state
-from kbd.core.server.dispatch import Handler, Session
+from kbd.core.server import Handler, Later, Session, Waiting
 from kbd.core.state import Run
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
@@ -36,15 +36,15 @@ class WorkshopMethods:
             wire.RunList: self.list,
         }
 
-    async def send(
-        self, request: wire.WorkshopSendUserMessage, session: Session
-    ) -> wire.MessageSent:
+    def send(self, request: wire.WorkshopSendUserMessage, session: Session) -> Later | Waiting:
         """Record what a person asks for."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
         message_id = f"u{self._parts.clock.new_id()}"
-        await bench.keeper.submit(SendMessage(message_id, request.text))
-        return wire.MessageSent(message_id=message_id)
+        return self._shop.record(
+            request.workbench_id,
+            lambda _: SendMessage(message_id, request.text),
+            lambda _bench, _outcome: wire.MessageSent(message_id=message_id),
+        )
 
     async def run(self, request: wire.WorkshopRunAgent, session: Session) -> wire.RunAnswered:
         """Run the agent; wait for its end unless that is not wanted.
@@ -67,14 +67,14 @@ class WorkshopMethods:
             _raise_failure(bench, bench.state.run(started.run))
         return run_answer(bench.state, bench.state.run(started.run))
 
-    async def cancel(
-        self, request: wire.WorkshopCancelRun, session: Session
-    ) -> wire.CancelRequested:
+    def cancel(self, request: wire.WorkshopCancelRun, session: Session) -> Later | Waiting:
         """Stop the active run, if there is one."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        outcome = await bench.keeper.submit(RequestCancel())
-        return wire.CancelRequested(cancel_requested=outcome.run != 0)
+        return self._shop.record(
+            request.workbench_id,
+            lambda _: RequestCancel(),
+            lambda _, outcome: wire.CancelRequested(cancel_requested=outcome.run != 0),
+        )
 
     async def state(self, request: wire.WorkshopGetState, session: Session) -> wire.WorkshopState:
         """Say how the workshop stands."""
@@ -90,15 +90,16 @@ class WorkshopMethods:
         del session
         return await conversation(await self._shop.bench(request.workbench_id))
 
-    async def set_model(
-        self, request: wire.WorkshopSetActiveModel, session: Session
-    ) -> wire.ActiveModel:
+    def set_model(self, request: wire.WorkshopSetActiveModel, session: Session) -> Later | Waiting:
         """Choose the model of the next run."""
         del session
-        self._parts.egress.provider(request.model_id)
-        bench = await self._shop.bench(request.workbench_id)
-        await bench.keeper.submit(ChooseModel(request.model_id))
-        return wire.ActiveModel(active_model_id=request.model_id)
+        model_id = request.model_id
+        self._parts.egress.provider(model_id)
+        return self._shop.record(
+            request.workbench_id,
+            lambda _: ChooseModel(model_id),
+            lambda _bench, _outcome: wire.ActiveModel(active_model_id=model_id),
+        )
 
     async def get(self, request: wire.RunGet, session: Session) -> wire.RunInfo:
         """Describe a run."""

@@ -2,11 +2,12 @@
 
     transport      Server: accepts, refuses, stops
     sockets        the Unix socket itself
-    wire           Wire: one client's end of it
+    poller         Poller: all clients' sockets behind one wait
+    intake         Intake: what arrives from one client
     connection     Connection: one client, and the session of its requests
     crew           the requests of one client that are not answered yet, and who answers them
     answering      answers to requests that could not be carried out
-    outbox         what waits for one client to read it
+    outbox         Outbox, Post: what waits for one client to read it
     dispatch       Handler, Session: what the core gives, and is given
     hub            Hub: who is told of which workbench
     stream         Follow: where a subscription's events come from
@@ -17,7 +18,7 @@ A client that does not read is dropped with its cursor; nobody else notices. Wha
 bytes of a message, requests in flight (past that a client is not read), what waits for a client.
 """
 
-from kbd.core.server.dispatch import Handler, Handlers, Session
+from kbd.core.server.dispatch import Handler, Handlers, Later, Session, Tell, Waiting
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.stream import Batch, Follow, Stream, Synced
@@ -30,10 +31,13 @@ __all__ = [
     "Handler",
     "Handlers",
     "Hub",
+    "Later",
     "Server",
     "ServerLimits",
     "Session",
     "Stream",
     "Synced",
+    "Tell",
+    "Waiting",
     "subscription_handlers",
 ]

@@ -1,7 +1,7 @@
 """One client: its requests in, the answers and what it should be told out."""
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, assert_never
 
@@ -17,13 +17,14 @@ from kbd.core.server.answering import (
     refused_line,
 )
 from kbd.core.server.crew import Crew, Job
-from kbd.core.server.dispatch import Route
+from kbd.core.server.dispatch import Later, Route, Waiting, outcome
 from kbd.core.server.hub import Hub
+from kbd.core.server.intake import Intake, Rest
 from kbd.core.server.limits import ServerLimits
-from kbd.core.server.outbox import Outbox
+from kbd.core.server.outbox import Outbox, Post
+from kbd.core.server.poller import Poller, Watch
 from kbd.core.server.stream import Stream
 from kbd.core.server.subscriptions import feed
-from kbd.core.server.wire import Wire
 from kbd.errors import ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped
@@ -31,22 +32,16 @@ from kbd.rpc import (
     Batch,
     Call,
     Cancel,
-    Code,
     Framer,
-    FramingError,
     Parser,
     Refusal,
     answer,
     batch,
     notification,
-    refusal,
 )
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["Connection"]
-
-_CHUNK_BYTES = 64 * 1024
-"""How much is read at once: some hundred requests, answered before anybody else is served."""
 
 _ID_LENGTH = 16
 """Of a workbench id, and of its part of a run id."""
@@ -58,7 +53,9 @@ class Connection:
     """A client that is connected; what its requests are given as their session.
 
     Args:
-        wire: The client.
+        sock: The client; somebody else closes it.
+        poller: Tells when it can be read or written.
+        post: Sends what does not answer at once.
         routes: How each request is answered.
         parser: Reads messages.
         hub: Tells of workbenches.
@@ -67,25 +64,26 @@ class Connection:
 
     def __init__(
         self,
-        wire: Wire,
+        sock: socket.socket,
+        poller: Poller,
+        post: Post,
         routes: Mapping[type[Request], Route],
         parser: Parser,
         hub: Hub,
         limits: ServerLimits,
     ) -> None:
-        self._wire = wire
         self._routes = routes
         self._parser = parser
         self._hub = hub
         self._limits = limits
-        self._framer = Framer(limits.message_bytes)
         self._whole = anyio.CancelScope()
         self._tasks: TaskGroup = anyio.create_task_group()
-        self._outbox = Outbox(wire, limits, self._framer.frame, self._whole.cancel)
+        framer, watch = Framer(limits.message_bytes), Watch(poller, sock)
+        self.outbox = Outbox(sock, framer, limits, watch, post, self._whole.cancel)
         self._crew = Crew(self._tasks, limits.in_flight, self._finish_one)
+        self._intake = Intake(sock, framer, limits, watch, self.outbox, self._crew, self._serve)
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
-        self._is_closing = False
         self._is_dropped = False
 
     async def run(self) -> None:
@@ -93,25 +91,19 @@ class Connection:
         try:
             with self._whole:
                 async with self._tasks:
-                    self._tasks.start_soon(self._outbox.write_when_woken)
-                    await self._read()
-                    self._is_closing = True
+                    await self._intake.run()
                     await self._finish()
                     self._whole.cancel()
         finally:
-            self._is_closing = True
+            self._intake.close()
+            self.outbox.close()
             for workbench_id in self._names:
                 self._hub.leave(workbench_id, self)
 
     def stop(self) -> None:
         """Read no more; end what is in flight, then close."""
-        self._is_closing = True
         self._crew.close()
-        # The reader sees the end of the stream at once; no wait for a byte is left to cancel.
-        try:
-            self._wire.socket.shutdown(socket.SHUT_RD)
-        except OSError:
-            pass  # the client has gone already
+        self._intake.close()
 
     # What a handler may do: `Session`.
 
@@ -134,7 +126,7 @@ class Connection:
         if subscription in self._subscriptions:
             raise ValidationFailed(f"already subscribed to {subscription}")
         self._subscriptions[subscription] = anyio.CancelScope()
-        self._outbox.begin(subscription, dict(cursors))
+        self.outbox.begin(subscription, dict(cursors))
         self._tasks.start_soon(self._feed, subscription, stream)
 
     def unsubscribe(self, subscription: str) -> bool:
@@ -150,101 +142,103 @@ class Connection:
 
     def push(self, line: bytes) -> None:
         """Queue a message, or drop the client if too much waits for it already."""
-        if not self._outbox.push(line):
+        if not self.outbox.push(line):
             self._drop("slow_consumer")
 
-    # Reading.
+    # Answering.
 
-    async def _read(self) -> None:
-        """Answer what arrives until the client has said its last word."""
-        while not self._is_closing:
-            chunk = await self._receive()
-            if chunk is None:
-                return
-            try:
-                messages = self._framer.feed(chunk)
-            except FramingError as error:
-                self._outbox.put(refusal(None, Code.PARSE, f"parse error: {error}"))
-                return
-            for message in messages:
-                # The hot path: a call and two tests here are a tenth of a fast request.
-                parsed = self._parser.parse(message)
-                if isinstance(parsed, Call):
-                    route = self._routes[type(parsed.params)]
-                    if route.waits:
-                        await self._begin(parsed, route)
-                    elif (line := self._answer_now(parsed, route)) is not None:
-                        self._outbox.put(line)
-                elif parsed is not None and message.strip():
-                    await self._take_other(parsed)
-                if self._is_closing:
-                    return
-                if self._outbox.is_full:
-                    await self._outbox.settle()
-            await self._outbox.settle()
-
-    async def _receive(self) -> bytes | None:
-        """Return the next bytes, or None at the end or where a message takes too long to end."""
-        try:
-            if not self._framer.is_midway:
-                return await self._wire.receive(_CHUNK_BYTES)
-            with anyio.move_on_after(self._limits.partial_s):
-                return await self._wire.receive(_CHUNK_BYTES)
-            self._outbox.put(refusal(None, Code.PARSE, "parse error: a message was not finished"))
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # the client is gone, or we are to go
+    def _serve(self, messages: Sequence[bytes]) -> Rest | None:
+        """Answer messages, or begin to, up to the first that must wait."""
+        # The hot path: a call and two tests here are a tenth of a fast request.
+        parse, routes, outbox = self._parser.parse, self._routes, self.outbox
+        for place, message in enumerate(messages):
+            parsed = parse(message)
+            if isinstance(parsed, Call):
+                route = routes[type(parsed.params)]
+                is_taken = (self._begin if route.waits else self._answer_now)(parsed, route)
+            else:
+                is_taken = parsed is None or not message.strip() or self._take_other(parsed)
+            if self._intake.is_closing:
+                return None
+            if not is_taken or outbox.is_full:
+                return Rest(messages[place + is_taken :], wants_place=not is_taken)
         return None
 
     async def _finish(self) -> None:
         """Let what is in flight end, within its time, and the client take what waits for it."""
         self._crew.close()
-        self._outbox.wake()
+        self.outbox.send()
         with anyio.move_on_after(self._limits.grace_s):
             await self._crew.all_ended()
         with anyio.move_on_after(self._limits.stall_s):
-            await self._outbox.drain()
+            await self.outbox.drain()
 
-    # Answering.
-
-    async def _take_other(self, parsed: Batch | Cancel | Refusal) -> None:
-        """Answer what is not a single request."""
+    def _take_other(self, parsed: Batch | Cancel | Refusal) -> bool:
+        """Answer what is not a single request; False if there is no place for it yet."""
         match parsed:
             case Refusal():
-                self._outbox.put(refused_line(parsed))
+                self.outbox.put(refused_line(parsed))
             case Cancel():
                 self._crew.cancel(parsed.id)
             case Batch():
-                await self._slot()
-                work = partial(self._answer_batch, parsed)
-                self._crew.begin(Job(object(), work, lambda: None))
+                if self._crew.is_full:
+                    return False
+                self._crew.begin(Job(object(), partial(self._answer_batch, parsed), lambda: None))
             case _:
                 assert_never(parsed)
+        return True
 
-    async def _begin(self, call: Call, route: Route) -> None:
-        """Answer a request in a task, when there is a place; its id must not be in flight."""
+    def _answer_now(self, call: Call, route: Route) -> bool:
+        """Answer a request of a fast handler; False if it is not, and there is no place yet."""
+        try:
+            if route.names is not None:
+                self._note_names(call.params, route)
+            result: Any = route.handler(call.params, self)
+            kind = type(result)
+            if kind is Later or kind is Waiting:
+                return self._begin(call, route, result)
+            if call.id is not msgspec.UNSET:
+                self.outbox.put(answer(call.id, result))
+        except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end
+            self._put(failed_line(call, route, error))
+        return True
+
+    def _begin(self, call: Call, route: Route, result: Later | Waiting | None = None) -> bool:
+        """Begin to answer a request that waits; False if there is no place yet.
+
+        Its id must not be in flight.
+        """
         if call.id in self._crew:
-            self._outbox.put(duplicate_line(call))
-            return
-        await self._slot()
+            self.outbox.put(duplicate_line(call))
+            return True
+        if self._crew.is_full:
+            return False
         key = object() if call.id is msgspec.UNSET else call.id
-        work = partial(self._answer_later, call, route)
-        self._crew.begin(Job(key, work, partial(cancelled_line, call)))
+        if isinstance(result, Later):
+            result.begin(partial(self._tell, key, call, route))
+            self._crew.note(key)
+        else:
+            work = partial(self._answer_later, call, route, result)
+            self._crew.begin(Job(key, work, partial(cancelled_line, call)))
+        return True
 
-    async def _slot(self) -> None:
-        """Wait while too many requests are in flight."""
-        while self._crew.is_full:
-            await self._outbox.flush()
-            await self._crew.next_end()
+    def _tell(self, key: object, call: Call, route: Route, result: Any) -> None:
+        """Send an answer that was promised, or the error in its place."""
+        self._crew.leave(key)
+        self._put(_told(call, route, result))
+        self.outbox.post()
+
+    def _put(self, line: bytes | None) -> None:
+        if line is not None:
+            self.outbox.put(line)
 
     async def _finish_one(self, line: bytes | None) -> None:
-        if line is None:
-            return
-        self._outbox.put(line)
+        self._put(line)
         if self._crew.is_idle:
-            await self._outbox.flush()
+            self.outbox.send()
         else:
             # Answers to other requests may be ready in this turn: one send for all of them.
-            self._outbox.wake()
+            self.outbox.post()
 
     async def _answer_batch(self, parts: Batch) -> bytes | None:
         """Return the line that answers a batch, part after part."""
@@ -260,31 +254,29 @@ class Connection:
             case Refusal():
                 return refused_line(part)
             case Call():
-                route = self._routes[type(part.params)]
-                if not route.waits:
-                    return self._answer_now(part, route)
-                return await self._answer_within(part, route)
+                return await self._answer_within(part, self._routes[type(part.params)])
             case _:
                 assert_never(part)
 
-    def _answer_now(self, call: Call, route: Route) -> bytes | None:
-        """Return the line that answers a request of a fast handler."""
+    async def _answer_later(
+        self, call: Call, route: Route, begun: Waiting | None = None
+    ) -> bytes | None:
+        """Return the line that answers a request, whatever kind of handler it has."""
         try:
-            if route.names is not None:
+            if begun is None:
                 self._note_names(call.params, route)
-            result = route.handler(call.params, self)
-            return None if call.id is msgspec.UNSET else answer(call.id, result)
-        except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end
-            return failed_line(call, route, error)
-
-    async def _answer_later(self, call: Call, route: Route) -> bytes | None:
-        """Return the line that answers a request of a handler that waits."""
-        try:
-            self._note_names(call.params, route)
-            result = await route.handler(call.params, self)
-            return None if call.id is msgspec.UNSET else answer(call.id, result)
+                result = route.handler(call.params, self)
+            else:
+                result = begun
+            if isinstance(result, Later):
+                return _told(call, route, await outcome(result))
+            if isinstance(result, Waiting):
+                result = await result.work()
+            elif route.waits:
+                result = await result
         except Exception as error:  # noqa: BLE001 - as above
             return failed_line(call, route, error)
+        return _told(call, route, result)
 
     async def _answer_within(self, call: Call, route: Route) -> bytes | None:
         """Do the same for a part of a batch, which can be cancelled alone."""
@@ -316,7 +308,7 @@ class Connection:
         scope = self._subscriptions[subscription]
         try:
             with scope:
-                if not await feed(subscription, stream, self._outbox):
+                if not await feed(subscription, stream, self.outbox):
                     self._drop("slow_consumer")
         except Exception as error:
             log.error("subscription failed", subscription=subscription, exc_info=error)
@@ -327,16 +319,27 @@ class Connection:
     def _forget(self, subscription: str, scope: anyio.CancelScope) -> None:
         if self._subscriptions.get(subscription) is scope:
             del self._subscriptions[subscription]
-            self._outbox.end(subscription)
+            self.outbox.end(subscription)
 
     def _drop(self, reason: Literal["slow_consumer", "subscription_failed"]) -> None:
         """Replace what waits by a last message that says how to resume, and close."""
         if self._is_dropped:
             return
-        self._is_dropped = self._is_closing = True
-        last = ConnectionDropped(reason=reason, cursors=self._outbox.cursors())
+        self._is_dropped = True
+        self._intake.close()
+        last = ConnectionDropped(reason=reason, cursors=self.outbox.cursors())
         log.info("client dropped", reason=reason, cursors=last.cursors)
-        self._outbox.replace_with(notification(last))
+        self.outbox.replace_with(notification(last))
         for workbench_id in self._names:
             self._hub.leave(workbench_id, self)
         self._whole.deadline = anyio.current_time() + self._limits.stall_s
+
+
+def _told(call: Call, route: Route, result: Any) -> bytes | None:
+    """Return the line for an answer, or for the error in its place."""
+    if isinstance(result, Exception):
+        return failed_line(call, route, result)
+    try:
+        return None if call.id is msgspec.UNSET else answer(call.id, result)
+    except Exception as error:  # noqa: BLE001 - what cannot be said is the handler's fault
+        return failed_line(call, route, error)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import anyio
 from anyio.abc import TaskGroup
 
+from kbd.core.bell import Bell
+
 __all__ = ["Crew", "Job"]
 
 
@@ -50,7 +52,7 @@ class Crew:
         self._unwanted: set[object] = set()
         self._idle: list[anyio.Event] = []
         self._is_called = False
-        self._ended: anyio.Event | None = None
+        self._ended = Bell()
         self._is_closed = False
 
     def __contains__(self, key: object) -> bool:
@@ -72,6 +74,10 @@ class Crew:
         self._untaken.append(job)
         self._call()
 
+    def note(self, key: object) -> None:
+        """Note a request that no task answers; `leave` forgets it. It cannot be cancelled."""
+        self._scopes[key] = None
+
     def enter(self, key: object) -> anyio.CancelScope:
         """Note a part of a batch; what answers it runs within the scope that is returned."""
         scope = self._scopes[key] = anyio.CancelScope()
@@ -81,7 +87,7 @@ class Crew:
         """Forget a request that has ended."""
         self._scopes.pop(key, None)
         self._unwanted.discard(key)
-        self._tell()
+        self._ended.ring()
 
     def cancel(self, key: object) -> None:
         """Cancel a request; one that has ended, or another client's, is not found."""
@@ -95,8 +101,6 @@ class Crew:
 
     async def next_end(self) -> None:
         """Wait until a request ends, or there is no point in waiting."""
-        if self._ended is None:
-            self._ended = anyio.Event()
         await self._ended.wait()
 
     async def all_ended(self) -> None:
@@ -107,12 +111,7 @@ class Crew:
     def close(self) -> None:
         """Let nobody wait for a place any more: no further request will be taken."""
         self._is_closed = True
-        self._tell()
-
-    def _tell(self) -> None:
-        if self._ended is not None:
-            self._ended.set()
-            self._ended = None
+        self._ended.ring()
 
     def _call(self) -> None:
         """Have a task come for what is untaken, unless one is on its way."""

@@ -1,16 +1,19 @@
 """What waits for one client to read it: a bounded queue, sent in as few writes as possible."""
 
+import socket
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
 import anyio
 
+from kbd.core.bell import Bell
 from kbd.core.server.limits import ServerLimits
-from kbd.core.server.wire import Wire
+from kbd.core.server.poller import Watch
+from kbd.rpc import Framer
 from kbd.types import Seq
 
-__all__ = ["Mark", "Outbox"]
+__all__ = ["Mark", "Outbox", "Post"]
 
 
 class Mark(NamedTuple):
@@ -21,46 +24,59 @@ class Mark(NamedTuple):
     seq: Seq
 
 
+class _Push(NamedTuple):
+    """A queued line that was not asked for."""
+
+    line: bytes
+    mark: Mark | None
+
+
 class Outbox:
     """The lines on their way to one client.
 
-    Whoever has put something flushes: one task at a time sends all there is, the others go on. A
-    send is never cancelled before the connection is given up, for that would leave half a line.
+    Sending tries first, because nearly always there is room; what finds none waits until the poller
+    says that there is. A line that was begun is always ended, unless the connection breaks.
 
     Args:
-        wire: The client.
+        sock: The client's socket, not blocking.
+        framer: Makes of a line what goes over the wire.
         limits: How much may wait.
-        frame: Makes of a line what goes over the wire.
-        give_up: Called once when nothing can or should be sent any more.
+        watch: Has `send` called when there is room again.
+        post: Has `send` called soon.
+        give_up: Called when nothing can or should be sent any more.
     """
 
     def __init__(
         self,
-        wire: Wire,
+        sock: socket.socket,
+        framer: Framer,
         limits: ServerLimits,
-        frame: Callable[[bytes], bytes],
+        watch: Watch,
+        post: "Post",
         give_up: Callable[[], None],
     ) -> None:
-        self._wire = wire
+        self._socket = sock
+        self._framer = framer
         self._limits = limits
-        self._frame = frame
+        self._watch = watch
+        self._post = post
         self._give_up = give_up
-        # Framed, with its mark, and whether it is a push; plain tuples, for they are made often.
-        self._queue: deque[tuple[bytes, Mark | None, bool]] = deque()
+        # Answers are plain bytes: they are made by the hundred thousand.
+        self._queue: deque[bytes | _Push] = deque()
+        self._begun = memoryview(b"")
         self._bytes = 0
         self._pushed = 0
         self._pushed_bytes = 0
         self._sends = 0
-        self._is_sending = False
+        self._is_waiting = False
         self._is_last = False
-        self._wake = anyio.Event()
-        self._moved: anyio.Event | None = None
+        self._moved = Bell()
         self._cursors: dict[str, dict[str, Seq]] = {}
 
     @property
     def is_idle(self) -> bool:
         """Whether all that was put has been handed to the socket."""
-        return not self._queue and not self._is_sending
+        return not self._queue and not self._begun
 
     @property
     def is_full(self) -> bool:
@@ -68,70 +84,72 @@ class Outbox:
         limits = self._limits
         return self._bytes > limits.outbound_bytes or len(self._queue) > limits.outbound_messages
 
+    @property
+    def sends(self) -> int:
+        """How many sends there were."""
+        return self._sends
+
     def put(self, line: bytes) -> None:
-        """Queue an answer; the caller flushes, and settles before it reads on."""
+        """Queue an answer; the caller sends, or posts."""
         if not self._is_last:
-            framed = self._frame(line)
-            self._queue.append((framed, None, False))
+            framed = self._framer.frame(line) if self._framer.uses_headers else line
+            self._queue.append(framed)
             self._bytes += len(framed)
 
     def push(self, line: bytes, mark: Mark | None = None) -> bool:
-        """Queue what was not asked for, for the writer; False if more of that waits than may.
+        """Post what was not asked for; False if more of that waits than may.
 
         Answers do not count: a client may ask for much at once and read it in its time.
         """
         if not self._is_last:
-            framed = self._frame(line)
-            self._queue.append((framed, mark, True))
+            framed = self._framer.frame(line)
+            self._queue.append(_Push(framed, mark))
             self._bytes += len(framed)
             self._pushed += 1
             self._pushed_bytes += len(framed)
-            self.wake()
+            self.post()
         limits = self._limits
         return (
             self._pushed <= limits.outbound_messages and self._pushed_bytes <= limits.outbound_bytes
         )
 
-    def wake(self) -> None:
-        """Have the writer send what waits, together with what else gathers until then."""
-        self._wake.set()
+    def post(self) -> None:
+        """Have what waits sent soon, together with what else gathers until then."""
+        self._post.call(self)
 
-    async def write_when_woken(self) -> None:
-        """Send what is put by those that do not wait; runs as long as the connection."""
-        while True:
-            await self._wake.wait()
-            self._wake = anyio.Event()
-            await self.flush()
-
-    async def flush(self) -> None:
-        """Send all that waits, unless another task is doing that."""
-        if self._is_sending:
-            return
-        self._is_sending = True
+    def send(self) -> None:
+        """Send what waits, as far as there is room."""
+        sent = self._sends
         try:
-            while self._queue:
-                await self._wire.send(self._take())
+            while self._begun or self._queue:
+                data = self._begun or memoryview(self._take())
+                self._begun = data
+                self._begun = data[self._socket.send(data) :]
                 self._sends += 1
-                self._tell_waiters()
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            self._queue.clear()
-            self._is_last = True
-        finally:
-            self._is_sending = False
-        if self._is_last:
+        except BlockingIOError:
+            self._wait(waits=True)
+        except OSError:
+            self.close()
             self._give_up()
+        else:
+            self._wait(waits=False)
+            if self._is_last:
+                self._give_up()
+        if self._sends > sent or self.is_idle:
+            self.stir()
 
-    async def settle(self) -> None:
-        """Flush, then wait while too much waits: who calls this reads no further meanwhile."""
-        await self.flush()
-        while self.is_full:
-            await self._next_send()
+    def stir(self) -> None:
+        """Have those who wait for something to be sent look again."""
+        self._moved.ring()
+
+    async def moved(self) -> None:
+        """Wait until something is sent."""
+        await self._moved.wait()
 
     async def drain(self) -> None:
         """Wait until all that waits is handed to the socket."""
-        await self.flush()
         while not self.is_idle:
-            await self._next_send()
+            await self.moved()
 
     async def room(self, size: int) -> bool:
         """Wait until `size` bytes may be put by a subscription; False if the client is too slow.
@@ -144,20 +162,26 @@ class Outbox:
             or 2 * len(self._queue) > limits.outbound_messages
         ):
             before = self._sends
-            self.wake()
             with anyio.move_on_after(limits.stall_s):
-                await self._next_send()
+                await self.moved()
             if self._sends == before:
                 return False
         return True
 
     def replace_with(self, line: bytes) -> None:
-        """Throw away what waits and make this the last message."""
+        """Throw away what waits, but for a line that is begun, and make this the last message."""
         self._queue.clear()
         self._bytes = self._pushed = self._pushed_bytes = 0
         self.put(line)
         self._is_last = True
-        self.wake()
+        self.post()
+
+    def close(self) -> None:
+        """Forget what waits, and take nothing any more."""
+        self._wait(waits=False)
+        self._queue.clear()
+        self._begun = memoryview(b"")
+        self._is_last = True
 
     def begin(self, subscription: str, cursors: dict[str, Seq]) -> None:
         """Keep account of what a subscription has been sent, from these cursors on."""
@@ -175,29 +199,47 @@ class Outbox:
                 merged[workbench_id] = min(seq, merged.get(workbench_id, seq))
         return merged
 
-    async def _next_send(self) -> None:
-        if self._moved is None:
-            self._moved = anyio.Event()
-        await self._moved.wait()
-
-    def _tell_waiters(self) -> None:
-        if self._moved is not None:
-            self._moved.set()
-            self._moved = None
+    def _wait(self, *, waits: bool) -> None:
+        if waits != self._is_waiting:
+            self._is_waiting = waits
+            self._watch.write(wanted=waits)
 
     def _take(self) -> bytes:
         """Return the next bytes to send: what waits, joined, up to the size of one send."""
-        queue = self._queue
-        taken = []
-        size = 0
+        queue, taken, size = self._queue, [], 0
         while queue and size < self._limits.send_bytes:
-            framed, mark, is_push = queue.popleft()
-            size += len(framed)
-            taken.append(framed)
-            if is_push:
+            queued = queue.popleft()
+            if isinstance(queued, _Push):
+                line, mark = queued
                 self._pushed -= 1
-                self._pushed_bytes -= len(framed)
-            if mark is not None and mark.subscription in self._cursors:
-                self._cursors[mark.subscription][mark.workbench_id] = mark.seq
+                self._pushed_bytes -= len(line)
+                if mark is not None and mark.subscription in self._cursors:
+                    self._cursors[mark.subscription][mark.workbench_id] = mark.seq
+            else:
+                line = queued
+            size += len(line)
+            taken.append(line)
         self._bytes -= size
-        return taken[0] if len(taken) == 1 else b"".join(taken)
+        return b"".join(taken)
+
+
+class Post:
+    """Sends, in one turn of the event loop, what was posted for any number of clients."""
+
+    def __init__(self) -> None:
+        self._due: set[Outbox] = set()
+        self._called = Bell()
+
+    def call(self, outbox: Outbox) -> None:
+        """Have an outbox sent soon."""
+        self._due.add(outbox)
+        self._called.ring()
+
+    async def run(self) -> None:
+        """Send for ever what is posted."""
+        while True:
+            while not self._due:
+                await self._called.wait()
+            due, self._due = self._due, set()
+            for outbox in due:
+                outbox.send()

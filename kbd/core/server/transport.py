@@ -2,7 +2,10 @@
 
 import errno
 import os
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
@@ -14,8 +17,9 @@ from kbd.core.server.connection import Connection
 from kbd.core.server.dispatch import Handlers, Session, routes
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
+from kbd.core.server.outbox import Post
+from kbd.core.server.poller import Poller
 from kbd.core.server.sockets import bound_socket, peer_uid, remove_socket
-from kbd.core.server.wire import Wire
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
@@ -84,6 +88,26 @@ class Server:
         made = bound_socket(self._path)
         inode = self._path.lstat().st_ino
         listener = await SocketListener.from_socket(made)
+        poller, post = Poller(), Post()
+        try:
+            async with anyio.create_task_group() as carriers:
+                carriers.start_soon(poller.run)
+                carriers.start_soon(post.run)
+                await self._welcome_all(
+                    listener, inode, partial(self._welcome, poller, post), task_status
+                )
+                carriers.cancel_scope.cancel()
+        finally:
+            poller.close()
+
+    async def _welcome_all(
+        self,
+        listener: SocketListener,
+        inode: int,
+        welcome: Callable[[SocketStream], Coroutine[Any, Any, None]],
+        task_status: TaskStatus[None],
+    ) -> None:
+        """Serve all who come until `stop`, then let them end."""
         async with anyio.create_task_group() as tasks:
             try:
                 # Closing the listener is what refuses newcomers: cancelling accept alone would
@@ -94,7 +118,7 @@ class Server:
                         while True:
                             stream = await self._accept(listener)
                             if stream is not None:
-                                tasks.start_soon(self._welcome, stream)
+                                tasks.start_soon(welcome, stream)
             finally:
                 remove_socket(self._path, inode)
             for connection in tuple(self._connections):
@@ -115,7 +139,7 @@ class Server:
             await anyio.sleep(_PAUSE_S)
             return None
 
-    async def _welcome(self, stream: SocketStream) -> None:
+    async def _welcome(self, poller: Poller, post: Post, stream: SocketStream) -> None:
         """Serve one client, whatever becomes of it."""
         async with stream:
             uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
@@ -125,8 +149,15 @@ class Server:
             if len(self._connections) >= self._limits.connections:
                 await self._turn_away(stream)
                 return
-            wire = Wire(stream)
-            connection = Connection(wire, self._routes, self._parser, self._hub, self._limits)
+            connection = Connection(
+                stream.extra(SocketAttribute.raw_socket),
+                poller,
+                post,
+                self._routes,
+                self._parser,
+                self._hub,
+                self._limits,
+            )
             self._connections.add(connection)
             try:
                 await connection.run()

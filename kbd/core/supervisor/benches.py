@@ -10,6 +10,7 @@ import structlog
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
+from kbd.core.bell import Bell
 from kbd.core.bench import Bench
 from kbd.core.decisions.daemon import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.keeper import Keeper, Observer
@@ -52,7 +53,7 @@ class Benches:
     Attributes:
         daemon: The Keeper of the daemon's own log.
         daemon_wire: The events of that log as clients see them.
-        moved: Set when anything is recorded in any log, and then replaced.
+        moved: Rung when anything is recorded in any log.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Benches:
         self._open: dict[WorkbenchId, _Open] = {}
         self._opening: dict[WorkbenchId, anyio.Lock] = {}
         self.daemon_wire = EventWire("daemon", daemon.journal)
-        self.moved = anyio.Event()
+        self.moved = Bell()
         daemon.observe(self._wake)
 
     def log_ids(self) -> tuple[str, ...]:
@@ -90,6 +91,11 @@ class Benches:
             KbdError: Its log cannot be opened.
         """
         return (await self._opened(workbench_id)).bench
+
+    def opened(self, workbench_id: str) -> Bench | None:
+        """Return a workbench if it is open."""
+        known = self._open.get(WorkbenchId(workbench_id))
+        return known.bench if known is not None else None
 
     async def wire(self, workbench_id: str) -> EventWire:
         """Return the events of a log as clients see them; "daemon" is the daemon's own.
@@ -231,8 +237,7 @@ class Benches:
 
     def _wake(self, seq: Seq, record: Recorded) -> None:
         del seq, record
-        self.moved.set()
-        self.moved = anyio.Event()
+        self.moved.ring()
 
     def _tell(self, bench: Bench, seq: Seq, record: Recorded) -> None:
         self._wake(seq, record)

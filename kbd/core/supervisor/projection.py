@@ -5,6 +5,7 @@ import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.agent import write_copies, write_tool_log
+from kbd.core.bell import Bell
 from kbd.core.bench import Bench, draft_view
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
@@ -40,7 +41,7 @@ class Projection:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._changed = anyio.Event()
+        self._changed = Bell()
         self._draft = self._copies = self._tool_log = False
 
     def observe(self, seq: Seq, record: Recorded) -> None:
@@ -48,17 +49,17 @@ class Projection:
         del seq
         if isinstance(record.data, _CHANGES_DRAFT):
             self._draft = True
-            self._changed.set()
+            self._changed.ring()
         if isinstance(record.data, _CHANGES_COPIES):
             self._copies = True
             self._tool_log |= isinstance(record.data, _ENDS_EARLY)
-            self._changed.set()
+            self._changed.ring()
 
     async def run(self) -> None:
         """Refresh after every change, for ever; changes that gather are one refresh."""
         while True:
-            await self._changed.wait()
-            self._changed = anyio.Event()
+            while not (self._draft or self._copies):
+                await self._changed.wait()
             begun = anyio.current_time()
             draft, copies, tool_log = self._draft, self._copies, self._tool_log
             self._draft = self._copies = self._tool_log = False

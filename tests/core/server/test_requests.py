@@ -74,12 +74,10 @@ async def test_a_client_that_does_not_read_its_answers_is_not_read(short_dir: Pa
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(writes)
-            await until(
-                lambda: any(each._outbox._is_sending for each in served.server._connections)
-            )
+            await until(lambda: any(not each.outbox.is_idle for each in served.server._connections))
             await anyio.wait_all_tasks_blocked()
             (connection,) = served.server._connections
-            assert connection._outbox._bytes <= ServerLimits().outbound_bytes + 101_000
+            assert connection.outbox._bytes <= ServerLimits().outbound_bytes + 101_000
             assert written == []
             assert [(await client.line())["id"] for _ in range(300)] == list(range(300))
             tasks.cancel_scope.cancel()

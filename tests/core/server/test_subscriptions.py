@@ -186,9 +186,9 @@ async def test_what_gathers_is_sent_together(short_dir: Path) -> None:
         await client.ask("WorkshopCancelRun", workbench_id=WORKBENCH)
         await client.line()
         (connection,) = served.server._connections
-        before = connection._outbox._sends
+        before = connection.outbox.sends
         for _ in range(800):
             served.hub.announce(WorkshopPhaseStarted(workbench_id=WORKBENCH, phase=Phase.PLAN))
         for _ in range(800):
             assert (await client.line())["method"] == "WorkshopPhaseStarted"
-        assert connection._outbox._sends - before <= 100
+        assert connection.outbox.sends - before <= 100

@@ -1,0 +1,102 @@
+"""The scribe: a call in a thread, its answer on either event loop, and no call left lying."""
+
+import os
+import threading
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+import kbd.core.scribe
+from kbd.core.scribe import Scribe
+from kbd.errors import ToolWorkerUnavailable
+
+pytestmark = pytest.mark.anyio
+
+
+def _where(number: int) -> tuple[int, int]:
+    return number, threading.get_ident()
+
+
+async def test_calls_are_made_in_one_thread_that_is_not_the_loops(anyio_backend: str) -> None:
+    """All calls are made by the same thread, one after the other, and each result comes back."""
+    scribe: Scribe[tuple[int, int]] = Scribe()
+    found = [await scribe.call(partial(_where, number)) for number in range(50)]
+
+    assert [number for number, _ in found] == list(range(50))
+    assert len({thread for _, thread in found}) == 1
+    assert found[0][1] != threading.get_ident()
+
+
+async def test_what_a_call_raises_is_raised(anyio_backend: str) -> None:
+    """A fault reaches who called, and the next call is made all the same."""
+    scribe: Scribe[str] = Scribe()
+
+    def fail() -> str:
+        raise OSError(5, "the disk failed")
+
+    with pytest.raises(OSError, match="the disk failed"):
+        await scribe.call(fail)
+    assert await scribe.call(lambda: "again") == "again"
+
+
+async def test_a_call_that_has_begun_is_waited_for(anyio_backend: str) -> None:
+    """Cancelling who called does not let it go on before the call has ended."""
+    scribe: Scribe[None] = Scribe()
+    may_end, ended = threading.Event(), list[bool]()
+
+    def work() -> None:
+        may_end.wait(10)
+        ended.append(True)
+
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(scribe.call, work)
+            await anyio.wait_all_tasks_blocked()
+            scope.cancel()
+            may_end.set()
+    assert ended == [True]
+
+
+async def test_the_loop_goes_on_meanwhile(anyio_backend: str) -> None:
+    """While a call is made, other tasks run."""
+    scribe: Scribe[bool] = Scribe()
+    went_on = threading.Event()
+
+    async def go_on() -> None:
+        went_on.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(go_on)
+        assert await scribe.call(lambda: went_on.wait(10))
+
+
+async def test_the_thread_leaves_and_comes_back(
+    anyio_backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scribe with nothing to do holds no thread and no descriptor, and can be called again."""
+    monkeypatch.setattr(kbd.core.scribe, "_IDLE_S", 0.02)
+    scribe: Scribe[str] = Scribe()
+    open_before = len(os.listdir(Path("/proc/self/fd")))
+    name = await scribe.call(lambda: threading.current_thread().name)
+    with anyio.fail_after(10):
+        while any(thread.name == name for thread in threading.enumerate()):  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+    assert len(os.listdir(Path("/proc/self/fd"))) <= open_before
+    assert await scribe.call(lambda: threading.current_thread().name) != name
+
+
+async def test_no_thread_is_a_refusal(anyio_backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread can be started nothing is called, and it is said in a typed error."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    scribe: Scribe[str] = Scribe()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(ToolWorkerUnavailable):
+            await scribe.call(lambda: "never")
+    assert await scribe.call(lambda: "later") == "later"
