@@ -80,7 +80,7 @@ decode_current = msgspec.msgpack.Decoder(list[Union[tuple(_WRAPPERS.values())]])
 """The typed path alone, for the loop of replay: `msgspec.DecodeError` for whatever it refuses."""
 
 _PLAIN = msgspec.msgpack.Decoder(list[list[Any]])
-_ENCODER = msgspec.msgpack.Encoder()
+_encode = msgspec.msgpack.Encoder().encode
 
 
 def recorded(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Recorded:
@@ -107,7 +107,7 @@ def encode(records: Sequence[Recorded]) -> bytes:
         if type(record) is Recorded:
             raise TypeError("a record of an unknown event cannot be written")
     try:
-        return _ENCODER.encode(records)
+        return _encode(records)
     except (UnicodeEncodeError, OverflowError) as error:
         raise ValidationFailed("A text is no Unicode, or a number is too long.") from error
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from isal.isal_zlib import crc32
+from msgspec import Struct
 
 from kbd.errors import LogCorrupt, ValidationFailed
 
@@ -53,7 +54,8 @@ GENESIS = bytes(CHAIN_BYTES)
 _FRAME = struct.Struct("<IIIIQ")
 _LINKED = struct.Struct("<IIII")
 _SPAN = struct.Struct("<8xI4xQ")
-_AFTER_CHECKSUM = struct.Struct("<IIQ")
+_BEGINNING = struct.Struct("<II")
+_AFTER_CHECKSUM = struct.Struct("<IIQ32s")
 _SEGMENT = struct.Struct("<8sHHQQ32s")
 _CHECKSUM = struct.Struct("<I")
 _MARK_BYTES = b"KB\x01\x00"
@@ -70,12 +72,14 @@ SEGMENT_BYTES = _SEGMENT.size + _CHECKSUM.size
 FRAME_LIMIT = 64 * 1024 * 1024
 """The most bytes that a frame may have, its header included."""
 
+_LENGTH_LIMIT = FRAME_LIMIT - HEADER_BYTES
+
 _SEARCH_FACTOR = 64
 """How many times the searched bytes `next_valid` may checksum before it gives up: text that is
 full of false beginnings must not make recovery quadratic."""
 
 
-class Link(NamedTuple):
+class Link(Struct, frozen=True, gc=False):
     """A place between two frames, and what the next frame must hold to belong there.
 
     Args:
@@ -89,7 +93,7 @@ class Link(NamedTuple):
     previous: int
 
 
-class Packed(NamedTuple):
+class Packed(Struct, frozen=True, gc=False):
     """A frame ready to be written, and what its successor must know of it."""
 
     data: bytes
@@ -135,21 +139,23 @@ def pack(body: bytes, link: Link, chain: bytes, seed: int) -> Packed:
     Raises:
         ValidationFailed: The frame would pass `FRAME_LIMIT`.
     """
-    if BODY_AT + len(body) > FRAME_LIMIT:
+    length = CHAIN_BYTES + len(body)
+    if length > _LENGTH_LIMIT:
         raise ValidationFailed(
             "What is to be recorded at once is too long; keep long contents in blobs.",
-            detail={"size_bytes": BODY_AT + len(body), "limit_bytes": FRAME_LIMIT},
+            detail={"size_bytes": HEADER_BYTES + length, "limit_bytes": FRAME_LIMIT},
         )
     value = chain_value(chain, body)
-    fields = _AFTER_CHECKSUM.pack(CHAIN_BYTES + len(body), link.previous, link.seq) + value
-    checksum = crc32(body, crc32(fields, seed))
-    data = b"".join((_MARK_BYTES, _CHECKSUM.pack(checksum), fields, body))
-    return Packed(data, checksum, value)
+    checked = _AFTER_CHECKSUM.pack(length, link.previous, link.seq, value) + body
+    checksum = crc32(checked, seed)
+    return Packed(_BEGINNING.pack(_MARK, checksum) + checked, checksum, value)
 
 
 def chain_value(chain: bytes, body: bytes) -> bytes:
     """Compute the chain value of a frame from its predecessor's and its body."""
-    return sha256(chain + body).digest()
+    value = sha256(chain)
+    value.update(body)
+    return value.digest()
 
 
 def parse(data: bytes, link: Link, seed: int) -> Parsed:
@@ -239,7 +245,7 @@ def announced(data: bytes, at: int = 0) -> int:
     if len(data) - at < HEADER_BYTES:
         return 0
     mark, _, length, _, _ = _FRAME.unpack_from(data, at)
-    if mark != _MARK or not CHAIN_BYTES < length <= FRAME_LIMIT - HEADER_BYTES:
+    if mark != _MARK or not _LEAST <= length <= _LENGTH_LIMIT:
         return 0
     return HEADER_BYTES + int(length)
 

@@ -10,9 +10,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
-from msgspec import DecodeError
+from msgspec import DecodeError, Struct
 
 from kbd.errors import DiskFull, LogCorrupt, ValidationFailed
 from kbd.events import codec, segment
@@ -35,7 +35,7 @@ _ANCHOR_SECONDS = 1.0
 """How many commits, or how long, the anchor may lag behind the log (reliability 2.4)."""
 
 
-class _Tip(NamedTuple):
+class _Tip(Struct, frozen=True, gc=False):
     """The durable end of the log; replaced as a whole, so that readers never see half of it."""
 
     segments: tuple[Segment, ...]
@@ -75,7 +75,7 @@ class EventLog:
         self._tail: Tail | None = None
         self._anchor: AnchorFile | None = None
         self._unanchored = 0
-        self._anchored_at = clock()
+        self._anchor_due = clock() + _ANCHOR_SECONDS
         if self.damage is None:
             self._prepare()
 
@@ -152,23 +152,32 @@ class EventLog:
                 knows. Every later call raises it, too.
             LogCorrupt: The log is damaged and may not be written.
         """
-        tail = self._check_writable()
+        tail = self._tail
+        if tail is None or self._poison or self.damage is not None:
+            tail = self._check_writable()
         if not records:
             raise ValidationFailed("There is nothing to record.")
         body = codec.encode(records)
-        if self._tip.link.offset >= self._segment_bytes:
+        tip = self._tip
+        if tip.link.offset >= self._segment_bytes:
             tail = self._roll(tail)
-        segments, link, chain = self._tip
-        frame = pack(body, link, chain, segments[-1].header.seed)
-        self._write(tail, frame.data, link.offset)
+            tip = self._tip
+        link, last = tip.link, tip.segments[-1]
+        frame = pack(body, link, tip.chain, last.seed)
+        try:
+            tail.write(frame.data, link.offset)
+        except OSError as error:
+            raise self._unwritten(tail, link.offset, error) from error
+        try:
+            tail.sync()
+        except OSError as error:
+            raise self._poisoned("The disk does not make the log durable.") from error
         after = Link(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
-        self._tip = _Tip(segments, after, frame.chain)
-        segments[-1].mark(after)
+        self._tip = _Tip(tip.segments, after, frame.chain)
+        if after.offset >= last.unmarked:
+            last.mark(after)
         self._unanchored += 1
-        if (
-            self._unanchored >= _ANCHOR_COMMITS
-            or self._clock() - self._anchored_at >= _ANCHOR_SECONDS
-        ):
+        if self._unanchored >= _ANCHOR_COMMITS or self._clock() >= self._anchor_due:
             self._drop_anchor()
         return Seq(after.seq - 1)
 
@@ -278,8 +287,8 @@ class EventLog:
 
     def _claim(self) -> None:
         if not self._tip.segments:
-            self._tip = self._tip._replace(segments=(self._born(Link(1, 0, 0), GENESIS),))
-            self._tip = self._tip._replace(link=self._tip.segments[-1].start)
+            first = self._born(Link(1, 0, 0), GENESIS)
+            self._tip = _Tip((first,), first.start, GENESIS)
         self._anchor = AnchorFile(self._directory, self._disk)
         self._tail = self._tail_of(self._tip.segments[-1])
         self._tail.claim(self._tip.link.offset)
@@ -314,33 +323,26 @@ class EventLog:
     def _roll(self, tail: Tail) -> Tail:
         """Go on in a new segment. The one that is full is durable already."""
         try:
-            segments, link, chain = self._tip
-            tail.seal(link.offset)
-            new = self._born(link, chain)
+            tip = self._tip
+            tail.seal(tip.link.offset)
+            new = self._born(tip.link, tip.chain)
             following = self._tail_of(new)
         except OSError as error:
             raise self._poisoned("A new segment of the log cannot be made.") from error
         tail.close()
         self._tail = following
-        self._tip = _Tip((*segments, new), new.start, chain)
+        self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
         return following
 
-    def _write(self, tail: Tail, data: bytes, offset: int) -> None:
-        """Write a frame and make it durable, or leave the log as it was."""
-        try:
-            tail.write(data, offset)
-        except OSError as error:
-            self._undo(tail, offset)
-            if is_full(error):
-                raise DiskFull(
-                    "No space is left on the device: nothing was recorded, and nothing was lost.",
-                    actions=("Free some space, then try again.",),
-                ) from error
-            raise self._poisoned("The log cannot be written.") from error
-        try:
-            tail.sync()
-        except OSError as error:
-            raise self._poisoned("The disk does not make the log durable.") from error
+    def _unwritten(self, tail: Tail, offset: int, error: OSError) -> DiskFull | LogPoisoned:
+        """Leave the log as it was before a frame that was not written; return what to raise."""
+        self._undo(tail, offset)
+        if is_full(error):
+            return DiskFull(
+                "No space is left on the device: nothing was recorded, and nothing was lost.",
+                actions=("Free some space, then try again.",),
+            )
+        return self._poisoned("The log cannot be written.")
 
     def _undo(self, tail: Tail, offset: int) -> None:
         """Take back what was written of a frame."""
@@ -363,11 +365,11 @@ class EventLog:
                 return
             raise self._poisoned("The anchor of the log cannot be written.") from error
         self._unanchored = 0
-        self._anchored_at = self._clock()
+        self._anchor_due = self._clock() + _ANCHOR_SECONDS
 
     def _blocks(self, after: int) -> Iterator[tuple[Segment, Block]]:
         """The durable frames from near `after` on, with the segment that each block is of."""
-        segments, tip, _ = self._tip
+        segments, tip = self._tip.segments, self._tip.link
         for place, source in enumerate(segments):
             last = place == len(segments) - 1
             end_seq = tip.seq if last else segments[place + 1].header.first

@@ -1,8 +1,9 @@
 """Segments: the files of a log, how one is born and how one is walked."""
 
 import os
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ _BLOCK_BYTES = 256 * 1024
 _MARK_BYTES = 64 * 1024
 """How far apart the marks are at least: what a reader that is nearly up to date reads again."""
 
+_seq_of = attrgetter("seq")
+
 
 class Segment:
     """One file of a log: its header, and marks on the way through it.
@@ -39,12 +42,19 @@ class Segment:
     Args:
         path: The file.
         header: What its header says.
+
+    Attributes:
+        seed: What the checksums of its frames start from.
+        start: The place of its first frame.
+        unmarked: The offset from which on a mark is wanted.
     """
 
     def __init__(self, path: Path, header: SegmentHeader) -> None:
         self.path = path
         self.header = header
         self.start = Link(header.first, SEGMENT_BYTES, header.checksum)
+        self.seed = header.seed
+        self.unmarked = SEGMENT_BYTES + _MARK_BYTES
         self._marks = [self.start]
 
     @property
@@ -54,12 +64,13 @@ class Segment:
 
     def mark(self, link: Link) -> None:
         """Remember a place between two frames, unless one near it is remembered."""
-        if link.offset - self._marks[-1].offset >= _MARK_BYTES:
+        if link.offset >= self.unmarked:
             self._marks.append(link)
+            self.unmarked = link.offset + _MARK_BYTES
 
     def near(self, seq: int) -> Link:
         """The last marked place from which the event `seq` is still ahead."""
-        return self._marks[max(0, bisect_left(self._marks, (seq + 1,)) - 1)]
+        return self._marks[max(0, bisect_right(self._marks, seq, key=_seq_of) - 1)]
 
 
 class Block(NamedTuple):
@@ -155,14 +166,14 @@ def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
     wanted = _BLOCK_BYTES
     while link.offset < end:
         data = _read(fd, min(wanted, end - link.offset), link.offset)
-        last, (seq, used, previous), problem = parse(data, link, seed)
-        if not used and not problem:
+        last, after, problem = parse(data, link, seed)
+        if not after.offset and not problem:
             length = announced(data) or HEADER_BYTES
             if len(data) < length <= end - link.offset and wanted < length:
                 wanted = length
                 continue
             problem = "the frame is cut short"
-        base, link = link.offset, Link(seq, link.offset + used, previous)
+        base, link = link.offset, Link(after.seq, link.offset + after.offset, after.previous)
         yield Block(data, base, last, link, problem)
         if problem:
             return

@@ -46,11 +46,13 @@ class Tail:
         end = offset + len(data)
         if end > self._asked:
             self._reserve(offset, end)
-        self._disk.write_all(self._fd, data, offset)
+        written = self._disk.pwrite(self._fd, data, offset)
+        if written < len(data):
+            self._disk.write_all(self._fd, data[written:], offset + written)
 
     def sync(self) -> None:
         """Make what was written durable."""
-        self._disk.sync_data(self._fd)
+        self._disk.fdatasync(self._fd)
 
     def cut(self, end: int) -> None:
         """Take away what is behind the end, durably: an unsynced cut may come back."""
