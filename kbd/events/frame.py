@@ -74,6 +74,9 @@ FRAME_LIMIT = 64 * 1024 * 1024
 
 _LENGTH_LIMIT = FRAME_LIMIT - HEADER_BYTES
 
+_NOTHING_HASHED = sha256()
+"""Never updated: a copy of it costs less than a new one."""
+
 _SEARCH_FACTOR = 64
 """How many times the searched bytes `next_valid` may checksum before it gives up: text that is
 full of false beginnings must not make recovery quadratic."""
@@ -153,7 +156,8 @@ def pack(body: bytes, link: Link, chain: bytes, seed: int) -> Packed:
 
 def chain_value(chain: bytes, body: bytes) -> bytes:
     """Compute the chain value of a frame from its predecessor's and its body."""
-    value = sha256(chain)
+    value = _NOTHING_HASHED.copy()
+    value.update(chain)
     value.update(body)
     return value.digest()
 

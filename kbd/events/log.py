@@ -179,7 +179,7 @@ class EventLog:
         self._unanchored += 1
         if self._unanchored >= _ANCHOR_COMMITS or self._clock() >= self._anchor_due:
             self._drop_anchor()
-        return Seq(after.seq - 1)
+        return cast("Seq", after.seq - 1)
 
     def frames(self, after: Seq = Seq(0)) -> Iterator[tuple[Seq, bytes]]:  # noqa: B008
         """Each frame that holds an event behind `after`: its first number and its body.
