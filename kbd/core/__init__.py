@@ -3,7 +3,8 @@
 Read from the bottom up, for a module knows only those below it:
 
     paths, clock, diagnostics   where things lie, what time it is, the daemon's own log
-    bell, scribe                waking who waits; a thread that writes
+    bell, readiness             waking who waits; the event loop's ear for sockets and threads
+    scribe                      a thread that writes
     settings                    what can be configured, read once at start
     plugins, state, secrets     what is installed; the pure state of a workbench; API keys
     catalog, decisions, journal formats, tools and providers by name; the pure rules; the log

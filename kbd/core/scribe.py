@@ -3,11 +3,9 @@
 What is durable waits for the disk in a thread, or the event loop would stand still. The usual way
 to one and back takes longer than many a disk takes to sync (measured here: 0.25 to 0.4 ms for
 `anyio.to_thread`, 0.05 to 0.1 ms for this), and every command pays it. So a log has a thread of its
-own, which sleeps on a queue and calls back through a file descriptor that the event loop waits for
-beside its sockets, on either backend.
+own, which sleeps on a queue.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -15,6 +13,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
+from kbd.core.readiness import Wakeup, wakeup
 from kbd.errors import ToolWorkerUnavailable
 
 __all__ = ["Scribe"]
@@ -44,7 +43,7 @@ class Scribe(Generic[T]):
         # Held while the thread is started or takes its leave, so that no call is left lying.
         self._door = threading.Lock()
         self._is_awaited = False
-        self._done = -1
+        self._done: Wakeup | None = None
 
     async def call(self, work: Callable[[], T]) -> T:
         """Make a call and return its result; once begun it is waited for, even if cancelled.
@@ -59,29 +58,31 @@ class Scribe(Generic[T]):
         with self._door:
             if self._is_awaited:
                 raise RuntimeError("a scribe is called again before it has answered")
-            if self._done < 0:
-                self._start()
+            if self._done is None:
+                self._done = self._started()
             self._is_awaited = True
         self._calls.put(call)
         with anyio.CancelScope(shield=True):
-            await anyio.wait_readable(self._done)
-        os.eventfd_read(self._done)
+            await self._done.wait()
         self._is_awaited = False
         if call.error is not None:
             raise call.error
         return call.result  # type: ignore[return-value]  # a call that raised nothing has returned
 
-    def _start(self) -> None:
+    def _started(self) -> Wakeup:
+        """Start the thread; return what it will ring."""
         try:
-            self._done = os.eventfd(0, os.EFD_CLOEXEC)
-            threading.Thread(target=self._work, args=(self._done,), daemon=True).start()
+            done = wakeup()
+            try:
+                threading.Thread(target=self._work, args=(done,), daemon=True).start()
+            except RuntimeError:
+                done.close()
+                raise
         except (OSError, RuntimeError) as error:
-            if self._done >= 0:
-                os.close(self._done)
-                self._done = -1
             raise ToolWorkerUnavailable("no thread can be started to write the log") from error
+        return done
 
-    def _work(self, done: int) -> None:
+    def _work(self, done: Wakeup) -> None:
         while True:
             try:
                 call = self._calls.get(timeout=_IDLE_S)
@@ -89,13 +90,13 @@ class Scribe(Generic[T]):
                 with self._door:
                     # Not while somebody is still to hear of the last call: it waits for `done`.
                     if not self._is_awaited:
-                        os.close(done)
-                        self._done = -1
+                        done.close()
+                        self._done = None
                         return
                 continue
             try:
                 call.result = call.work()
             except BaseException as error:  # noqa: BLE001 - raised where the call came from
                 call.error = error
-            os.eventfd_write(done, 1)
             del call
+            done.ring()

@@ -80,7 +80,7 @@ class Connection:
         self._tasks: TaskGroup = anyio.create_task_group()
         framer, watch = Framer(limits.message_bytes), Watch(poller, sock)
         self.outbox = Outbox(sock, framer, limits, watch, post, self._whole.cancel)
-        self._crew = Crew(self._tasks, limits.in_flight, self._finish_one)
+        self._crew = Crew(self._tasks, limits.in_flight, self._send)
         self._intake = Intake(sock, framer, limits, watch, self.outbox, self._crew, self._serve)
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
@@ -91,11 +91,14 @@ class Connection:
         try:
             with self._whole:
                 async with self._tasks:
-                    await self._intake.run()
-                    await self._finish()
+                    try:
+                        await self._intake.run()
+                        await self._finish()
+                    finally:
+                        # Nothing that arrives may ask for a task any more.
+                        self._intake.close()
                     self._whole.cancel()
         finally:
-            self._intake.close()
             self.outbox.close()
             for workbench_id in self._names:
                 self._hub.leave(workbench_id, self)
@@ -225,19 +228,18 @@ class Connection:
     def _tell(self, key: object, call: Call, route: Route, result: Any) -> None:
         """Send an answer that was promised, or the error in its place."""
         self._crew.leave(key)
-        self._put(_told(call, route, result))
-        self.outbox.post()
+        self._send(_told(call, route, result))
 
     def _put(self, line: bytes | None) -> None:
         if line is not None:
             self.outbox.put(line)
 
-    async def _finish_one(self, line: bytes | None) -> None:
+    def _send(self, line: bytes | None) -> None:
+        """Send a line at once, unless answers to other requests may be ready in this turn."""
         self._put(line)
         if self._crew.is_idle:
             self.outbox.send()
         else:
-            # Answers to other requests may be ready in this turn: one send for all of them.
             self.outbox.post()
 
     async def _answer_batch(self, parts: Batch) -> bytes | None:

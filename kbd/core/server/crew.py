@@ -41,7 +41,7 @@ class Crew:
     """
 
     def __init__(
-        self, tasks: TaskGroup, limit: int, finish: Callable[[bytes | None], Awaitable[None]]
+        self, tasks: TaskGroup, limit: int, finish: Callable[[bytes | None], None]
     ) -> None:
         self._tasks = tasks
         self._limit = limit
@@ -142,12 +142,12 @@ class Crew:
                 job = None
                 # If it was cancelled too late: a cancelled send would leave half a line.
                 if not scope.cancel_called:
-                    await self._finish(line)
+                    self._finish(line)
                     line = None
         if job is not None:
             self.leave(job.key)
             line = job.given_up()
-        await self._finish(line)
+        self._finish(line)
 
     def _take(self, scope: anyio.CancelScope) -> Job:
         """Take the oldest request; the others must not wait for it."""

@@ -135,7 +135,8 @@ class Intake:
         if rest is not None:
             self._rest, self._is_midway = rest, False
             self._pause()
-        self._outbox.send()
+        if not self._outbox.is_idle:
+            self._outbox.send()
 
     async def _turn(self, rest: Rest) -> None:
         """Wait until what had to wait can be served."""

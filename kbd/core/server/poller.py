@@ -2,8 +2,8 @@
 
 To wait for each socket in a task of its own costs two changes of the event loop's selector and a
 task's turn a message, some ten times what a short request takes to answer. So the sockets have a
-selector of their own, whose descriptor is the only one that the event loop waits for: what has
-arrived from any number of clients is read, and what they all are told is sent, in one turn.
+selector of their own, whose descriptor is the only one that the event loop looks after: what has
+arrived from any number of clients is read and answered in one turn.
 """
 
 import selectors
@@ -13,10 +13,16 @@ from typing import Protocol
 
 import anyio
 
+from kbd.core.bell import Bell
+from kbd.core.readiness import serve_readable
+
 __all__ = ["Poller", "Served", "Watch"]
 
 _TURN_S = 0.002
 """How long clients are served before the event loop's other tasks get their turn."""
+
+_LOOK_S = 0.5
+"""How late somebody may be told that time has passed."""
 
 
 class Served(Protocol):
@@ -60,10 +66,7 @@ class Watch:
 
     def expect(self, within_s: float | None) -> None:
         """Be told when so many seconds have passed; None for no more."""
-        if within_s is None:
-            self._poller.deadlines.pop(self, None)
-        else:
-            self._poller.deadlines[self] = time.monotonic() + within_s
+        self._poller.expect(self, within_s)
 
     def _change(self, event: int, *, wanted: bool) -> None:
         self._set(self._events | event if wanted else self._events & ~event)
@@ -91,39 +94,48 @@ class Poller:
 
     Attributes:
         selector: The sockets that are watched.
-        deadlines: By watch, when to tell that time has passed.
     """
 
     def __init__(self) -> None:
         self.selector = selectors.DefaultSelector()
-        self.deadlines: dict[Watch, float] = {}
+        self._deadlines: dict[Watch, float] = {}
+        self._expected = Bell()
 
     async def run(self) -> None:
         """Serve for ever."""
-        while True:
-            await self._ready()
-            begun = time.monotonic()
-            for key, events in self.selector.select(0):
-                watch: Watch = key.data
-                watch.happened(events)
-                if time.monotonic() - begun > _TURN_S:
-                    await anyio.lowlevel.checkpoint()
-                    begun = time.monotonic()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._tell_overdue)
+            await serve_readable(self.selector.fileno(), self._turn)
 
     def close(self) -> None:
         """Watch nobody any more."""
         self.selector.close()
 
-    async def _ready(self) -> None:
-        """Wait until something may have happened."""
-        fd = self.selector.fileno()
-        if not self.deadlines:
-            await anyio.wait_readable(fd)
-            return
-        left_s = min(self.deadlines.values()) - time.monotonic()
-        with anyio.move_on_after(max(0.0, left_s)):
-            await anyio.wait_readable(fd)
-        now = time.monotonic()
-        for watch in [watch for watch, at in self.deadlines.items() if at <= now]:
-            del self.deadlines[watch]
-            watch.served.overdue()
+    def expect(self, watch: Watch, within_s: float | None) -> None:
+        """Tell a watch when so many seconds have passed; None for no more."""
+        if within_s is None:
+            self._deadlines.pop(watch, None)
+        else:
+            self._deadlines[watch] = time.monotonic() + within_s
+            self._expected.ring()
+
+    def _turn(self) -> None:
+        """Serve those who are ready; who is left when time is up is ready in the next turn."""
+        until = time.monotonic() + _TURN_S
+        for key, events in self.selector.select(0):
+            watch: Watch = key.data
+            watch.happened(events)
+            if time.monotonic() > until:
+                return
+
+    async def _tell_overdue(self) -> None:
+        while True:
+            while not self._deadlines:
+                await self._expected.wait()
+            left_s = min(self._deadlines.values()) - time.monotonic()
+            # Not longer than a look: a nearer one may come meanwhile.
+            await anyio.sleep(min(max(left_s, 0.0), _LOOK_S))
+            now = time.monotonic()
+            for watch in [watch for watch, at in self._deadlines.items() if at <= now]:
+                del self._deadlines[watch]
+                watch.served.overdue()
