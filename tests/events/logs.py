@@ -6,6 +6,7 @@ from kbd.events import EventLog, codec
 from kbd.events.base import Recorded
 from kbd.events.disk import Disk
 from kbd.events.runs import ResearchWritten
+from kbd.events.tail import Tail
 from kbd.types import Seq
 
 APRIL = 1_775_000_000_000_000
@@ -30,6 +31,12 @@ def body_of(record: Recorded) -> str:
 def texts(log: EventLog) -> list[str]:
     """The texts of all notes of a log."""
     return [body_of(record) for _, record in log.read(Seq(0), 1_000_000)]
+
+
+def tail_of(log: EventLog) -> Tail:
+    """The end of a log that is open to be written."""
+    assert log._tail is not None
+    return log._tail
 
 
 class Unsynced(Disk):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.logs import Unsynced, make_log, note, texts
+from events.logs import Unsynced, make_log, note, tail_of, texts
 from kbd.errors import LogCorrupt
 from kbd.events import EventLog
 from kbd.events.anchor import ANCHOR_NAME
@@ -348,7 +348,7 @@ def test_what_was_never_finished_is_removed(tmp_path: Path) -> None:
 def test_an_empty_last_segment_is_whole(tmp_path: Path) -> None:
     """A crash between a segment's birth and its first frame leaves nothing wrong."""
     log = make_log(tmp_path, [2])
-    log._roll(log._check_writable())
+    log._roll(tail_of(log))
     log.close()
     again = EventLog.open(tmp_path)
     assert (again.damage, again.repairs, again.seq) == (None, (), Seq(2))
