@@ -77,6 +77,9 @@ _LENGTH_LIMIT = FRAME_LIMIT - HEADER_BYTES
 _NOTHING_HASHED = sha256()
 """Never updated: a copy of it costs less than a new one."""
 
+_CHEAPLY_COPIED = 512
+"""A slice of fewer bytes costs less as a copy than as a view."""
+
 _SEARCH_FACTOR = 64
 """How many times the searched bytes `next_valid` may checksum before it gives up: text that is
 full of false beginnings must not make recovery quadratic."""
@@ -174,17 +177,19 @@ def parse(data: bytes, link: Link, seed: int) -> Parsed:
         seed: The segment's.
     """
     previous, at, last, size = link.previous, 0, 0, len(data)
-    unpack, check, view, mark, least = _LINKED.unpack_from, crc32, memoryview(data), _MARK, _LEAST
+    unpack, check, mark, least = _LINKED.unpack_from, crc32, _MARK, _LEAST
+    view, short = memoryview(data), _CHEAPLY_COPIED
     try:
         while True:
             found, checksum, length, before = unpack(data, at)
             stop = at + HEADER_BYTES + length
+            source = data if length < short else view
             if (
                 found != mark
                 or length < least
                 or stop > size
                 or before != previous
-                or check(view[at + 8 : stop], seed) != checksum
+                or check(source[at + 8 : stop], seed) != checksum
             ):
                 break
             previous, last, at = checksum, at, stop
