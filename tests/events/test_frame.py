@@ -102,11 +102,20 @@ def test_zeros_are_no_frame(size: int) -> None:
     assert frame.next_valid(bytes(size), 1, SEGMENT.seed) is None
 
 
-@pytest.mark.parametrize("body", [b"\x90", b"\xc0", b"\xdc\x00\x00", b"\xdd\x00\x00\x00\x00"])
+@pytest.mark.parametrize("body", [b"", b"\x90", b"\xc0", b"\xdc\x00\x00", b"\xdd\x00\x00\x00\x00"])
 def test_a_body_without_events_is_no_frame(body: bytes) -> None:
     """A frame must hold at least one event."""
     made = frame.pack(body, START, GENESIS, SEGMENT.seed)
     assert frame.parse(made.data, START, SEGMENT.seed).problem
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 3), (0, 1), (1, 0)])
+def test_a_frame_with_a_wrong_number_is_refused(first: int, second: int) -> None:
+    """A run must begin with the number that is expected, and may not end before it."""
+    one = frame.pack(b"\x91\xc0", Link(first, 0, SEGMENT.checksum), GENESIS, SEGMENT.seed)
+    two = frame.pack(b"\x91\xc0", Link(second, 0, one.checksum), one.chain, SEGMENT.seed)
+    parsed = frame.parse(one.data + two.data, START, SEGMENT.seed)
+    assert (parsed.link.offset, parsed.problem) == (0, "the frame's number or body is wrong")
 
 
 def test_a_later_frame_is_found_behind_damage() -> None:
