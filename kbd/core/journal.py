@@ -92,3 +92,4 @@ class Journal:
         self._closed = True
         self._grown.ring()
         await self._scribe.call(self._log.close)
+        self._scribe.close()

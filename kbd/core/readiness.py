@@ -8,11 +8,10 @@ saved here). So on asyncio its own loop is asked, whose callbacks stay; on trio,
 import asyncio
 import os
 from collections.abc import Callable
-from typing import Protocol
 
 import anyio
 
-__all__ = ["Wakeup", "serve_readable", "wakeup"]
+__all__ = ["Wakeup", "serve_readable"]
 
 
 async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
@@ -34,27 +33,59 @@ async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
         loop.remove_reader(fd)
 
 
-class Wakeup(Protocol):
-    """A thread's way to wake the one task that waits; used again and again, in turn."""
-
-    def ring(self) -> None:
-        """Wake the task, from any thread."""
-
-    async def wait(self) -> None:
-        """Wait until it is rung, even if that was before."""
-
-    def close(self) -> None:
-        """Let go of what it holds; nobody rings or waits any more."""
-
-
-def wakeup() -> Wakeup:
-    """Make a wakeup for the event loop that runs.
+class Wakeup:
+    """A thread's way to wake the one task that waits; used again and again, in turn.
 
     Raises:
         OSError: There are no descriptors left.
     """
-    loop = _asyncio_loop()
-    return _DescriptorWakeup() if loop is None else _LoopWakeup(loop)
+
+    def __init__(self) -> None:
+        # A counter of the kernel's: to add to it wakes a sleeper sooner than asyncio's own pipe.
+        self._fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._loop = _asyncio_loop()
+        self._rung: asyncio.Future[None] | None = None
+        if self._loop is not None:
+            self._loop.add_reader(self._fd, self._ring_here)
+
+    def ring(self) -> None:
+        """Wake the task, from any thread."""
+        os.eventfd_write(self._fd, 1)
+
+    async def wait(self, begin: Callable[[], None]) -> None:
+        """Begin what will ring, and wait until it does.
+
+        Args:
+            begin: Called at the last moment, so that the thread finds the interpreter free.
+        """
+        if self._loop is None:
+            begin()
+            await anyio.wait_readable(self._fd)
+            os.eventfd_read(self._fd)
+            return
+        self._rung = self._loop.create_future()
+        begin()
+        await self._rung
+
+    def close(self) -> None:
+        """Let go of what it holds, from any thread; nobody rings or waits any more."""
+        if self._loop is not None:
+            try:
+                self._loop.call_soon_threadsafe(self._close_here, self._loop)
+            except RuntimeError:
+                pass  # the loop was closed, so it looks at nothing any more
+            else:
+                return
+        os.close(self._fd)
+
+    def _close_here(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.remove_reader(self._fd)
+        os.close(self._fd)
+
+    def _ring_here(self) -> None:
+        os.eventfd_read(self._fd)
+        if self._rung is not None and not self._rung.done():
+            self._rung.set_result(None)
 
 
 def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
@@ -62,41 +93,3 @@ def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-
-
-class _LoopWakeup:
-    """Wakes through the loop's own pipe."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._rung = anyio.Event()
-
-    def ring(self) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._rung.set)
-        except RuntimeError:
-            pass  # the loop was closed: nobody waits
-
-    async def wait(self) -> None:
-        await self._rung.wait()
-        self._rung = anyio.Event()
-
-    def close(self) -> None:
-        pass  # it holds nothing
-
-
-class _DescriptorWakeup:
-    """Wakes through a counter of the kernel's."""
-
-    def __init__(self) -> None:
-        self._fd = os.eventfd(0, os.EFD_CLOEXEC)
-
-    def ring(self) -> None:
-        os.eventfd_write(self._fd, 1)
-
-    async def wait(self) -> None:
-        await anyio.wait_readable(self._fd)
-        os.eventfd_read(self._fd)
-
-    def close(self) -> None:
-        os.close(self._fd)

@@ -8,12 +8,13 @@ own, which sleeps on a queue.
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 import anyio
 
-from kbd.core.readiness import Wakeup, wakeup
+from kbd.core.readiness import Wakeup
 from kbd.errors import ToolWorkerUnavailable
 
 __all__ = ["Scribe"]
@@ -35,15 +36,24 @@ class _Call(Generic[T]):
         self.error: BaseException | None = None
 
 
+class _Desk(Generic[T]):
+    """Where one thread finds its calls, and what it rings when it has made one."""
+
+    __slots__ = ("calls", "done")
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[_Call[T] | None] = SimpleQueue()
+        self.done = Wakeup()
+
+
 class Scribe(Generic[T]):
     """Makes blocking calls one after the other, in one thread that lives while there is work."""
 
     def __init__(self) -> None:
-        self._calls: SimpleQueue[_Call[T]] = SimpleQueue()
-        # Held while the thread is started or takes its leave, so that no call is left lying.
+        # Held while a thread is started or takes its leave, so that no call is left lying.
         self._door = threading.Lock()
+        self._desk: _Desk[T] | None = None
         self._is_awaited = False
-        self._done: Wakeup | None = None
 
     async def call(self, work: Callable[[], T]) -> T:
         """Make a call and return its result; once begun it is waited for, even if cancelled.
@@ -58,45 +68,55 @@ class Scribe(Generic[T]):
         with self._door:
             if self._is_awaited:
                 raise RuntimeError("a scribe is called again before it has answered")
-            if self._done is None:
-                self._done = self._started()
+            desk = self._desk = self._desk or self._started()
             self._is_awaited = True
-        self._calls.put(call)
         with anyio.CancelScope(shield=True):
-            await self._done.wait()
+            await desk.done.wait(partial(desk.calls.put, call))
         self._is_awaited = False
         if call.error is not None:
             raise call.error
         return call.result  # type: ignore[return-value]  # a call that raised nothing has returned
 
-    def _started(self) -> Wakeup:
-        """Start the thread; return what it will ring."""
+    def close(self) -> None:
+        """Let the thread go at once; a later call starts another."""
+        with self._door:
+            if self._desk is not None and not self._is_awaited:
+                self._desk.calls.put(None)
+                self._leave(self._desk)
+
+    def _started(self) -> _Desk[T]:
+        """Start a thread; return its desk."""
         try:
-            done = wakeup()
+            desk: _Desk[T] = _Desk()
             try:
-                threading.Thread(target=self._work, args=(done,), daemon=True).start()
+                threading.Thread(target=self._work, args=(desk,), daemon=True).start()
             except RuntimeError:
-                done.close()
+                desk.done.close()
                 raise
         except (OSError, RuntimeError) as error:
             raise ToolWorkerUnavailable("no thread can be started to write the log") from error
-        return done
+        return desk
 
-    def _work(self, done: Wakeup) -> None:
+    def _leave(self, desk: _Desk[T]) -> None:
+        self._desk = None
+        desk.done.close()
+
+    def _work(self, desk: _Desk[T]) -> None:
         while True:
             try:
-                call = self._calls.get(timeout=_IDLE_S)
+                call = desk.calls.get(timeout=_IDLE_S)
             except Empty:
                 with self._door:
-                    # Not while somebody is still to hear of the last call: it waits for `done`.
-                    if not self._is_awaited:
-                        done.close()
-                        self._done = None
+                    # Not while somebody is still to hear of the last call.
+                    if self._desk is desk and not self._is_awaited:
+                        self._leave(desk)
                         return
                 continue
+            if call is None:
+                return
             try:
                 call.result = call.work()
             except BaseException as error:  # noqa: BLE001 - raised where the call came from
                 call.error = error
+            desk.done.ring()
             del call
-            done.ring()

@@ -7,7 +7,7 @@ import time
 import anyio
 import pytest
 
-from kbd.core.readiness import serve_readable, wakeup
+from kbd.core.readiness import Wakeup, serve_readable
 
 pytestmark = pytest.mark.anyio
 
@@ -34,9 +34,9 @@ async def test_a_turn_is_taken_whenever_there_is_something_to_read(anyio_backend
     os.close(writing)
 
 
-async def test_a_thread_wakes_who_waits_or_will_wait(anyio_backend: str) -> None:
-    """A ring before the wait counts, a ring during it wakes, and each is used up by one wait."""
-    called = wakeup()
+async def test_a_thread_wakes_who_waits(anyio_backend: str) -> None:
+    """A ring wakes whether it comes at once or later; each is used up by one wait."""
+    called = Wakeup()
 
     def ring(after_s: float) -> None:
         time.sleep(after_s)
@@ -44,26 +44,37 @@ async def test_a_thread_wakes_who_waits_or_will_wait(anyio_backend: str) -> None
 
     for after_s in (0.0, 0.02, 0.0):
         thread = threading.Thread(target=ring, args=(after_s,))
-        thread.start()
-        if not after_s:
-            thread.join()
         with anyio.fail_after(5):
-            await called.wait()
+            await called.wait(thread.start)
         thread.join()
 
     with anyio.move_on_after(0.02) as scope:
-        await called.wait()
+        await called.wait(lambda: None)
     assert scope.cancelled_caught
     called.close()
 
 
-def test_a_ring_after_the_loop_has_ended_is_harmless() -> None:
-    """A thread that answers too late does not fail."""
+async def test_a_closed_wakeup_holds_nothing(anyio_backend: str) -> None:
+    """Its descriptor is given back, whichever thread closes it."""
+    called = Wakeup()
+    fd = called._fd
+    thread = threading.Thread(target=called.close)
+    thread.start()
+    thread.join()
+    with anyio.fail_after(5):
+        while os.path.exists(f"/proc/self/fd/{fd}"):  # noqa: ASYNC110, ASYNC240 - what is proved
+            await anyio.sleep(0.001)
 
-    async def make() -> list[object]:
-        called = wakeup()
-        return [called.ring]
 
-    (ring,) = anyio.run(make, backend="asyncio")
-    assert callable(ring)
-    ring()
+def test_a_wakeup_outlives_its_loop_unharmed() -> None:
+    """A thread that answers, and leaves, when the loop has ended does not fail."""
+    made: list[Wakeup] = []
+
+    async def make() -> None:
+        made.append(Wakeup())
+
+    for backend in ("asyncio", "trio"):
+        anyio.run(make, backend=backend)
+        made[-1].ring()
+        made[-1].close()
+        assert not os.path.exists(f"/proc/self/fd/{made[-1]._fd}")

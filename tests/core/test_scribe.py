@@ -100,3 +100,18 @@ async def test_no_thread_is_a_refusal(anyio_backend: str, monkeypatch: pytest.Mo
         with pytest.raises(ToolWorkerUnavailable):
             await scribe.call(lambda: "never")
     assert await scribe.call(lambda: "later") == "later"
+
+
+async def test_a_closed_scribe_begins_again(anyio_backend: str) -> None:
+    """A scribe that was closed lets its thread go at once, and a later call is made by another."""
+    scribe: Scribe[str] = Scribe()
+    names = []
+    for _ in range(3):
+        names.append(await scribe.call(lambda: threading.current_thread().name))
+        scribe.close()
+        scribe.close()
+    with anyio.fail_after(5):
+        while {thread.name for thread in threading.enumerate()} & set(names):  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+    assert len(set(names)) == 3

@@ -1,4 +1,4 @@
-"""Readable copies of what the log says, for people: never read back, deleted without loss.
+"""Readable copies of what the log says, for people: nothing depends on them.
 
 meta/workshop/conversation.jsonl   what person and runs said, a message a line
 meta/workshop/tool_log.jsonl       every finished tool call, a call a line
@@ -7,7 +7,8 @@ meta/workshop/_rpi/plan.md
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,16 @@ from kbd.types import Seq
 
 __all__ = ["current_run", "write_copies", "write_tool_log"]
 
+_TAIL_BYTES = 64 * 1024
+"""How much of the conversation's end is looked at; a longer message has it written anew."""
+
 _log = structlog.get_logger(__name__)
+
+
+class _Copied(msgspec.Struct):
+    """What is read of a line of the conversation: whose copy it is."""
+
+    message_id: str
 
 
 def current_run(state: WorkbenchState) -> Run | None:
@@ -37,18 +47,29 @@ def current_run(state: WorkbenchState) -> Run | None:
     return last
 
 
-async def write_copies(folder: Path, state: WorkbenchState) -> None:
+async def write_copies(folder: Path, state: WorkbenchState, *, anew: bool = False) -> None:
     """Bring conversation, research.md and plan.md up to date; what is set aside is removed.
 
     A copy that cannot be written is logged and left: no run fails for it.
+
+    Args:
+        folder: Where the copies lie.
+        state: What they show.
+        anew: Whether to write the whole conversation, not only what is said since the last time.
     """
     run = current_run(state)
     texts: dict[Path, str | None] = {
-        folder / "conversation.jsonl": _lines(_message(said) for said in state.said),
         folder / "_rpi" / "research.md": run.research if run else None,
         folder / "_rpi" / "plan.md": plan_markdown(run.plan) if run and run.plan else None,
     }
-    await run_sync(_write_all, texts)
+    conversation, said = folder / "conversation.jsonl", tuple(state.said)
+
+    def write() -> None:
+        if anew or not _carry_on(conversation, said):
+            texts[conversation] = _lines(map(_message, said))
+        _write_all(texts)
+
+    await run_sync(write)
 
 
 async def write_tool_log(folder: Path, journal: Journal) -> None:
@@ -91,6 +112,22 @@ def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]
         "duration_ms": returned.duration_ms,
         "created_at": shown_time(record.ts_us),
     }
+
+
+def _carry_on(path: Path, said: Sequence[Said]) -> bool:
+    """Add what was said after the copy's last message; False if that cannot be told."""
+    try:
+        with path.open("r+b") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            *_, last, after = file.read().rsplit(b"\n", 2)
+            known = msgspec.json.decode(last, type=_Copied).message_id
+            newer = list(takewhile(lambda one: one.message_id != known, reversed(said)))
+            if after or len(newer) == len(said):
+                return False
+            file.write(_lines(map(_message, reversed(newer))).encode("utf-8", "replace"))
+    except (OSError, ValueError, msgspec.DecodeError):
+        return False  # no copy yet, a torn one, or one with a line too long to look at
+    return True
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

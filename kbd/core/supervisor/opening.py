@@ -96,7 +96,7 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
     published = {name: entry.blob for name, entry in bench.state.files.items()}
     await run_sync(bench.files.restore_missing, published)
     await run_sync(bench.files.show_draft, draft_view(bench.state))
-    await write_copies(bench.folders.workshop, bench.state)
+    await write_copies(bench.folders.workshop, bench.state, anew=True)
 
 
 async def close_bench(bench: Bench, loaded: Seq) -> None:
