@@ -1,7 +1,7 @@
 """What a durable command costs: `python benchmarks/durable.py [rounds]`.
 
 A person's message of about 200 bytes as an event, from 1, 8 or 64 issuers that each wait for their
-answer before they go on; answered only when it is on the disk. First in one process:
+answer before they go on; answered only when it is on the disk. All in one process:
 
     raw            a loop of one write and one fdatasync; so many events in one write
     EventLog       a loop of EventLog.append of so many new records: what the Keeper adds to is this
@@ -9,38 +9,25 @@ answer before they go on; answered only when it is on the disk. First in one pro
     eventsourcing  Application.save on SQLite, an event a commit, one after the other: its writers
                    exclude each other, so that threads would only make it slower
 
-then over Unix sockets, each server in a process of its own, all driven by the same client:
-
-    kbd            the daemon as `kbd daemon` runs it, on both event loops: WorkshopSendUserMessage
-    eventsourcing  a bare JSON-RPC loop of anyio that saves within the event loop, where there is no
-                   hop to a thread: the quickest that it can be
-
 The disk and the scheduler are not ours, so the gates are ratios in the same run, and counts.
 """
 
-import selectors
-import signal
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import anyio
-import msgspec
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
 from benchmarks._measure import gate, interleave, table
 from benchmarks.append import Counting, event_log, rate, raw
-from kbd.client.blocking import Client, ConnectionLostError
 from kbd.core.clock import SystemClock
 from kbd.core.decisions import Command, SendMessage, decide
 from kbd.core.journal import Journal
@@ -52,7 +39,6 @@ IN_FLIGHT = (1, 8, 64)
 BACKENDS = ("asyncio", "trio")
 SLICE_SECONDS = 0.3
 TEXT = "what a person asks for, in some words that are neither few nor many; " * 2
-START_SECONDS = 40.0
 
 Latencies = dict[str, list[float]]
 """By candidate, how long each of its commands took, in seconds, over all slices."""
@@ -215,156 +201,8 @@ async def stalls(folder: Path, backend: str) -> None:
     log.close()
 
 
-# Over the socket.
-
-
-async def serve_peer(path: str, database: str) -> None:
-    """Serve the peer: a line in, a save, a line out."""
-    save = saver(Path(database))
-
-    async def serve(stream: anyio.abc.SocketStream) -> None:
-        tail = b""
-        async with stream:
-            async for chunk in stream:
-                *lines, tail = (tail + chunk).split(b"\n")
-                for line in lines:
-                    call = msgspec.json.decode(line)
-                    save(call["params"]["text"])
-                    answer = {"jsonrpc": "2.0", "id": call["id"], "result": {"message_id": "u"}}
-                    await stream.send(msgspec.json.encode(answer) + b"\n")
-
-    async with await anyio.create_unix_listener(path) as listener:
-        await listener.serve(serve)
-
-
-@contextmanager
-def started(arguments: list[str], path: str) -> Iterator[str]:
-    """Run a server in a process for as long as the block lasts; gives its socket."""
-    process = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + START_SECONDS
-    try:
-        while not answers(path):
-            if process.poll() is not None or time.monotonic() > deadline:
-                sys.exit(f"{arguments} did not start")
-            time.sleep(0.02)
-        yield path
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait()
-
-
-def answers(path: str) -> bool:
-    """Whether somebody listens there."""
-    try:
-        Client(path).close()
-    except ConnectionLostError:
-        return False
-    return True
-
-
-def request(workbench_id: str) -> bytes:
-    """The line that sends a message."""
-    params = {"workbench_id": workbench_id, "text": TEXT}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "WorkshopSendUserMessage", "params": params}
-    return msgspec.json.encode(call) + b"\n"
-
-
-def drive(path: str, in_flight: int, taken: list[float], *, is_kbd: bool) -> float:
-    """Have so many connections send a message each as soon as the one before is answered.
-
-    Returns:
-        Commands a second.
-    """
-    workbench_id = ""
-    if is_kbd:
-        with Client(path) as client:
-            workbench_id = client.send("WorkbenchCreate", {"name": "bench"})["workbench_id"]
-    line, clock = request(workbench_id), time.perf_counter
-    begun: dict[socket.socket, float] = {}
-    with selectors.DefaultSelector() as selector, ExitStack() as connections:
-        for _ in range(in_flight):
-            each = connections.enter_context(connected(path))
-            selector.register(each, selectors.EVENT_READ)
-            begun[each] = clock()
-            each.sendall(line)
-        start, answered, waiting = clock(), 0, in_flight
-        until = start + SLICE_SECONDS
-        while waiting:
-            for key, _ in selector.select():
-                ready = key.fileobj
-                assert isinstance(ready, socket.socket)
-                check(ready.recv(65_536))
-                now = clock()
-                taken.append(now - begun[ready])
-                answered += 1
-                if now < until:
-                    begun[ready] = now
-                    ready.sendall(line)
-                else:
-                    waiting -= 1
-        return answered / (clock() - start)
-
-
-def check(answer: bytes) -> None:
-    """An answer is one line, and no error: refusals would be quick."""
-    if b'"result"' not in answer or not answer.endswith(b"\n"):
-        sys.exit(f"not an answer: {answer!r}")
-
-
-@contextmanager
-def connected(path: str) -> Iterator[socket.socket]:
-    """A connection to a server."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.connect(path)
-        yield client
-
-
-@contextmanager
-def servers(folder: Path) -> Iterator[Mapping[str, str]]:
-    """Run all servers: homes and databases in the folder, sockets where paths are short."""
-    with tempfile.TemporaryDirectory(prefix="kbd-") as short, ExitStack() as running:
-        paths = {}
-        for backend in BACKENDS:
-            path = f"{short}/{backend}.sock"
-            place = ("--home", str(folder / f"home-{backend}"), "--socket", path)
-            command = ["-m", "kbd", *place, "daemon", "--backend", backend]
-            paths[f"kbd, {backend}"] = running.enter_context(started(command, path))
-        path = f"{short}/peer.sock"
-        command = [__file__, "--peer", path, str(folder / "peer.db")]
-        paths["eventsourcing"] = running.enter_context(started(command, path))
-        yield paths
-
-
-def over_socket(folder: Path, rounds: int) -> None:
-    """Compare the daemon with the peer behind a socket, and with the raw limit."""
-    found: dict[int, dict[str, float]] = {}
-    tails: dict[int, dict[str, float]] = {}
-    with servers(folder) as paths:
-        for n in IN_FLIGHT:
-            taken: Latencies = {name: [] for name in paths}
-            slices: dict[str, Callable[[], float]] = {"raw": partial(rate, raw(folder, n), n)}
-            for name, path in paths.items():
-                is_kbd = name.startswith("kbd")
-                slices[name] = partial(drive, path, n, taken[name], is_kbd=is_kbd)
-            found[n] = interleave(slices, rounds)
-            table(f"durable commands over the socket, {n} in flight", "events/s", found[n], "raw")
-            tell_latencies(taken)
-            ends = {name: percentiles(each) for name, each in taken.items()}
-            tails[n] = {name: p99 / p50 for name, (p50, p99) in ends.items()}
-    print()
-    for backend in BACKENDS:
-        name = f"kbd, {backend}"
-        for n, least in zip(IN_FLIGHT, (1.2, 3, 6), strict=True):
-            gain = found[n][name] / found[n]["eventsourcing"]
-            gate(f"{name} against eventsourcing, {n} in flight", gain, least=least)
-        gate(f"{name}, p99 against p50, 64 in flight", tails[64][name], most=5)
-
-
 def main() -> None:
-    """Measure and print; or serve the peer."""
-    if sys.argv[1:2] == ["--peer"]:
-        anyio.run(serve_peer, sys.argv[2], sys.argv[3])
-        return
+    """Measure and print."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as name:
         folder = Path(name)
@@ -372,7 +210,6 @@ def main() -> None:
         for backend in BACKENDS:
             anyio.run(count_commits, folder, backend, backend=backend)
             anyio.run(stalls, folder, backend, backend=backend)
-        over_socket(folder, rounds)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks._measure import gate, interleave, table
-from benchmarks.durable import started
+from benchmarks.commands import started
 from kbd.client.blocking import Client, ConnectionLostError
 
 BARE = "python -c pass"
