@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import anyio
 
-__all__ = ["Wakeup", "serve_readable"]
+__all__ = ["Wakeup", "asyncio_loop", "serve_readable"]
 
 
 async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
@@ -21,10 +21,12 @@ async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
         fd: The descriptor; nobody else waits for it.
         turn: Reads what is there; returns soon and never raises.
     """
-    loop = _asyncio_loop()
+    loop = asyncio_loop()
     if loop is None:
+        from trio.lowlevel import wait_readable  # noqa: PLC0415 - 139 ms where asyncio runs
+
         while True:
-            await anyio.wait_readable(fd)
+            await wait_readable(fd)
             turn()
     loop.add_reader(fd, turn)
     try:
@@ -43,7 +45,7 @@ class Wakeup:
     def __init__(self) -> None:
         # A counter of the kernel's: to add to it wakes a sleeper sooner than asyncio's own pipe.
         self._fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._loop = _asyncio_loop()
+        self._loop = asyncio_loop()
         self._rung: asyncio.Future[None] | None = None
         if self._loop is not None:
             self._loop.add_reader(self._fd, self._ring_here)
@@ -88,7 +90,8 @@ class Wakeup:
             self._rung.set_result(None)
 
 
-def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
+def asyncio_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that runs if it is asyncio's own."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -50,7 +50,7 @@ class Crew:
         self._scopes: dict[object, anyio.CancelScope | None] = {}
         self._untaken: deque[Job] = deque()
         self._unwanted: set[object] = set()
-        self._idle: list[anyio.Event] = []
+        self._idle: list[Bell] = []
         self._is_called = False
         self._ended = Bell()
         self._is_closed = False
@@ -119,19 +119,18 @@ class Crew:
             return
         self._is_called = True
         if self._idle:
-            self._idle.pop().set()
+            self._idle.pop().ring()
         else:
             self._tasks.start_soon(self._work)
 
     async def _work(self) -> None:
         """Answer one request after the other; cancelling one ends the task."""
         self._is_called = False
-        scope = anyio.CancelScope()
+        scope, called = anyio.CancelScope(), Bell()
         job = line = None
         with scope:
             while not scope.cancel_called:
                 if not self._untaken:
-                    called = anyio.Event()
                     self._idle.append(called)
                     await called.wait()
                     self._is_called = False
