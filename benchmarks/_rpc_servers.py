@@ -152,6 +152,7 @@ SERVERS = {
     "kbd": (serve_kbd, "asyncio"),
     "kbd on trio": (serve_kbd, "trio"),
     "anyio echo": (serve_anyio_echo, "asyncio"),
+    "anyio echo on trio": (serve_anyio_echo, "trio"),
     "chunk echo": (serve_chunk_echo, "asyncio"),
     "line echo": (serve_line_echo, "asyncio"),
     "one by one": (serve_one_by_one, "asyncio"),

@@ -46,6 +46,8 @@ __all__ = ["Connection"]
 _ID_LENGTH = 16
 """Of a workbench id, and of its part of a run id."""
 
+_UNSET = msgspec.UNSET
+
 log = structlog.get_logger()
 
 
@@ -153,7 +155,7 @@ class Connection:
     def _serve(self, messages: Sequence[bytes]) -> Rest | None:
         """Answer messages, or begin to, up to the first that must wait."""
         # The hot path: a call and two tests here are a tenth of a fast request.
-        parse, routes, outbox = self._parser.parse, self._routes, self.outbox
+        parse, routes, outbox, intake = self._parser.parse, self._routes, self.outbox, self._intake
         for place, message in enumerate(messages):
             parsed = parse(message)
             if isinstance(parsed, Call):
@@ -161,7 +163,7 @@ class Connection:
                 is_taken = (self._begin if route.waits else self._answer_now)(parsed, route)
             else:
                 is_taken = parsed is None or not message.strip() or self._take_other(parsed)
-            if self._intake.is_closing:
+            if intake.is_closing:
                 return None
             if not is_taken or outbox.is_full:
                 return Rest(messages[place + is_taken :], wants_place=not is_taken)
@@ -200,7 +202,7 @@ class Connection:
             kind = type(result)
             if kind is Later or kind is Waiting:
                 return self._begin(call, route, result)
-            if call.id is not msgspec.UNSET:
+            if call.id is not _UNSET:
                 self.outbox.put(answer(call.id, result))
         except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end
             self._put(failed_line(call, route, error))

@@ -58,12 +58,13 @@ class Outbox:
         self._socket = sock
         self._framer = framer
         self._limits = limits
+        self._most_bytes, self._most_lines = limits.outbound_bytes, limits.outbound_messages
         self._watch = watch
         self._post = post
         self._give_up = give_up
         # Answers are plain bytes: they are made by the hundred thousand.
         self._queue: deque[bytes | _Push] = deque()
-        self._begun = memoryview(b"")
+        self._begun: bytes | memoryview = b""
         self._bytes = 0
         self._pushed = 0
         self._pushed_bytes = 0
@@ -81,8 +82,7 @@ class Outbox:
     @property
     def is_full(self) -> bool:
         """Whether so much waits that the client's requests should not be read."""
-        limits = self._limits
-        return self._bytes > limits.outbound_bytes or len(self._queue) > limits.outbound_messages
+        return self._bytes > self._most_bytes or len(self._queue) > self._most_lines
 
     @property
     def sends(self) -> int:
@@ -122,9 +122,9 @@ class Outbox:
         sent = self._sends
         try:
             while self._begun or self._queue:
-                data = self._begun or memoryview(self._take())
-                self._begun = data
-                self._begun = data[self._socket.send(data) :]
+                data = self._begun = self._begun or self._take()
+                taken = self._socket.send(data)
+                self._begun = memoryview(data)[taken:] if taken < len(data) else b""
                 self._sends += 1
         except BlockingIOError:
             self._wait(waits=True)
@@ -180,7 +180,7 @@ class Outbox:
         """Forget what waits, and take nothing any more."""
         self._wait(waits=False)
         self._queue.clear()
-        self._begun = memoryview(b"")
+        self._begun = b""
         self._is_last = True
 
     def begin(self, subscription: str, cursors: dict[str, Seq]) -> None:

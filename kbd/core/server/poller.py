@@ -6,7 +6,7 @@ selector of their own, whose descriptor is the only one that the event loop look
 arrived from any number of clients is read and answered in one turn.
 """
 
-import selectors
+import select
 import socket
 import time
 from typing import Protocol
@@ -20,6 +20,9 @@ __all__ = ["Poller", "Served", "Watch"]
 
 _TURN_S = 0.002
 """How long clients are served before the event loop's other tasks get their turn."""
+
+_READY = 64
+"""How many ready clients are asked for at once; the others are first in the next turn."""
 
 _LOOK_S = 0.5
 """How late somebody may be told that time has passed."""
@@ -52,52 +55,42 @@ class Watch:
     def __init__(self, poller: "Poller", sock: socket.socket) -> None:
         self.served: Served
         self._poller = poller
-        # The number, not the object: a selector puts an object's repr into a KeyError.
         self._fd = sock.fileno()
         self._events = 0
 
     def read(self, *, wanted: bool) -> None:
         """Be told of bytes that arrive, or no more."""
-        self._change(selectors.EVENT_READ, wanted=wanted)
+        self._change(select.EPOLLIN, wanted=wanted)
 
     def write(self, *, wanted: bool) -> None:
         """Be told of room to send, or no more."""
-        self._change(selectors.EVENT_WRITE, wanted=wanted)
+        self._change(select.EPOLLOUT, wanted=wanted)
 
     def expect(self, within_s: float | None) -> None:
         """Be told when so many seconds have passed; None for no more."""
         self._poller.expect(self, within_s)
 
-    def _change(self, event: int, *, wanted: bool) -> None:
-        self._set(self._events | event if wanted else self._events & ~event)
-
-    def _set(self, events: int) -> None:
-        before, self._events = self._events, events
-        selector = self._poller.selector
-        if not before and events:
-            selector.register(self._fd, events, self)
-        elif before and not events:
-            selector.unregister(self._fd)
-        elif before != events:
-            selector.modify(self._fd, events, self)
-
     def happened(self, events: int) -> None:
-        """Tell of what happened, unless it is not wanted any more since it was looked up."""
-        if events & self._events & selectors.EVENT_WRITE:
+        """Tell of what happened, as far as it is still wanted; an error or an end is both."""
+        if self._events & select.EPOLLOUT and events & ~select.EPOLLIN:
             self.served.writable()
-        if events & self._events & selectors.EVENT_READ:
+        if self._events & select.EPOLLIN and events & ~select.EPOLLOUT:
             self.served.readable()
+
+    def _change(self, event: int, *, wanted: bool) -> None:
+        before = self._events
+        self._events = before | event if wanted else before & ~event
+        if before != self._events:
+            self._poller.watch(self, self._fd, before, self._events)
 
 
 class Poller:
-    """Watches the sockets of all clients.
-
-    Attributes:
-        selector: The sockets that are watched.
-    """
+    """Watches the sockets of all clients."""
 
     def __init__(self) -> None:
-        self.selector = selectors.DefaultSelector()
+        # Not `selectors`, which takes longer than the system to say who is ready.
+        self._epoll = select.epoll()
+        self._watches: dict[int, Watch] = {}
         self._deadlines: dict[Watch, float] = {}
         self._expected = Bell()
 
@@ -105,11 +98,23 @@ class Poller:
         """Serve for ever."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._tell_overdue)
-            await serve_readable(self.selector.fileno(), self._turn)
+            await serve_readable(self._epoll.fileno(), self._turn)
 
     def close(self) -> None:
         """Watch nobody any more."""
-        self.selector.close()
+        self._watches.clear()
+        self._epoll.close()
+
+    def watch(self, watch: Watch, fd: int, before: int, events: int) -> None:
+        """Watch a socket for other events than before; 0 for none."""
+        if not before:
+            self._epoll.register(fd, events)
+            self._watches[fd] = watch
+        elif events:
+            self._epoll.modify(fd, events)
+        else:
+            self._epoll.unregister(fd)
+            del self._watches[fd]
 
     def expect(self, watch: Watch, within_s: float | None) -> None:
         """Tell a watch when so many seconds have passed; None for no more."""
@@ -122,9 +127,10 @@ class Poller:
     def _turn(self) -> None:
         """Serve those who are ready; who is left when time is up is ready in the next turn."""
         until = time.monotonic() + _TURN_S
-        for key, events in self.selector.select(0):
-            watch: Watch = key.data
-            watch.happened(events)
+        for fd, events in self._epoll.poll(0, _READY):
+            watch = self._watches.get(fd)
+            if watch is not None:
+                watch.happened(events)
             if time.monotonic() > until:
                 return
 
