@@ -209,9 +209,11 @@ def test_readers_see_only_whole_durable_commits_while_the_writer_appends(tmp_pat
     readers = [threading.Thread(target=follow) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for n in range(0, 600, 3):
-        log.append([note(f"n{n + k}") for k in (1, 2, 3)])
-    done.set()
+    try:
+        for n in range(0, 600, 3):
+            log.append([note(f"n{n + k}") for k in (1, 2, 3)])
+    finally:
+        done.set()
     for reader in readers:
         reader.join()
     assert problems == []
