@@ -1,5 +1,6 @@
 """A server with small handlers and an in-memory log, for tests of the socket and of clients."""
 
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -102,7 +103,7 @@ class Served:
         self.hub = Hub()
         self.logs = MemoryLogs()
         self.gate = anyio.Event()
-        self.waiting = 0
+        self.waiting = self.slow = 0
         # Of answers that are told later: whom to tell.
         self.promised: list[Tell] = []
         self.server = Server(path, self._handlers(), self.hub, limits, uid=uid)
@@ -152,7 +153,11 @@ class Served:
         def listed(_request: WorkbenchList, _session: Session) -> Any:
             return {"big": "x" * 100_000}
 
-        def cancel(_request: WorkshopCancelRun, _session: Session) -> CancelRequested:
+        def cancel(request: WorkshopCancelRun, _session: Session) -> CancelRequested:
+            """Answer at once, or hold everybody up a little if it is about the other workbench."""
+            if request.workbench_id == OTHER:
+                time.sleep(0.00001)
+                self.slow += 1
             return CancelRequested(cancel_requested=False)
 
         def shutdown(_request: DaemonShutdown, _session: Session) -> DaemonStopping:

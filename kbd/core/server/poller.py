@@ -22,7 +22,7 @@ _TURN_S = 0.002
 """How long clients are served before the event loop's other tasks get their turn."""
 
 _READY = 64
-"""How many ready clients are asked for at once; the others are first in the next turn."""
+"""How many ready clients are asked for at once."""
 
 _LOOK_S = 0.5
 """How late somebody may be told that time has passed."""
@@ -91,6 +91,7 @@ class Poller:
         # Not `selectors`, which takes longer than the system to say who is ready.
         self._epoll = select.epoll()
         self._watches: dict[int, Watch] = {}
+        self._ready: list[tuple[int, int]] = []
         self._deadlines: dict[Watch, float] = {}
         self._expected = Bell()
 
@@ -125,9 +126,16 @@ class Poller:
             self._expected.ring()
 
     def _turn(self) -> None:
-        """Serve those who are ready; who is left when time is up is ready in the next turn."""
+        """Serve those who are ready; who is left when time is up is served first in the next turn.
+
+        The system would name those first again that have been served.
+        """
         until = time.monotonic() + _TURN_S
-        for fd, events in self._epoll.poll(0, _READY):
+        if not self._ready:
+            self._ready = self._epoll.poll(0, _READY)[::-1]
+        while self._ready:
+            fd, events = self._ready.pop()
+            # Whoever has the descriptor by now is asked, and may find that nothing is there.
             watch = self._watches.get(fd)
             if watch is not None:
                 watch.happened(events)

@@ -1,6 +1,7 @@
 """Requests over the socket are answered as JSON-RPC says, whatever way the bytes arrive."""
 
 import json
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,26 @@ async def test_ten_thousand_pipelined_requests_are_all_answered_in_order(short_d
         await other.ask("PluginsList", "fair")
         assert (await other.line())["id"] == "fair"
         assert [(await client.line())["id"] for _ in range(10_000)] == list(range(10_000))
+
+
+async def test_who_asks_much_does_not_go_before_everybody_else(short_dir: Path) -> None:
+    """While some clients' requests fill turn after turn, another one's is answered between them."""
+    ask = b'{"jsonrpc":"2.0","id":%d,"method":"WorkshopCancelRun","params":{"workbench_id":"%b"}}\n'
+    lines = b"".join(ask % (n, OTHER.encode()) for n in range(1500))
+    async with AsyncExitStack() as stack, serving(short_dir) as served:
+        greedy = [await stack.enter_async_context(connected(served)) for _ in range(5)]
+        other = await stack.enter_async_context(connected(served))
+        await other.write(PLUGINS % 1)
+        assert (await other.line())["id"] == 1
+        async with anyio.create_task_group() as tasks:
+            for client in greedy:
+                tasks.start_soon(client.write, lines)
+            await until(lambda: served.slow)
+            await other.write(PLUGINS % 2)
+            assert (await other.line())["id"] == 2
+            assert served.slow < 5 * 1500
+            for client in greedy:
+                assert [(await client.line())["id"] for _ in range(1500)] == list(range(1500))
 
 
 async def test_pipelined_waiting_requests_are_bounded_and_all_answered(short_dir: Path) -> None:
