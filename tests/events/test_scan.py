@@ -337,6 +337,33 @@ def test_a_history_rewritten_with_valid_checksums_is_refused_by_the_anchor(tmp_p
     assert refusal(tmp_path / "mine")[2] == 2
 
 
+@pytest.mark.parametrize("rewritten", [1, 2])
+def test_the_anchor_is_compared_with_frames_before_the_last(tmp_path: Path, rewritten: int) -> None:
+    """A history rewritten before the anchored event is refused, whatever was added behind it."""
+    rolled(tmp_path / "mine", b"m", count=2)
+    log = EventLog.open(tmp_path / "new", disk=FAST, entropy=lambda n: b"m" * n)
+    for number in range(1, 9):
+        log.append([note("m X" if number == rewritten else f"m {number - 1}")])
+    log.close()
+    shutil.copy(tmp_path / "new" / SEGMENT, tmp_path / "mine" / SEGMENT)
+
+    assert refusal(tmp_path / "mine")[2] == 2
+
+
+def test_an_anchor_that_lags_is_no_objection(tmp_path: Path) -> None:
+    """Events behind the anchored one are whole, where what comes before is as it was."""
+    rolled(tmp_path / "mine", b"m", count=2)
+    log = EventLog.open(tmp_path / "new", disk=FAST, entropy=lambda n: b"m" * n)
+    for number in range(8):
+        log.append([note(f"m {number}")])
+    log.close()
+    shutil.copy(tmp_path / "new" / SEGMENT, tmp_path / "mine" / SEGMENT)
+
+    found = EventLog.open(tmp_path / "mine", disk=FAST)
+    assert (found.damage, found.repairs, found.seq) == (None, (), 8)
+    found.close()
+
+
 def test_what_was_never_finished_is_removed(tmp_path: Path) -> None:
     """Files that were being made when a process died are removed at the next start."""
     rolled(tmp_path, b"m")
