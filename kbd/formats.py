@@ -8,8 +8,9 @@ can do is told by the capabilities it inherits:
     Readable   read(), passages()          the text of a region; all text with its places
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
+    Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
 
-Styled, Comparable and Previewable join when the first format offers them.
+Comparable and Previewable join when the first format offers them.
 
 A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
 modules: those named in `preload` are imported once in the worker's zygote, the daemon never
@@ -26,6 +27,7 @@ import msgspec
 
 __all__ = [
     "Applied",
+    "AssetPick",
     "ChunkInfo",
     "Column",
     "ColumnType",
@@ -38,6 +40,7 @@ __all__ = [
     "Reading",
     "Region",
     "Source",
+    "Styled",
     "Table",
     "Tabular",
     "Written",
@@ -53,10 +56,14 @@ class Source(msgspec.Struct, frozen=True):
     Args:
         path: Where its bytes are. The name there means nothing: it is content-addressed.
         name: The file's name in the workbench, for its suffix and for messages.
+        shelf: A folder, perhaps not there yet, for what a handler derives from these very bytes and
+            wants again in a later call. It may be emptied at any time, and several calls may write
+            to it at once: write beside and rename. None where nothing is kept.
     """
 
     path: Path
     name: str
+    shelf: Path | None = None
 
 
 class Region(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -119,11 +126,26 @@ class Applied(msgspec.Struct, frozen=True):
         applied: How many operations were applied: all of them, for a call is all or nothing.
         changed: What changed, one short text an operation ("Sheet1!A1:C3", "3 replacements").
         warnings: What was skipped or should be looked at.
+        external: What the file reaches out to now and did not before ("Sheet1!B2: WEBSERVICE"); it
+            is not published before a person accepts it.
     """
 
     applied: int
     changed: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+
+
+class AssetPick(msgspec.Struct, frozen=True):
+    """Something to be copied from one file into another.
+
+    Args:
+        asset_id: "kind:name", as `get_styles` lists it under `assets`.
+        target: Where it goes, in the format's own words, or None where that is plain.
+    """
+
+    asset_id: str
+    target: str | None = None
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -267,6 +289,40 @@ class Editable(ABC):
         Raises:
             ValidationFailed: An operation cannot be applied, or not without a loss.
             FileReadFailed: The source cannot be read.
+        """
+
+
+class Styled(ABC):
+    """A format that can tell how a file looks, and carry looks and media into another file."""
+
+    @abstractmethod
+    def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
+        """Return the styles as plain values, with `assets`: a list of {asset_id, kind, …}.
+
+        Args:
+            source: The file.
+            sheet: Of which sheet, for formats with sheets; None for the whole file.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: There is no such sheet, or the format has none.
+        """
+
+    @abstractmethod
+    def copy_assets(
+        self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
+    ) -> Applied:
+        """Write to `target` the file that results from copying assets into `into`.
+
+        Args:
+            source: The file that has the assets. It is not changed.
+            into: The file that gets them, or None for a new one. It is not changed.
+            picks: What to copy, in order; all or nothing.
+            target: A path that does not exist yet.
+
+        Raises:
+            ValidationFailed: There is no such asset, or it cannot be copied without a loss.
+            FileReadFailed: A file cannot be read.
         """
 
 

@@ -1,6 +1,6 @@
 """Workbooks of Office Open XML.
 
-`handler` declares the format and `operations` what can be asked of it. `package` guards the zip,
+`handler` declares the format and `operations` what can be asked of it.
 `workbook` and `features` read its parts, `grids` its values and `formulas` what those leave out;
 `references` are cells and ranges. `mapping`, `islands`, `reading` and `tables` show them.
 `editing`, `values` and `styles` carry out operations. `filling` writes tables: of `typed` values,

@@ -11,7 +11,7 @@ from typing import IO
 import msgspec
 
 from kbd.errors import FileReadFailed
-from kbd_xlsx.package import Package, reading_errors
+from kbd.opc import Package, reading_errors
 from kbd_xlsx.references import column_number
 from kbd_xlsx.workbook import SheetPart
 

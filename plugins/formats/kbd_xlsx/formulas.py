@@ -3,8 +3,8 @@
 from lxml import etree
 from openpyxl.formula.translate import Translator, TranslatorError
 
+from kbd.opc import Package, reading_errors
 from kbd_xlsx.features import Features
-from kbd_xlsx.package import Package, reading_errors
 from kbd_xlsx.references import cell_name, parse_cell
 from kbd_xlsx.workbook import SheetPart
 

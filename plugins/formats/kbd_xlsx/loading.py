@@ -18,8 +18,8 @@ from openpyxl.cell import Cell
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.opc import Package, reading_errors
 from kbd_xlsx.marker import check_made_by_kbd
-from kbd_xlsx.package import Package, reading_errors
 from kbd_xlsx.references import column_number
 from kbd_xlsx.saving import SheetBody
 from kbd_xlsx.workbook import read_workbook

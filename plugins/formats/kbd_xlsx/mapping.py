@@ -9,11 +9,11 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.opc import Package
 from kbd_xlsx.features import Features, sheet_features
 from kbd_xlsx.formulas import read_formulas
 from kbd_xlsx.grids import Grid, open_grids
 from kbd_xlsx.islands import find_islands
-from kbd_xlsx.package import Package
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart, Workbook, read_workbook
 

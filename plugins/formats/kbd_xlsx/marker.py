@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
-from kbd_xlsx.package import Package
+from kbd.opc import Package
 
 __all__ = ["MARKER_PART", "NO_DIGEST", "PROPERTY", "check_made_by_kbd", "digest", "refuse_macros"]
 

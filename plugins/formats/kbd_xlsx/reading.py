@@ -15,11 +15,11 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd.opc import Package
 from kbd_xlsx.features import sheet_features
 from kbd_xlsx.formulas import read_formulas
 from kbd_xlsx.grids import Grid, open_grids, shown
 from kbd_xlsx.mapping import ROWS_PER_CHUNK
-from kbd_xlsx.package import Package
 from kbd_xlsx.references import Area, column_letters, parse_area
 from kbd_xlsx.workbook import SheetPart, find_sheet, read_workbook
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Column, ColumnType, Source, Table
+from kbd.opc import Package
 from kbd_xlsx.features import sheet_features
 from kbd_xlsx.formulas import read_formulas
 from kbd_xlsx.grids import Grid, GridBook, Value, open_grids, plain_text
 from kbd_xlsx.islands import Island, find_islands
-from kbd_xlsx.package import Package
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet, read_workbook
 

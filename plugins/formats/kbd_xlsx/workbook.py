@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd_xlsx.package import Package
+from kbd.opc import Package
 
 __all__ = ["SheetPart", "Workbook", "find_sheet", "read_workbook"]
 

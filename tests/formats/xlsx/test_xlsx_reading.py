@@ -14,7 +14,8 @@ from openpyxl.worksheet.table import Table
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Region, Source
-from kbd_xlsx import XlsxFormat, package
+from kbd.opc import package
+from kbd_xlsx import XlsxFormat
 
 FORMAT = XlsxFormat()
 

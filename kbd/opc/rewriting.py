@@ -1,0 +1,214 @@
+"""A package on its way to becoming another one.
+
+What is named is replaced, added or dropped; every other entry is copied as it lies in the zip,
+compressed bytes and all. Entries stay in their order, new ones come last. The table of content
+types and the relations are parts like others, touched only when an entry of theirs is.
+"""
+
+import posixpath
+from pathlib import Path
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.opc.archive import ArchiveWriter
+from kbd.opc.package import (
+    STRICT,
+    Package,
+    Relation,
+    parse_relations,
+    part_key,
+    relations_part,
+    xml_root,
+)
+
+__all__ = ["Rewriting", "xml_bytes"]
+
+CONTENT_TYPES = "[Content_Types].xml"
+_TRANSITIONAL_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_STRICT_TYPES = f"{STRICT}officeDocument/relationships"
+_NO_RELATIONS = (
+    b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"/>'
+)
+
+
+def xml_bytes(root: etree._Element) -> bytes:
+    """Return a part's XML as it is stored."""
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+
+
+class Rewriting:
+    """Changes to a package, kept until they are written.
+
+    Args:
+        package: What to start from; it stays open and is not changed.
+    """
+
+    def __init__(self, package: Package) -> None:
+        self.name = package.name
+        self.relation_types = _STRICT_TYPES if package.is_strict else _TRANSITIONAL_TYPES
+        self._package = package
+        self._new: dict[str, tuple[str, bytes]] = {}
+        self._dropped: set[str] = set()
+
+    def __contains__(self, part: str) -> bool:
+        key = part_key(part)
+        return key in self._new or (key not in self._dropped and part in self._package)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The keys of the parts that are replaced or added."""
+        return frozenset(self._new)
+
+    def parts(self) -> list[str]:
+        """List the parts that there will be, in order."""
+        kept = [info.filename for info in self._package.entries if not info.is_dir()]
+        old = {part_key(name) for name in kept}
+        added = [name for key, (name, _) in self._new.items() if key not in old]
+        return [*(name for name in kept if name in self), *added]
+
+    def read(self, part: str) -> bytes:
+        """Return a part's bytes as they will be; raises FileReadFailed if it is not there."""
+        found = self._new.get(part_key(part))
+        if found is not None:
+            return found[1]
+        if part not in self:
+            raise FileReadFailed(f"{self.name} is damaged: it has no part {part}.")
+        return self._package.read(part)
+
+    def root(self, part: str) -> etree._Element:
+        """Parse a small part as it will be; raises FileReadFailed."""
+        if part_key(part) in self._new:
+            return xml_root(self.read(part), self.name)
+        return self._package.root(part)
+
+    def put(self, part: str, data: bytes) -> None:
+        """Replace a part's bytes, or add a part whose type its suffix tells."""
+        key = part_key(part)
+        name = self._package.entry(part).filename if part in self._package else part
+        self._dropped.discard(key)
+        self._new[key] = (name, data)
+
+    def add(self, part: str, data: bytes, content_type: str) -> None:
+        """Add a part and enter its type."""
+        self.put(part, data)
+        self._set_type(part, content_type)
+
+    def drop(self, part: str) -> None:
+        """Take a part away, with its relations and its type."""
+        for name in (part, relations_part(part)):
+            self._new.pop(part_key(name), None)
+            self._dropped.add(part_key(name))
+        self._set_type(part, None)
+
+    def free_name(self, pattern: str) -> str:
+        """Return the first name that no part has; `pattern` has a {} for a number from 1."""
+        number = 1
+        while pattern.format(number) in self:
+            number += 1
+        return pattern.format(number)
+
+    def content_type(self, part: str) -> str:
+        """Return a part's type, "" if the table of types has none for it."""
+        suffix = posixpath.splitext(part)[1].lstrip(".").casefold()
+        default = ""
+        for entry in self.root(CONTENT_TYPES):
+            if not isinstance(entry.tag, str):
+                continue
+            if part_key(entry.get("PartName", "")) == part_key(part):
+                return entry.get("ContentType", "")
+            if entry.get("Extension", "").casefold() == suffix:
+                default = entry.get("ContentType", "")
+        return default
+
+    def set_default_type(self, suffix: str, content_type: str) -> None:
+        """Have parts with a suffix ("png") be of a type unless they have one of their own."""
+        root = self.root(CONTENT_TYPES)
+        known = {entry.get("Extension", "").casefold() for entry in root}
+        if suffix.casefold() not in known:
+            entry = etree.Element(_named_like(root, "Default"))
+            entry.set("Extension", suffix)
+            entry.set("ContentType", content_type)
+            root.insert(0, entry)
+            self.put(CONTENT_TYPES, xml_bytes(root))
+
+    def relations(self, part: str) -> tuple[Relation, ...]:
+        """Return a part's relations as they will be ("" for those of the package)."""
+        rels = relations_part(part)
+        return parse_relations(part, self.root(rels)) if rels in self else ()
+
+    def relate(self, part: str, kind: str, target: str, *, external: bool = False) -> str:
+        """Relate a part to another one, or to an address, and return the relation's id.
+
+        Args:
+            part: From which.
+            kind: The last word of the relation's type, or its whole name.
+            target: To which part, or address.
+            external: Whether it is an address.
+        """
+        rels = relations_part(part)
+        if rels in self:
+            root = self.root(rels)
+        else:
+            root = xml_root(_NO_RELATIONS, self.name)
+        taken = {element.get("Id", "") for element in root}
+        number = len(taken) + 1
+        while f"rId{number}" in taken:
+            number += 1
+        entry = etree.SubElement(root, _named_like(root, "Relationship"))
+        entry.set("Id", f"rId{number}")
+        entry.set("Type", kind if ":" in kind else f"{self.relation_types}/{kind}")
+        if external:
+            entry.set("Target", target)
+            entry.set("TargetMode", "External")
+        else:
+            entry.set("Target", posixpath.relpath(f"/{target}", f"/{posixpath.dirname(part)}"))
+        self.put(rels, xml_bytes(root))
+        return f"rId{number}"
+
+    def unrelate(self, part: str, relation_id: str) -> None:
+        """Take a relation away; the part that it names stays."""
+        rels = relations_part(part)
+        root = self.root(rels)
+        for element in list(root):
+            if element.get("Id") == relation_id:
+                root.remove(element)
+        self.put(rels, xml_bytes(root))
+
+    def save(self, target: Path) -> None:
+        """Write the package; raises FileReadFailed if an entry that is copied is damaged."""
+        with target.open("wb") as file:
+            archive = ArchiveWriter(file)
+            written = set()
+            for info in self._package.entries:
+                key = part_key(info.filename)
+                if key in self._dropped:
+                    continue
+                if key in self._new:
+                    written.add(key)
+                    archive.add(info.filename, self._new[key][1], info)
+                else:
+                    archive.copy(info, self._package.packed(info))
+            for key, (name, data) in self._new.items():
+                if key not in written:
+                    archive.add(name, data)
+            archive.finish()
+
+    def _set_type(self, part: str, content_type: str | None) -> None:
+        """Enter a part's type, or with None take its entry away."""
+        root = self.root(CONTENT_TYPES)
+        before = len(root)
+        for entry in list(root):
+            named = isinstance(entry.tag, str) and entry.get("PartName")
+            if named and part_key(named) == part_key(part):
+                root.remove(entry)
+        if content_type is not None:
+            entry = etree.SubElement(root, _named_like(root, "Override"))
+            entry.set("PartName", f"/{part.lstrip('/')}")
+            entry.set("ContentType", content_type)
+        if content_type is not None or len(root) != before:
+            self.put(CONTENT_TYPES, xml_bytes(root))
+
+
+def _named_like(root: etree._Element, name: str) -> str:
+    return f"{{{etree.QName(root).namespace}}}{name}"
