@@ -10,7 +10,7 @@ import os
 import posixpath
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Self
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -118,6 +118,11 @@ class Package:
     def entries(self) -> tuple[ZipInfo, ...]:
         """The zip's entries in the order of its directory."""
         return tuple(self._infos.values())
+
+    @property
+    def by_key(self) -> Mapping[str, ZipInfo]:
+        """The same entries by the key of their names."""
+        return self._infos
 
     def read(self, part: str) -> bytes:
         """Return a part's bytes; raises FileReadFailed if there is no such part."""

@@ -6,7 +6,9 @@ types and the relations are parts like others, touched only when an entry of the
 """
 
 import posixpath
+from collections.abc import Mapping
 from pathlib import Path
+from zipfile import ZipInfo
 
 from lxml import etree
 
@@ -18,6 +20,7 @@ from kbd.opc.package import (
     Relation,
     parse_relations,
     part_key,
+    reading_errors,
     relations_part,
     xml_root,
 )
@@ -27,6 +30,7 @@ __all__ = ["Rewriting", "xml_bytes"]
 CONTENT_TYPES = "[Content_Types].xml"
 _TRANSITIONAL_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STRICT_TYPES = f"{STRICT}officeDocument/relationships"
+_NO_TYPES = b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 _NO_RELATIONS = (
     b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"/>'
 )
@@ -41,19 +45,28 @@ class Rewriting:
     """Changes to a package, kept until they are written.
 
     Args:
-        package: What to start from; it stays open and is not changed.
+        package: What to start from, which stays open and is not changed; None begins with nothing
+            but an empty table of content types.
+        name: The file's name, for messages; the package's if there is one.
     """
 
-    def __init__(self, package: Package) -> None:
-        self.name = package.name
-        self.relation_types = _STRICT_TYPES if package.is_strict else _TRANSITIONAL_TYPES
+    def __init__(self, package: Package | None, name: str = "") -> None:
+        self.name = package.name if package else name
+        strict = package is not None and package.is_strict
+        self.relation_types = _STRICT_TYPES if strict else _TRANSITIONAL_TYPES
         self._package = package
         self._new: dict[str, tuple[str, bytes]] = {}
         self._dropped: set[str] = set()
+        if package is None:
+            self.put(CONTENT_TYPES, _NO_TYPES)
 
     def __contains__(self, part: str) -> bool:
         key = part_key(part)
-        return key in self._new or (key not in self._dropped and part in self._package)
+        return key in self._new or (key not in self._dropped and key in self._old)
+
+    @property
+    def _old(self) -> Mapping[str, ZipInfo]:
+        return self._package.by_key if self._package else {}
 
     @property
     def changed(self) -> frozenset[str]:
@@ -62,9 +75,8 @@ class Rewriting:
 
     def parts(self) -> list[str]:
         """List the parts that there will be, in order."""
-        kept = [info.filename for info in self._package.entries if not info.is_dir()]
-        old = {part_key(name) for name in kept}
-        added = [name for key, (name, _) in self._new.items() if key not in old]
+        kept = [info.filename for info in self._old.values() if not info.is_dir()]
+        added = [name for key, (name, _) in self._new.items() if key not in self._old]
         return [*(name for name in kept if name in self), *added]
 
     def read(self, part: str) -> bytes:
@@ -72,22 +84,21 @@ class Rewriting:
         found = self._new.get(part_key(part))
         if found is not None:
             return found[1]
-        if part not in self:
+        if self._package is None or part not in self:
             raise FileReadFailed(f"{self.name} is damaged: it has no part {part}.")
         return self._package.read(part)
 
     def root(self, part: str) -> etree._Element:
         """Parse a small part as it will be; raises FileReadFailed."""
-        if part_key(part) in self._new:
-            return xml_root(self.read(part), self.name)
-        return self._package.root(part)
+        data = self.read(part)
+        with reading_errors(self.name):
+            return xml_root(data, self.name)
 
     def put(self, part: str, data: bytes) -> None:
         """Replace a part's bytes, or add a part whose type its suffix tells."""
         key = part_key(part)
-        name = self._package.entry(part).filename if part in self._package else part
         self._dropped.discard(key)
-        self._new[key] = (name, data)
+        self._new[key] = (self._old[key].filename if key in self._old else part, data)
 
     def add(self, part: str, data: bytes, content_type: str) -> None:
         """Add a part and enter its type."""
@@ -179,18 +190,13 @@ class Rewriting:
         """Write the package; raises FileReadFailed if an entry that is copied is damaged."""
         with target.open("wb") as file:
             archive = ArchiveWriter(file)
-            written = set()
-            for info in self._package.entries:
-                key = part_key(info.filename)
-                if key in self._dropped:
-                    continue
+            for key, info in self._old.items():
                 if key in self._new:
-                    written.add(key)
                     archive.add(info.filename, self._new[key][1], info)
-                else:
+                elif self._package is not None and key not in self._dropped:
                     archive.copy(info, self._package.packed(info))
             for key, (name, data) in self._new.items():
-                if key not in written:
+                if key not in self._old:
                     archive.add(name, data)
             archive.finish()
 
