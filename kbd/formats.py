@@ -6,6 +6,7 @@ can do is told by the capabilities it inherits:
 
     Mappable   map()                       the structure of a file, without its contents
     Readable   read(), passages()          the text of a region; all text with its places
+    Celled     cells()                     a region's cells as typed values, beside its text
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
@@ -28,6 +29,8 @@ import msgspec
 __all__ = [
     "Applied",
     "AssetPick",
+    "CellValue",
+    "Celled",
     "ChunkInfo",
     "Column",
     "ColumnType",
@@ -48,6 +51,9 @@ __all__ = [
 
 ColumnType = Literal["integer", "float", "boolean", "date", "datetime", "string"]
 """The types of columns that tables report."""
+
+CellValue = None | bool | int | float | str | dict[str, Any]
+"""A cell as a plain value; see `Reading.rows`."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -105,11 +111,15 @@ class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
         text: The content as a reader would want it.
         chunk_info: Where it stands, or None if it is the whole file.
         warnings: What the reader must know: guessed encodings, values that are not current.
+        rows: The same cells as values, only by `Celled.cells`: null, number, boolean, text, or one
+            of {"date": ISO}, {"datetime": ISO}, {"time": ISO}, {"duration": h:mm:ss}, {"error":
+            "#N/A"}, {"formula": "=A1*2", "value": what was stored, or null, "current": boolean}.
     """
 
     text: str
     chunk_info: ChunkInfo | None = None
     warnings: tuple[str, ...] = ()
+    rows: tuple[tuple[CellValue, ...], ...] | None = None
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -264,6 +274,18 @@ class Readable(ABC):
 
         Raises:
             FileReadFailed: The file cannot be read.
+        """
+
+
+class Celled(Readable):
+    """A readable format whose regions are made of typed cells."""
+
+    @abstractmethod
+    def cells(self, source: Source, region: Region) -> Reading:
+        """Return what `read` does, with `rows`, and `chunk_info` even of the whole.
+
+        `rows` is the rectangle of `chunk_info.range`, blank rows and cells included. Raises as
+        `read` does.
         """
 
 

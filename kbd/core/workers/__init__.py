@@ -23,6 +23,7 @@ zygote kills what it has and leaves; when a zygote dies the kernel kills its chi
     process   one zygote, seen from the daemon
     outcomes  what an answer, or a death, means
     pool      `Workers`
+    shelves   what formats keep of a file between calls, and which of it goes
     formats   `FormatCalls`: the formats, called in workers
 
 The worker's side imports `wire`, and this page imports nothing, so that a worker starts quickly.

@@ -1,8 +1,8 @@
 """What a worker calls for a format: find the handler, call a capability, answer in plain values.
 
-Each function is called by keyword with `handler`, `package` and `settings` to find the handler
-with, and the capability's own arguments as plain values. The daemon has checked that the handler
-has the capability.
+Each function is called by keyword with a `handle` to find the handler with, and the capability's
+own arguments as plain values; what reads a file is also told its `shelf`, if it has one. The daemon
+has checked that the handler has the capability.
 """
 
 import importlib
@@ -13,9 +13,18 @@ from typing import Any, Union
 import msgspec
 
 from kbd.core.plugins.hooks import formats_of
-from kbd.formats import Editable, Mappable, Placement, Readable, Region, Source, Tabular
+from kbd.formats import (
+    Celled,
+    Editable,
+    Mappable,
+    Placement,
+    Readable,
+    Region,
+    Source,
+    Tabular,
+)
 
-__all__ = ["apply", "info", "map_file", "read", "read_table", "write_table"]
+__all__ = ["apply", "cells", "info", "map_file", "read", "read_table", "write_table"]
 
 
 class Handle(msgspec.Struct, frozen=True):
@@ -26,23 +35,34 @@ class Handle(msgspec.Struct, frozen=True):
     settings: dict[str, Any]
 
 
-def info(handle: dict[str, Any], path: str, name: str) -> Any:
+def info(handle: dict[str, Any], path: str, name: str, shelf: str | None) -> Any:
     """Return `FormatHandler.info`."""
-    return _plain(_handler(handle).info(Source(Path(path), name)))
+    return _plain(_handler(handle).info(_file(path, name, shelf)))
 
 
-def map_file(handle: dict[str, Any], path: str, name: str) -> Any:
+def map_file(handle: dict[str, Any], path: str, name: str, shelf: str | None) -> Any:
     """Return `Mappable.map`."""
     handler = _handler(handle)
     assert isinstance(handler, Mappable)
-    return _plain(handler.map(Source(Path(path), name)))
+    return _plain(handler.map(_file(path, name, shelf)))
 
 
-def read(handle: dict[str, Any], path: str, name: str, region: dict[str, Any]) -> Any:
+def read(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, region: dict[str, Any]
+) -> Any:
     """Return `Readable.read`."""
     handler = _handler(handle)
     assert isinstance(handler, Readable)
-    return _plain(handler.read(Source(Path(path), name), msgspec.convert(region, Region)))
+    return _plain(handler.read(_file(path, name, shelf), msgspec.convert(region, Region)))
+
+
+def cells(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, region: dict[str, Any]
+) -> Any:
+    """Return `Celled.cells`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Celled)
+    return _plain(handler.cells(_file(path, name, shelf), msgspec.convert(region, Region)))
 
 
 def apply(
@@ -60,11 +80,18 @@ def apply(
     return _plain(handler.apply(_source(path, name), records, Path(target)))
 
 
-def read_table(handle: dict[str, Any], path: str, name: str, sheet: str | None, target: str) -> Any:
+def read_table(
+    handle: dict[str, Any],
+    path: str,
+    name: str,
+    shelf: str | None,
+    sheet: str | None,
+    target: str,
+) -> Any:
     """Return `Tabular.read_table`."""
     handler = _handler(handle)
     assert isinstance(handler, Tabular)
-    return _plain(handler.read_table(Source(Path(path), name), sheet, Path(target)))
+    return _plain(handler.read_table(_file(path, name, shelf), sheet, Path(target)))
 
 
 def write_table(
@@ -90,6 +117,10 @@ def _handler(handle: dict[str, Any]) -> Any:
             return handler
     msg = f"{wanted.package} brings no format {wanted.name} in its worker"
     raise LookupError(msg)
+
+
+def _file(path: str, name: str, shelf: str | None) -> Source:
+    return Source(Path(path), name, None if shelf is None else Path(shelf))
 
 
 def _source(path: str | None, name: str) -> Source | None:

@@ -7,6 +7,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,9 +17,11 @@ from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.workers import child
 from kbd.core.workers.pool import Workers
+from kbd.core.workers.shelves import Shelves
 from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
 from kbd.formats import (
     Applied,
+    Celled,
     Editable,
     FormatHandler,
     Mappable,
@@ -53,6 +56,7 @@ class FormatCalls(Formats):
         self._catalog = catalog
         self._workers = workers
         self._cache = cache
+        self._shelves = None if cache is None else Shelves(cache / "shelves")
         self._maps: OrderedDict[str, bytes] = OrderedDict()
 
     def handlers(self) -> Sequence[FormatHandler]:
@@ -68,7 +72,7 @@ class FormatCalls(Formats):
         if self.for_name(file.name) is None:
             return {}
         owned = self._format_of(file)
-        return await self._read(owned, "info", dict[str, Any], _of(file))
+        return await self._read(owned, "info", dict[str, Any], file)
 
     async def map(self, file: FileRef) -> dict[str, Any]:
         """Return `Mappable.map`, cached by content, name and the plugin's version."""
@@ -78,7 +82,7 @@ class FormatCalls(Formats):
         key = _map_key(owned, file)
         known = self._maps.get(key) or await self._stored_map(key)
         if known is None:
-            value = await self._read(owned, "map_file", dict[str, Any], _of(file))
+            value = await self._read(owned, "map_file", dict[str, Any], file)
             known = msgspec.msgpack.encode(value)
             await self._store_map(key, known)
         self._maps[key] = known
@@ -93,14 +97,14 @@ class FormatCalls(Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
             raise _cannot(owned.item, "be read as text", file.name)
-        handler: Readable = owned.item
-        strange = [name for name in region.named() if name not in handler.coordinates]
-        if strange:
-            offered = ", ".join(handler.coordinates) or "none"
-            msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
-            raise ValidationFailed(msg)
-        arguments = _of(file) | {"region": msgspec.to_builtins(region)}
-        return await self._read(owned, "read", Reading, arguments)
+        return await self._read_region(owned, owned.item, "read", file, region)
+
+    async def cells(self, file: FileRef, region: Region) -> Reading:
+        """Return `Celled.cells`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Celled):
+            raise _cannot(owned.item, "be read by cells", file.name)
+        return await self._read_region(owned, owned.item, "cells", file, region)
 
     async def apply(
         self,
@@ -125,8 +129,8 @@ class FormatCalls(Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Tabular):
             raise _cannot(owned.item, "be read as a table", file.name)
-        arguments = _of(file) | {"sheet": sheet, "target": str(target)}
-        return await self._read(owned, "read_table", Table, arguments)
+        more = {"sheet": sheet, "target": str(target)}
+        return await self._read(owned, "read_table", Table, file, more)
 
     async def write_table(
         self,
@@ -150,10 +154,40 @@ class FormatCalls(Formats):
             raise ValidationFailed(msg)
         return self._catalog.format(handler.name)
 
+    async def _read_region(
+        self,
+        owned: Owned[FormatHandler],
+        handler: Readable,
+        function: str,
+        file: FileRef,
+        region: Region,
+    ) -> Reading:
+        strange = [name for name in region.named() if name not in handler.coordinates]
+        if strange:
+            offered = ", ".join(handler.coordinates) or "none"
+            msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
+            raise ValidationFailed(msg)
+        more = {"region": msgspec.to_builtins(region)}
+        return await self._read(owned, function, Reading, file, more)
+
     async def _read(
-        self, owned: Owned[FormatHandler], function: str, kind: type[T], arguments: dict[str, Any]
+        self,
+        owned: Owned[FormatHandler],
+        function: str,
+        kind: type[T],
+        file: FileRef,
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> T:
-        return await self._call(owned, function, kind, arguments, FileReadFailed)
+        """Call what only reads, with a shelf for what the handler derives from these bytes."""
+        if self._shelves is None:
+            arguments = {**_of(file), "shelf": None, **more}
+            return await self._call(owned, function, kind, arguments, FileReadFailed)
+        plugin = owned.plugin
+        shelf = self._shelves.shelf(plugin.name, plugin.version, owned.item.name, file.blob)
+        arguments = {**_of(file), "shelf": str(shelf), **more}
+        value = await self._call(owned, function, kind, arguments, FileReadFailed)
+        await to_thread.run_sync(self._shelves.used, shelf)
+        return value
 
     async def _write(
         self, handler: FormatHandler, function: str, kind: type[T], arguments: dict[str, Any]

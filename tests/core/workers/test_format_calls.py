@@ -80,6 +80,21 @@ async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path
     assert await formats.map(file) == {"lines": ["one"]}
 
 
+async def test_a_shelf_belongs_to_a_content(
+    formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
+) -> None:
+    """The same bytes have it again under any name; other bytes, and no cache, do not."""
+    none = FormatCalls(Catalog(faulty), workers)
+    found = [
+        await formats.cells(blob(tmp_path, "one"), Region()),
+        await formats.cells(blob(tmp_path, "one", "b.note"), Region()),
+        await formats.cells(blob(tmp_path, "two"), Region()),
+        await none.cells(blob(tmp_path, "one"), Region()),
+    ]
+
+    assert [reading.rows for reading in found] == [(("x",),), (("xx",),), (("x",),), None]
+
+
 async def test_operations_are_applied(formats: FormatCalls, tmp_path: Path) -> None:
     """They reach the handler as its own records, and its answer comes back typed."""
     operations: list[Any] = [{"op": "put", "text": "ha", "times": 2}, {"op": "put", "text": "!"}]

@@ -10,12 +10,12 @@ from kbd import hookimpl
 from kbd.errors import ValidationFailed
 from kbd.formats import (
     Applied,
+    Celled,
     Editable,
     FormatHandler,
     Mappable,
     Passage,
     Placement,
-    Readable,
     Reading,
     Region,
     Source,
@@ -36,7 +36,7 @@ class Wipe(msgspec.Struct, frozen=True, tag="wipe", tag_field="op", forbid_unkno
     """Write nothing."""
 
 
-class Notes(FormatHandler, Mappable, Readable, Editable, Tabular):
+class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
     """A format that can do everything, in the plainest way."""
 
     name = "notes"
@@ -68,6 +68,17 @@ class Notes(FormatHandler, Mappable, Readable, Editable, Tabular):
             msg = f"bad magic in {source.path}"
             raise RuntimeError(msg)
         return Reading(text.split("\n")[(region.line_start or 1) - 1])
+
+    def cells(self, source: Source, region: Region) -> Reading:
+        """Return the line, and how often this content was asked for, kept on its shelf."""
+        rows: tuple[tuple[str]] | None = None
+        if source.shelf is not None:
+            source.shelf.mkdir(parents=True, exist_ok=True)
+            with (source.shelf / "asked").open("a+") as marks:
+                marks.write("x")
+                marks.seek(0)
+                rows = ((marks.read(),),)
+        return msgspec.structs.replace(self.read(source, region), rows=rows)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield nothing."""

@@ -1,0 +1,49 @@
+"""Shelves: which of them stay when they become too large."""
+
+import os
+from pathlib import Path
+
+from kbd.core.workers.shelves import Shelves
+
+
+def fill(shelves: Shelves, name: str, size: int, age_s: int) -> Path:
+    """Use a shelf that holds one file of a size, some time ago."""
+    shelf = shelves.shelf("plugin", "1", name)
+    shelf.mkdir(parents=True, exist_ok=True)
+    (shelf / "rows").write_bytes(bytes(size))
+    shelves.used(shelf)
+    if shelf.exists():
+        now = shelf.stat().st_mtime
+        os.utime(shelf, (now - age_s, now - age_s))
+    return shelf
+
+
+def test_the_least_recently_used_go(tmp_path: Path) -> None:
+    """Past the limit the oldest go first, whichever came first; the one just used never goes."""
+    shelves = Shelves(tmp_path / "shelves", 100)
+    first = fill(shelves, "first", 40, 50)
+    second = fill(shelves, "second", 40, 90)
+    shelves.used(first)
+
+    third = fill(shelves, "third", 40, 0)
+    assert [shelf.exists() for shelf in (first, second, third)] == [True, False, True]
+    huge = fill(shelves, "huge", 900, 0)
+    assert [shelf.exists() for shelf in (first, third, huge)] == [False, False, True]
+
+
+def test_use_counts_over_restarts(tmp_path: Path) -> None:
+    """What an earlier daemon left is counted, and goes by when it was used."""
+    before = fill(Shelves(tmp_path / "shelves", 100), "before", 90, 10)
+
+    now = fill(Shelves(tmp_path / "shelves", 100), "now", 20, 0)
+
+    assert [before.exists(), now.exists()] == [False, True]
+
+
+def test_a_shelf_that_nobody_made_is_nothing(tmp_path: Path) -> None:
+    """A format that keeps nothing leaves no folder."""
+    shelves = Shelves(tmp_path / "shelves")
+
+    shelves.used(shelves.shelf("plugin"))
+
+    assert list(tmp_path.iterdir()) == []
