@@ -1,0 +1,22 @@
+"""What depends on what: which stored results an edit makes old, and who refers to a sheet.
+
+`records` are names and tables. `book` holds a workbook's formulas. `stale` finds the results that
+an edit makes old, `mentions` who refers to a sheet, `currency` what a stored result is worth.
+"""
+
+from kbd_xlsx.calculation.book import FormulaBook
+from kbd_xlsx.calculation.currency import Standing, standing, volatile
+from kbd_xlsx.calculation.mentions import mentions
+from kbd_xlsx.calculation.records import DefinedName, TableArea
+from kbd_xlsx.calculation.stale import stale_results
+
+__all__ = [
+    "DefinedName",
+    "FormulaBook",
+    "Standing",
+    "TableArea",
+    "mentions",
+    "stale_results",
+    "standing",
+    "volatile",
+]
