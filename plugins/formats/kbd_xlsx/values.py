@@ -10,6 +10,7 @@ from typing import assert_never
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd_xlsx.formulatext import checked_formula
 from kbd_xlsx.operations import Scalar, ValueType
 
 __all__ = ["CellValue", "cell_value", "checked_text", "date_value", "datetime_value", "stored_text"]
@@ -17,17 +18,8 @@ __all__ = ["CellValue", "cell_value", "checked_text", "date_value", "datetime_va
 MAX_TEXT = 32_767
 """Characters a cell can hold."""
 
-MAX_FORMULA = 8_192
-
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-# They reach out of the workbook: to the network, to other files, to programs (reliability, 5.4).
-_REACHING_OUT = re.compile(
-    r"\b(WEBSERVICE|FILTERXML|RTD|DDE|CALL|REGISTER(\.ID)?|EXEC|HYPERLINK|IMAGE|STOCKHISTORY"
-    r"|IMPORT\w+)\s*\(|\||\[[^\]]*\.\w{2,4}\]|\\\\|https?:",
-    re.IGNORECASE,
-)
 _FIRST_DAY = dt.date(1900, 1, 1)
 
 Held = str | int | float | bool | dt.date | dt.datetime | None
@@ -175,15 +167,6 @@ def datetime_value(value: Scalar, place: str) -> dt.datetime:
 
 
 def _formula(value: Scalar, place: str) -> str:
-    if not isinstance(value, str) or not value.lstrip("= "):
+    if not isinstance(value, str):
         raise ValidationFailed(f"{place}: a formula is a text like =SUM(B2:B9).")
-    text = value if value.startswith("=") else f"={value}"
-    if len(text) > MAX_FORMULA:
-        raise ValidationFailed(f"{place}: the formula is longer than {MAX_FORMULA:,} characters.")
-    if _ILLEGAL.search(text):
-        raise ValidationFailed(f"{place}: the formula has a control character.")
-    if found := _REACHING_OUT.search(_QUOTED.sub('""', text)):
-        raise ValidationFailed(
-            f"{place}: {found[0].strip('( ')} would reach out of the workbook; it is not allowed."
-        )
-    return text
+    return f"={checked_formula(value, place)}"
