@@ -10,10 +10,14 @@ import msgspec
 
 __all__ = [
     "OPERATIONS",
+    "AutoFilter",
     "CellSetting",
+    "ClearRange",
     "ColumnWidth",
+    "DeleteSheet",
     "EnsureSheet",
     "FreezePanes",
+    "MergeCells",
     "RowHeight",
     "Scalar",
     "SetCells",
@@ -21,7 +25,9 @@ __all__ = [
     "SetRange",
     "SetRowHeights",
     "Style",
+    "SummarizeByCategory",
     "TypedValue",
+    "UnmergeCells",
     "ValueType",
     "XlsxOperation",
 ]
@@ -138,6 +144,54 @@ class FreezePanes(XlsxOperation, frozen=True, tag="freeze_panes"):
     column: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
 
 
+class MergeCells(XlsxOperation, frozen=True, tag="merge_cells"):
+    """Merge a range into one cell; cells of it but the first must be empty."""
+
+    sheet: str
+    range: str
+
+
+class UnmergeCells(XlsxOperation, frozen=True, tag="unmerge_cells"):
+    """Take merged cells within a range apart."""
+
+    sheet: str
+    range: str
+
+
+class ClearRange(XlsxOperation, frozen=True, tag="clear_range"):
+    """Empty the cells of a range; how they look stays."""
+
+    sheet: str
+    range: str
+
+
+class AutoFilter(XlsxOperation, frozen=True, tag="auto_filter"):
+    """Give the rows of a range filter buttons; its first row holds the names."""
+
+    sheet: str
+    range: str
+
+
+class DeleteSheet(XlsxOperation, frozen=True, tag="delete_sheet"):
+    """Delete a sheet that no formula, name, chart or pivot table of other sheets refers to."""
+
+    sheet: str
+
+
+class SummarizeByCategory(XlsxOperation, frozen=True, tag="summarize_by_category"):
+    """Add up amounts by category: a row a category, a column a source sheet, a total at the end.
+
+    `category_col` and `amount_col` are column names of the sheets' headers, or letters. The sheet
+    is made if missing; it must be empty from A1 on where the summary goes.
+    """
+
+    sheet: str
+    source_sheets: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=200)]
+    category_col: str
+    amount_col: str
+    category_header: str = "Category"
+
+
 OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     EnsureSheet,
     SetCells,
@@ -145,4 +199,10 @@ OPERATIONS: tuple[type[msgspec.Struct], ...] = (
     SetColumnWidths,
     SetRowHeights,
     FreezePanes,
+    MergeCells,
+    UnmergeCells,
+    ClearRange,
+    AutoFilter,
+    DeleteSheet,
+    SummarizeByCategory,
 )

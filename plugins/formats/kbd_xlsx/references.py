@@ -13,6 +13,7 @@ __all__ = [
     "cell_name",
     "column_letters",
     "column_number",
+    "overlaps",
     "parse_area",
     "parse_cell",
 ]
@@ -37,6 +38,16 @@ class Area(msgspec.Struct, frozen=True):
         first = cell_name(self.top, self.left)
         last = cell_name(self.bottom, self.right)
         return first if first == last else f"{first}:{last}"
+
+
+def overlaps(one: Area, other: Area) -> bool:
+    """Tell whether two ranges have a cell in common."""
+    return (
+        one.top <= other.bottom
+        and other.top <= one.bottom
+        and one.left <= other.right
+        and other.left <= one.right
+    )
 
 
 def column_letters(number: int) -> str:

@@ -1,0 +1,294 @@
+"""A workbook on its way to becoming another one."""
+
+import posixpath
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.opc import Package, Rewriting
+from kbd_xlsx.calculation import DefinedName, FormulaBook, TableArea
+from kbd_xlsx.edits.noticing import Notices
+from kbd_xlsx.edits.results import has_formulas, without_stale_results
+from kbd_xlsx.parts.book import BookPart, SheetTab
+from kbd_xlsx.parts.cells import CellEdit
+from kbd_xlsx.parts.sheet import SheetPart
+from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.parts.table import TablePart
+
+__all__ = ["BookEdit", "checked_sheet_name"]
+
+MAX_SHEET_NAME = 31
+_FORBIDDEN_IN_NAMES = frozenset("[]:*?/\\")
+_SPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_STRICT_SPACE = "http://purl.oclc.org/ooxml/spreadsheetml/main"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss"}
+"""How dates are shown in cells that have no format of their own for them."""
+
+
+class _Worksheet(msgspec.Struct):
+    """A sheet of the workbook; its part is read when it is needed."""
+
+    tab: SheetTab
+    part: str
+    kind: str
+    cells: SheetPart | None = None
+    tables: list[TablePart] | None = None
+
+
+class BookEdit:
+    """Changes to a workbook, kept until it is saved.
+
+    Made by `blank` or `opened`.
+
+    Args:
+        rewriting: The package.
+        main: The name of the workbook part.
+
+    Attributes:
+        notices: What the reader of the result must know.
+        is_new: Whether the workbook was made here.
+    """
+
+    def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
+        self.rewriting, self.main, self.is_new = rewriting, main, is_new
+        self.book = BookPart(rewriting.root(main))
+        self.notices = Notices()
+        self._styles: StyleSheet | None = None
+        relations = {relation.id: relation for relation in rewriting.relations(main)}
+        self._sheets: list[_Worksheet] = []
+        for tab in self.book.tabs:
+            relation = relations.get(tab.relation_id)
+            part = relation.target if relation and relation.target in rewriting else ""
+            self._sheets.append(_Worksheet(tab, part, relation.kind if relation else ""))
+
+    @classmethod
+    def blank(cls, name: str) -> Self:
+        """Return a workbook without sheets."""
+        rewriting = Rewriting(None, name)
+        rewriting.set_default_type(
+            "rels", "application/vnd.openxmlformats-package.relationships+xml"
+        )
+        rewriting.set_default_type("xml", "application/xml")
+        book = f'{_HEAD}<workbook xmlns="{_SPACE}"><bookViews><workbookView/></bookViews><sheets/>'
+        rewriting.relate("", "officeDocument", "xl/workbook.xml")
+        rewriting.add("xl/workbook.xml", f"{book}</workbook>".encode(), f"{_TYPE}.sheet.main+xml")
+        return cls(rewriting, "xl/workbook.xml", is_new=True)
+
+    @classmethod
+    def opened(cls, package: Package) -> Self:
+        """Return a workbook that there is; the package must stay open.
+
+        Raises:
+            FileReadFailed: The package is no workbook.
+        """
+        main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
+        if main not in package or main.endswith(".bin"):
+            raise FileReadFailed(f"{package.name} is not a workbook of the current format.")
+        return cls(Rewriting(package), main, is_new=False)
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of all sheets in order."""
+        return [sheet.tab.title for sheet in self._sheets]
+
+    @property
+    def styles(self) -> StyleSheet:
+        """The workbook's styles; made where there are none."""
+        if self._styles is None:
+            part = self._related("styles")
+            root = self.rewriting.root(part) if part else None
+            strict = self.rewriting.relation_types.startswith("http://purl.oclc.org")
+            self._styles = StyleSheet(root, strict=strict)
+        return self._styles
+
+    def find(self, name: str) -> str | None:
+        """Return the title of the sheet that a name means, without regard to case."""
+        folded = name.casefold()
+        return next((title for title in self.titles if title.casefold() == folded), None)
+
+    def title(self, name: str) -> str:
+        """Return the title of the sheet that a name means; raises ValidationFailed."""
+        found = self.find(name)
+        if found is not None:
+            return found
+        near = get_close_matches(name, self.titles, 3, 0.5)
+        hint = f" Near: {', '.join(near)}." if near else ""
+        raise ValidationFailed(f"There is no sheet {name!r}; make it with ensure_sheet.{hint}")
+
+    def part(self, name: str) -> str:
+        """Return the name of a sheet's part, "" if it is missing; raises ValidationFailed."""
+        return self._sheet(name).part
+
+    def sheet(self, name: str) -> SheetPart:
+        """Return the cells of a sheet.
+
+        Raises:
+            ValidationFailed: There is no such sheet, it has no cells (a chart's), or its part
+                cannot be changed without a loss.
+        """
+        found = self._sheet(name)
+        if found.cells is None:
+            if found.kind != "worksheet" or not found.part:
+                raise ValidationFailed(f"Sheet {found.tab.title} has no cells: it is of a chart.")
+            found.cells = SheetPart(self.rewriting.read(found.part), found.tab.title)
+        return found.cells
+
+    def tables(self, name: str) -> list[TablePart]:
+        """Return the tables of a sheet; raises ValidationFailed if there is no such sheet."""
+        found = self._sheet(name)
+        if found.tables is None:
+            found.tables = [
+                TablePart(relation.target, self.rewriting.root(relation.target))
+                for relation in (self.rewriting.relations(found.part) if found.part else ())
+                if relation.kind == "table" and relation.target in self.rewriting
+            ]
+        return found.tables
+
+    def worksheets(self) -> list[tuple[str, str]]:
+        """List the titles and parts of the sheets that have cells."""
+        return [
+            (sheet.tab.title, sheet.part)
+            for sheet in self._sheets
+            if sheet.kind == "worksheet" and sheet.part
+        ]
+
+    def ensure(self, name: str) -> bool:
+        """Make a sheet if there is none of the name, and say whether it was made.
+
+        Raises:
+            ValidationFailed: No sheet can have that name.
+        """
+        if self.find(name) is not None:
+            return False
+        checked_sheet_name(name)
+        if self.book.locks_structure:
+            self.notices.warn("The workbook's structure is protected; a sheet was added anyway.")
+        folder = posixpath.join(posixpath.dirname(self.main), "worksheets/sheet{}.xml")
+        part = self.rewriting.free_name(folder)
+        strict = self.rewriting.relation_types.startswith("http://purl.oclc.org")
+        space = _STRICT_SPACE if strict else _SPACE
+        empty = f'{_HEAD}<worksheet xmlns="{space}"><sheetData/></worksheet>'
+        self.rewriting.add(part, empty.encode(), f"{_TYPE}.worksheet+xml")
+        self.book.add(name, self.rewriting.relate(self.main, "worksheet", part))
+        self._sheets.append(_Worksheet(self.book.tabs[-1], part, "worksheet"))
+        return True
+
+    def forget_sheet(self, name: str) -> None:
+        """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
+        found = self._sheet(name)
+        self.book.remove(self._sheets.index(found))
+        self.rewriting.unrelate(self.main, found.tab.relation_id)
+        self._sheets.remove(found)
+
+    def restyle(self, base: int, edit: CellEdit) -> int:
+        """Return the index of the style that a cell gets."""
+        index, content = base, edit.content
+        if content is not None and content.show:
+            if not self.styles.is_date(index):
+                index = self.styles.formatted(index, _FORMATS[content.show])
+        elif content is not None and content.kind == "number" and index:
+            if self.styles.is_date(index):
+                # What was a date must not show a number as one.
+                index = self.styles.formatted(index, "General")
+        for look in edit.looks:
+            index = self.styles.styled(index, look)
+        return index
+
+    def save(self, target: Path) -> None:
+        """Write the workbook.
+
+        Raises:
+            ValidationFailed: It has no sheet, or an edit cannot be done without a loss.
+        """
+        if not self._sheets:
+            raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet.")
+        self._write_sheets()
+        if self._styles is not None and self._styles.is_changed or self.is_new:
+            self._write_styles()
+        for sheet in self._sheets:
+            for table in sheet.tables or ():
+                if table.is_changed:
+                    self.rewriting.put(table.part, table.xml())
+        if self.book.is_changed:
+            self.rewriting.put(self.main, self.book.xml())
+        self.rewriting.save(target)
+
+    def _write_sheets(self) -> None:
+        """Splice the changed sheets, and take away the results that they made old."""
+        changed = {}
+        formulas_differ = False
+        for sheet in self._sheets:
+            cells = sheet.cells
+            if cells is None or not cells.is_changed:
+                continue
+            changed[sheet.tab.title] = cells.changed_areas()
+            formulas_differ = formulas_differ or cells.removes_or_adds_formulas()
+            self.rewriting.put(sheet.part, cells.xml(self.restyle))
+        if formulas_differ:
+            self.drop_calculation_chain()
+        parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
+        if not any(changed.values()) or not any(map(has_formulas, parts.values())):
+            return
+        self.book.ask_for_calculation()
+        for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
+            self.rewriting.put(self.part(title), data)
+
+    def formulas(self, parts: Mapping[str, bytes]) -> FormulaBook:
+        """Return the formulas of sheets' parts, with the workbook's names and tables."""
+        titles = self.titles
+        names = [
+            DefinedName(name.name, None if name.tab is None else titles[name.tab], name.text)
+            for name in self.book.names
+            if name.tab is None or name.tab < len(titles)
+        ]
+        tables = [
+            TableArea(
+                table.name, title, table.area, tuple(table.columns), table.header_rows,
+                table.totals_rows,
+            )
+            for title in parts
+            for table in self.tables(title)
+        ]  # fmt: skip
+        return FormulaBook(list(parts.items()), names, tables)
+
+    def drop_calculation_chain(self) -> None:
+        """Drop the list of cells to calculate, which programs make anew, if there is one."""
+        for relation in self.rewriting.relations(self.main):
+            if relation.kind == "calcChain" and relation.target in self.rewriting:
+                self.rewriting.drop(relation.target)
+                self.rewriting.unrelate(self.main, relation.id)
+
+    def _write_styles(self) -> None:
+        part = self._related("styles")
+        if part:
+            self.rewriting.put(part, self.styles.xml())
+            return
+        part = posixpath.join(posixpath.dirname(self.main), "styles.xml")
+        self.rewriting.add(part, self.styles.xml(), f"{_TYPE}.styles+xml")
+        self.rewriting.relate(self.main, "styles", part)
+
+    def _related(self, kind: str) -> str:
+        relations = self.rewriting.relations(self.main)
+        found = next((r.target for r in relations if r.kind == kind), "")
+        return found if found in self.rewriting else ""
+
+    def _sheet(self, name: str) -> _Worksheet:
+        return self._sheets[self.titles.index(self.title(name))]
+
+
+def checked_sheet_name(name: str) -> str:
+    """Return a name that a sheet may have; raises ValidationFailed."""
+    wrong = set(name) & _FORBIDDEN_IN_NAMES or any(not sign.isprintable() for sign in name)
+    edge = name.startswith("'") or name.endswith("'") or name.casefold() == "history"
+    if wrong or edge or not name.strip() or len(name) > MAX_SHEET_NAME:
+        raise ValidationFailed(
+            f"{name[:40]!r} cannot name a sheet: up to 31 characters, none of [ ] : * ? / \\, "
+            "no apostrophe at an end."
+        )
+    return name

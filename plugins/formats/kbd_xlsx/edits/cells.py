@@ -1,0 +1,172 @@
+"""Values into cells: single ones, ranges, and what is cleared."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kbd.errors import ValidationFailed
+from kbd_xlsx.contents import content_of
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.formulatext import looks_like_formula, reach_of, spills
+from kbd_xlsx.operations import ClearRange, Scalar, SetCells, SetRange, TypedValue, ValueType
+from kbd_xlsx.parts.cells import CellEdit, Content
+from kbd_xlsx.parts.table import TablePart
+from kbd_xlsx.references import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    cell_name,
+    overlaps,
+    parse_area,
+    parse_cell,
+)
+from kbd_xlsx.values import cell_value
+
+__all__ = ["CellWriter"]
+
+MAX_CELLS = 2_000_000
+"""Cells that one call may set."""
+
+_WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+
+
+class CellWriter:
+    """Sets cells of one workbook.
+
+    Args:
+        book: The workbook.
+    """
+
+    def __init__(self, book: BookEdit) -> None:
+        self._book = book
+        self._count = 0
+        self._from_1904 = book.book.from_1904
+
+    def set_cells(self, operation: SetCells) -> str:
+        """Set single cells and say which; raises ValidationFailed."""
+        sheet = self._book.sheet(operation.sheet)
+        headers = _Headers(self._book, sheet.name)
+        self._tally(len(operation.cells))
+        for setting in operation.cells:
+            row, column = parse_cell(setting.cell)
+            looks = () if setting.style is None else (setting.style,)
+            content = self._content(setting.value, setting.type, sheet.name, row, column)
+            headers.check(row, column, content)
+            sheet.set(row, column, CellEdit(content, looks))
+        places = [setting.cell for setting in operation.cells]
+        more = f" and {len(places) - 10} more" if len(places) > 10 else ""
+        return f"{sheet.name}!{', '.join(places[:10])}{more}"
+
+    def set_range(self, operation: SetRange) -> str:
+        """Set a block of values and say where it is; raises ValidationFailed."""
+        sheet = self._book.sheet(operation.sheet)
+        headers = _Headers(self._book, sheet.name)
+        top, left = parse_cell(operation.start)
+        width = max((len(row) for row in operation.values), default=0)
+        self._tally(len(operation.values) * width)
+        if not width:
+            return f"{sheet.name}: nothing"
+        area = Area(top, left, top + len(operation.values) - 1, left + width - 1)
+        if area.bottom > MAX_ROW or area.right > MAX_COLUMN:
+            raise ValidationFailed(f"{operation.start} leaves no room: a sheet ends at XFD1048576.")
+        shared = () if operation.style is None else (operation.style,)
+        for row, values in enumerate(operation.values, top):
+            for column, value in enumerate(values, left):
+                content, looks = self._typed(value, shared, sheet.name, row, column)
+                headers.check(row, column, content)
+                sheet.set(row, column, CellEdit(content, looks))
+        return f"{sheet.name}!{area}"
+
+    def clear_range(self, operation: ClearRange) -> str:
+        """Empty the cells of a range and say which; raises ValidationFailed."""
+        sheet = self._book.sheet(operation.sheet)
+        area = parse_area(operation.range, _WHOLE)
+        for table in self._book.tables(sheet.name):
+            if table.header_rows and overlaps(_header(table), area):
+                raise ValidationFailed(
+                    f"{area} holds the header of table {table.name}, which cannot be empty."
+                )
+        sheet.clear(area)
+        return f"{sheet.name}!{area}: emptied"
+
+    def _typed(
+        self,
+        value: Scalar | TypedValue,
+        looks: tuple[Mapping[str, Any], ...],
+        sheet: str,
+        row: int,
+        column: int,
+    ) -> tuple[Content, tuple[Mapping[str, Any], ...]]:
+        if not isinstance(value, TypedValue):
+            return self._content(value, None, sheet, row, column), looks
+        if value.style is not None:
+            looks = (*looks, value.style)
+        return self._content(value.value, value.type, sheet, row, column), looks
+
+    def _content(
+        self, value: Scalar, kind: ValueType | None, sheet: str, row: int, column: int
+    ) -> Content:
+        try:
+            content = content_of(cell_value(value, kind, ""), from_1904=self._from_1904)
+        except ValidationFailed:
+            # The place is worked out only for the message.
+            place = f"{sheet}!{cell_name(row, column)}"
+            content = content_of(cell_value(value, kind, place), from_1904=self._from_1904)
+        if content.kind == "formula":
+            self._notice_formula(content.text, f"{sheet}!{cell_name(row, column)}")
+        elif content.kind == "text" and looks_like_formula(content.text):
+            self._book.notices.like_formula(f"{sheet}!{cell_name(row, column)}")
+        return content
+
+    def _notice_formula(self, text: str, place: str) -> None:
+        notices = self._book.notices
+        if found := reach_of(text):
+            notices.reaches(place, f"{found} reaches out of the workbook")
+        if function := spills(text):
+            notices.warn(
+                f"{place}: {function} gives more than one cell; only its first value is shown "
+                "until the formula is entered again by hand."
+            )
+
+    def _tally(self, cells: int) -> None:
+        self._count += cells
+        if self._count > MAX_CELLS:
+            raise ValidationFailed(f"One call may set {MAX_CELLS:,} cells at most.")
+
+
+class _Headers:
+    """The headers of a sheet's tables, whose cells and columns must have the same names."""
+
+    def __init__(self, book: BookEdit, sheet: str) -> None:
+        self._book, self._sheet = book, sheet
+        self._tables = [table for table in book.tables(sheet) if table.header_rows]
+
+    def check(self, row: int, column: int, content: Content) -> None:
+        """Rename the column of a table whose header cell is set; raises ValidationFailed."""
+        for table in self._tables:
+            area = table.area
+            if row != area.top or not area.left <= column <= area.right:
+                continue
+            place = f"{self._sheet}!{cell_name(row, column)}"
+            if content.kind != "text":
+                raise ValidationFailed(
+                    f"{place} is in the header of table {table.name}, which needs a text."
+                )
+            old = table.columns[column - area.left]
+            if old.casefold() != content.text.casefold() and _is_used(self._book, old):
+                raise ValidationFailed(
+                    f"{place} names the column {old!r} of table {table.name}, which formulas "
+                    "refer to by that name."
+                )
+            table.rename(column - area.left, content.text)
+
+
+def _is_used(book: BookEdit, column: str) -> bool:
+    """Tell whether a formula could refer to a table's column by its name."""
+    mark = f"[{column}]".encode()
+    return any(mark in book.rewriting.read(part) for _, part in book.worksheets())
+
+
+def _header(table: TablePart) -> Area:
+    area = table.area
+    return Area(area.top, area.left, area.top, area.right)
+
