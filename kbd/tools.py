@@ -45,12 +45,15 @@ class FileRef(msgspec.Struct, frozen=True):
         blob: The hash of its bytes.
         size_bytes: Its size.
         path: Where the bytes lie, read-only; for workers, never shown to a model.
+        external: What it reaches out to because of the draft's edits. A new file that begins as a
+            copy of it has that too: give it to `Files.put`.
     """
 
     name: FileName
     blob: BlobHash
     size_bytes: int
     path: Path
+    external: tuple[str, ...] = ()
 
 
 class CallLimits(msgspec.Struct, frozen=True):
@@ -120,8 +123,15 @@ class Files(Protocol):
         Whoever makes it writes to `stage()` first and renames: what exists is complete.
         """
 
-    def put(self, name: FileName, staged: Path) -> None:
-        """Have a staged file become the draft's version of `name` when the call succeeds."""
+    def put(self, name: FileName, staged: Path, *, external: Sequence[str] = ()) -> None:
+        """Have a staged file become the draft's version of `name` when the call succeeds.
+
+        Args:
+            name: The file.
+            staged: What it will be.
+            external: What it reaches out to and did not before (`Applied.external`). The review
+                shows it, and it is not published before a person accepts it.
+        """
 
 
 class FormatCatalog(Protocol):

@@ -40,7 +40,9 @@ class FileChanged(Fact):
         before_size_bytes: Its size before.
         call_id: The tool call that wrote it, if one did.
         cause: "edit"; "rollback" for what a failed attempt had written; "removal" by a person.
-        warnings: What the review should show: external references, formulas that fetch.
+        warnings: What the review should show of the file as it is now, whichever edit of the draft
+            brought it: external references, formulas that fetch.
+        before_warnings: What it should have shown before.
     """
 
     name: FileName
@@ -51,6 +53,7 @@ class FileChanged(Fact):
     call_id: CallId | None = None
     cause: Literal["edit", "rollback", "removal"] = "edit"
     warnings: tuple[str, ...] = ()
+    before_warnings: tuple[str, ...] = ()
 
 
 class DraftDiscarded(Fact):

@@ -231,17 +231,24 @@ class ModelFailed(Fact):
 class ToolCalled(Fact):
     """A tool starts. A call without ToolReturned wrote nothing.
 
+    A client's own call, of a method that writes, belongs to no run; it is recorded when it has
+    ended, in one frame with its ToolReturned.
+
     Args:
         call_id: The call, as in the reply that asked for it.
         entry_id: Its number in the workbench's tool log, from 1; `recall_tool_result` takes it.
-        tool: The tool's name.
+        tool: The tool's name; of a client's own call the method's.
         plugin: The plugin that brings it, with its version ("kbd_tables 0.1.0").
+        arguments: What a client gave, as JSON text; a run's stand in the reply that asked.
+        arguments_blob: The hash of what a client gave, if that is too long for the log.
     """
 
     call_id: CallId
     entry_id: int
     tool: str
     plugin: str = ""
+    arguments: str = ""
+    arguments_blob: BlobHash | None = None
 
 
 class ToolReturned(Fact):

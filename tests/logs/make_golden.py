@@ -2,8 +2,8 @@
 
 A golden log holds one event of every type, with contents that never change. Every `v*/` beside
 this file is a log that some version of kbd wrote; all of them are read by all later versions. A
-new type is appended in a new commit at the end of EVENTS; when the format or a version changes,
-the directory of today stays and a new one is begun.
+new type or field is appended in a new commit at the end of ADDED; when the format or a version
+changes, the directory of today stays and a new one is begun.
 """
 
 import shutil
@@ -87,19 +87,43 @@ EVENTS: tuple[Event, ...] = (
 )
 """One event of every type at least."""
 
+ADDED: tuple[tuple[Event, ...], ...] = (
+    (
+        r.ToolCalled(CallId("w1"), 3, "XlsxApplyOps", "kbd_xlsx 0.2.0", '{"ops":[]}'),
+        d.DraftOpened("d2"),
+        d.FileChanged(
+            XLSX, A, C, 9000, 8000, CallId("w1"), "edit", ("B2: a link", "a query"), ("a query",)
+        ),
+        r.ToolReturned(CallId("w1"), 3, True, '{"ok":true}', size_bytes=11, duration_ms=5),
+    ),
+    (
+        r.ToolCalled(CallId("w2"), 4, "XlsxApplyOps", "kbd_xlsx 0.2.0", arguments_blob=B),
+        r.ToolReturned(CallId("w2"), 4, False, "Error: no", error_code="VALIDATION_FAILED"),
+    ),
+)
+"""What came later, a commit each: fields that were added, and clients' calls, which have no run."""
+
 
 def commits() -> list[list[Recorded]]:
     """The golden records: commits of one, two, three events in turn, as a run would write them."""
     records = [
-        codec.recorded(event, FIRST_US + n * 1_000_003, run=n % 3, cause=n if n % 4 == 0 else 0)
+        codec.recorded(event, _time_us(n), run=n % 3, cause=n if n % 4 == 0 else 0)
         for n, event in enumerate(EVENTS)
     ]
+    place = len(records)
     made: list[list[Recorded]] = []
     while records:
         size = len(made) % 3 + 1
         made.append(records[:size])
         records = records[size:]
+    for commit in ADDED:
+        made.append([codec.recorded(event, _time_us(place)) for event in commit])
+        place += 1
     return made
+
+
+def _time_us(place: int) -> int:
+    return FIRST_US + place * 1_000_003
 
 
 def write(directory: Path) -> None:
@@ -119,7 +143,7 @@ def main() -> None:
     lines = [codec.plain(codec.encode(commit)) for commit in commits()]
     shown = b"".join(msgspec.json.encode(item) + b"\n" for commit in lines for item in commit)
     (CURRENT / SHOWN).write_bytes(shown)
-    sys.stdout.write(f"{CURRENT}: {len(EVENTS)} events\n")
+    sys.stdout.write(f"{CURRENT}: {sum(map(len, commits()))} events\n")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 `decide(state, command)` looks and never changes; the Keeper records what it returns. A refusal is a
 `KbdError`. Read `commands` first, then `decide` (the one `match` over them), then the subjects:
-`files`, `runs`, `drafts`. `decision` is what they return; `daemon` does the same for the daemon's
-own log.
+`files`, `runs` and `calls` with what they ask of the `standing` of the active run, `drafts`.
+`decision` is what they return; `daemon` does the same for the daemon's own log.
 """
 
+from kbd.core.decisions.calls import refuse_client
 from kbd.core.decisions.commands import (
     AbortPublish,
     AddFiles,
@@ -21,6 +22,7 @@ from kbd.core.decisions.commands import (
     IntendPublish,
     InterruptRun,
     Record,
+    RecordCall,
     RecordRun,
     RemoveFiles,
     RequestCancel,
@@ -47,6 +49,7 @@ __all__ = [
     "IntendPublish",
     "InterruptRun",
     "Record",
+    "RecordCall",
     "RecordRun",
     "RemoveFiles",
     "RequestCancel",
@@ -54,4 +57,5 @@ __all__ = [
     "StartCall",
     "StartRun",
     "decide",
+    "refuse_client",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from kbd.events.drafts import FileChanged
-from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolReturned
+from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ConsentGranted, FileAdded
 from kbd.types import BlobHash, CallId, FileName
@@ -29,6 +29,7 @@ __all__ = [
     "IntendPublish",
     "InterruptRun",
     "Record",
+    "RecordCall",
     "RecordRun",
     "RemoveFiles",
     "RequestCancel",
@@ -136,6 +137,25 @@ class FinishCall(msgspec.Struct, frozen=True):
     draft_id: str = ""
 
 
+class RecordCall(msgspec.Struct, frozen=True):
+    """Record a client's own call with its result and what it wrote, in one frame.
+
+    Nothing of it stands in the log before, so there is nothing that a restart would go on with: it
+    has happened whole, or not at all.
+
+    Args:
+        called: The call; its number in the tool log is given here.
+        returned: Its result; so is the number.
+        changes: What it wrote; each `before` is what the call saw.
+        draft_id: The name of the draft that this opens, if none is open.
+    """
+
+    called: ToolCalled
+    returned: ToolReturned
+    changes: tuple[FileChanged, ...] = ()
+    draft_id: str = ""
+
+
 class FailAttempt(msgspec.Struct, frozen=True):
     """Roll back what the open attempt wrote and record that it failed.
 
@@ -214,6 +234,7 @@ Command = (
     | EndRun
     | StartCall
     | FinishCall
+    | RecordCall
     | FailAttempt
     | DiscardDraft
     | ConfirmDeletions

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from kbd.core.decisions import drafts, files, runs
+from kbd.core.decisions import calls, drafts, files, runs
 from kbd.core.decisions.commands import (
     AbortPublish,
     AddFiles,
@@ -18,6 +18,7 @@ from kbd.core.decisions.commands import (
     IntendPublish,
     InterruptRun,
     Record,
+    RecordCall,
     RecordRun,
     RemoveFiles,
     RequestCancel,
@@ -60,9 +61,11 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case EndRun():
             return runs.end(state, command)
         case StartCall():
-            return runs.start_call(state, command)
+            return calls.start(state, command)
         case FinishCall():
-            return runs.finish_call(state, command)
+            return calls.finish(state, command)
+        case RecordCall():
+            return calls.record(state, command)
         case FailAttempt():
             return runs.fail_attempt(state, command)
         case DiscardDraft():

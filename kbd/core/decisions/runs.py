@@ -1,18 +1,17 @@
-"""Decisions about messages, runs and tool calls."""
+"""Decisions about messages and runs."""
 
 from kbd.core.decisions.commands import (
     EndRun,
     FailAttempt,
-    FinishCall,
     InterruptRun,
     RecordRun,
     SendMessage,
-    StartCall,
     StartRun,
 )
 from kbd.core.decisions.decision import Decision
+from kbd.core.decisions.standing import active, not_cancelled, refuse_while_running
 from kbd.core.state import Run, RunStatus, WorkbenchState
-from kbd.errors import NotFound, UserCanceled, ValidationFailed
+from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
     ItemFailed,
@@ -22,7 +21,6 @@ from kbd.events.runs import (
     RunInterrupted,
     RunResumed,
     RunStarted,
-    ToolCalled,
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
@@ -31,38 +29,12 @@ from kbd.types import BlobHash, FileName
 __all__ = [
     "end",
     "fail_attempt",
-    "finish_call",
     "interrupt",
     "record",
     "request_cancel",
     "send",
     "start",
-    "start_call",
 ]
-
-
-def _refuse_while_running(state: WorkbenchState) -> None:
-    run = state.active_run()
-    if run is not None:
-        run_id = state.run_id(run.number)
-        msg = f"run {run_id} is under way in this workbench: wait for it, or cancel it"
-        raise ValidationFailed(msg, retryable=True, detail={"run_id": run_id})
-
-
-def _active(state: WorkbenchState, number: int) -> Run:
-    run = state.active_run()
-    if run is None or run.number != number:
-        msg = f"run {state.run_id(number)} is not under way"
-        raise ValidationFailed(msg)
-    return run
-
-
-def _not_cancelled(state: WorkbenchState, number: int) -> Run:
-    run = _active(state, number)
-    if run.cancel_requested:
-        msg = "the run was cancelled"
-        raise UserCanceled(msg)
-    return run
 
 
 def send(state: WorkbenchState, command: SendMessage) -> Decision:
@@ -71,7 +43,7 @@ def send(state: WorkbenchState, command: SendMessage) -> Decision:
     Raises:
         ValidationFailed: The text is blank, or a run is under way.
     """
-    _refuse_while_running(state)
+    refuse_while_running(state)
     if not command.text.strip():
         msg = "the message is empty"
         raise ValidationFailed(msg)
@@ -87,7 +59,7 @@ def start(state: WorkbenchState, command: StartRun) -> Decision:
         NotFound: There is no such message.
         ValidationFailed: A run or a publish is under way, there is no message, or it is an old one.
     """
-    _refuse_while_running(state)
+    refuse_while_running(state)
     if state.publish is not None:
         msg = "a publish is under way"
         raise ValidationFailed(msg, retryable=True)
@@ -135,7 +107,7 @@ def record(state: WorkbenchState, command: RecordRun) -> Decision:
         ValidationFailed: That run is not under way.
         UserCanceled: It was asked to stop.
     """
-    _not_cancelled(state, command.run)
+    not_cancelled(state, command.run)
     return Decision(command.facts, run=command.run)
 
 
@@ -145,48 +117,10 @@ def end(state: WorkbenchState, command: EndRun) -> Decision:
     Raises:
         ValidationFailed: That run is not under way.
     """
-    run = _active(state, command.run)
+    run = active(state, command.run)
     if run.cancel_requested:
         return Decision((RunCancelled(),), run=command.run)
     return Decision((*command.facts, command.outcome), run=command.run)
-
-
-def start_call(state: WorkbenchState, command: StartCall) -> Decision:
-    """Record that a tool starts.
-
-    Raises:
-        ValidationFailed: That run is not under way.
-        UserCanceled: It was asked to stop.
-    """
-    run = _not_cancelled(state, command.run)
-    turns = run.chain.turns
-    entry_id = turns[-1].entries.get(command.call_id) if turns else None
-    called = ToolCalled(
-        call_id=command.call_id,
-        entry_id=entry_id or state.next_entry,
-        tool=command.tool,
-        plugin=command.plugin,
-    )
-    return Decision((called,), run=command.run)
-
-
-def finish_call(state: WorkbenchState, command: FinishCall) -> Decision:
-    """Record a result together with what was written.
-
-    Raises:
-        ValidationFailed: That run is not under way, or a file changed since the call saw it.
-        UserCanceled: It was asked to stop: nothing lands.
-    """
-    _not_cancelled(state, command.run)
-    for change in command.changes:
-        seen = state.seen(change.name)
-        if (seen.blob if seen else None) != change.before:
-            msg = f"{change.name!r} was changed by somebody else during this call; read it again"
-            raise ValidationFailed(msg, retryable=True)
-    opened: tuple[Event, ...] = ()
-    if command.changes and state.draft is None:
-        opened = (DraftOpened(command.draft_id),)
-    return Decision((*opened, *command.changes, command.returned), run=command.run)
 
 
 def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
@@ -196,7 +130,7 @@ def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
         ValidationFailed: That run is not under way or works on no item.
         UserCanceled: It was asked to stop.
     """
-    run = _not_cancelled(state, command.run)
+    run = not_cancelled(state, command.run)
     if not run.item:
         msg = "no item is being worked on"
         raise ValidationFailed(msg)
@@ -211,13 +145,16 @@ def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
 def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
     """Return the changes that restore every file to what it was before the attempt."""
     original: dict[FileName, FileChanged] = {}
+    written: dict[FileName, BlobHash | None] = {}
     for change in run.attempt_changes:
         original.setdefault(change.name, change)
+        written[change.name] = change.after
     undone: list[Event] = []
     for name, first in original.items():
         now = state.seen(name)
         current: BlobHash | None = now.blob if now else None
-        if current == first.before:
+        # What a person did to the file since, while the run stood still, is not the attempt's.
+        if current == first.before or current != written[name]:
             continue
         undone.append(
             FileChanged(
@@ -225,7 +162,10 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
                 before=current,
                 after=first.before,
                 size_bytes=first.before_size_bytes,
+                before_size_bytes=now.size_bytes if now else 0,
                 cause="rollback",
+                warnings=first.before_warnings,
+                before_warnings=now.warnings if now else (),
             )
         )
     if undone and state.draft is None:

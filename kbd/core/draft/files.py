@@ -32,16 +32,25 @@ class CallFiles:
         stage: The folder for staged files, on the same disk as the blobs.
         cache: The folder for derived files.
         describe: Tells what a listing shows of a file.
+        published: Whether to see what is published instead of the draft.
     """
 
     def __init__(
-        self, state: WorkbenchState, blobs: Blobs, stage: Path, cache: Path, describe: Describe
+        self,
+        state: WorkbenchState,
+        blobs: Blobs,
+        stage: Path,
+        cache: Path,
+        describe: Describe,
+        *,
+        published: bool = False,
     ) -> None:
-        self._seen: dict[FileName, SeenFile] = {seen.name: seen for seen in state.all_seen()}
+        files = map(state.published, state.files) if published else state.all_seen()
+        self._seen: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe
         self._staged: list[Path] = []
-        self._written: dict[FileName, Path] = {}
+        self._written: dict[FileName, tuple[Path, tuple[str, ...]]] = {}
 
     def names(self) -> Sequence[FileName]:
         """Return the names of all files, sorted."""
@@ -56,7 +65,8 @@ class CallFiles:
         seen = self._seen.get(file_name(path))
         if seen is None:
             return None
-        return FileRef(seen.name, seen.blob, seen.size_bytes, self._blobs.path(seen.blob))
+        blob = self._blobs.path(seen.blob)
+        return FileRef(seen.name, seen.blob, seen.size_bytes, blob, seen.warnings)
 
     def get(self, path: str) -> FileRef:
         """Return the file that a path means.
@@ -106,9 +116,13 @@ class CallFiles:
         """Return the path for a derived file."""
         return self._cache / key
 
-    def put(self, name: FileName, staged: Path) -> None:
-        """Have a staged file become the draft's version of `name` when the call succeeds."""
-        self._written[name] = staged
+    def put(self, name: FileName, staged: Path, *, external: Sequence[str] = ()) -> None:
+        """Have a staged file become the draft's version of `name` when the call succeeds.
+
+        What it reaches out to is added to what the draft's version reached out to already: an edit
+        cannot hide what an earlier one brought.
+        """
+        self._written[name] = staged, tuple(external)
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
         """Make what was put durable and return the changes to record; nothing is recorded here.
@@ -117,15 +131,21 @@ class CallFiles:
             DiskFull: No space is left; nothing of the call will land.
         """
         changes: list[FileChanged] = []
-        for name, staged in self._written.items():
+        for name, (staged, external) in self._written.items():
             blob, size_bytes = await self._blobs.adopt(staged)
-            changes.append(self._change(name, blob, size_bytes, call_id))
+            changes.append(self._change(name, blob, size_bytes, call_id, external))
         return tuple(changes)
 
     def _change(
-        self, name: FileName, blob: BlobHash, size_bytes: int, call_id: CallId
+        self,
+        name: FileName,
+        blob: BlobHash,
+        size_bytes: int,
+        call_id: CallId,
+        external: tuple[str, ...],
     ) -> FileChanged:
         before = self._seen.get(name)
+        known = before.warnings if before else ()
         return FileChanged(
             name=name,
             before=before.blob if before else None,
@@ -133,6 +153,8 @@ class CallFiles:
             size_bytes=size_bytes,
             before_size_bytes=before.size_bytes if before else 0,
             call_id=call_id,
+            warnings=tuple(dict.fromkeys((*known, *external))),
+            before_warnings=known,
         )
 
     async def drop(self) -> None:

@@ -37,13 +37,17 @@ class FileEntry(msgspec.Struct, frozen=True):
 
 
 class SeenFile(msgspec.Struct, frozen=True):
-    """A file as runs see it: the draft's version if there is one."""
+    """A file as runs see it: the draft's version if there is one.
+
+    `warnings` is what the review shows of it: what it reaches out to and nobody has accepted yet.
+    """
 
     name: FileName
     blob: BlobHash
     size_bytes: int
     modified_at_us: int
     in_draft: bool
+    warnings: tuple[str, ...] = ()
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -121,7 +125,14 @@ class WorkbenchState(msgspec.Struct):
             if drafted.blob is None or self.draft is None:
                 return None
             changed_at = max(self.updated_at_us, self.draft.created_at_us)
-            return SeenFile(name, drafted.blob, drafted.size_bytes, changed_at, in_draft=True)
+            warnings = tuple(drafted.warnings)
+            return SeenFile(
+                name, drafted.blob, drafted.size_bytes, changed_at, in_draft=True, warnings=warnings
+            )
+        return self.published(name)
+
+    def published(self, name: FileName) -> SeenFile | None:
+        """Return a file as it is published."""
         entry = self.files.get(name)
         if entry is None:
             return None

@@ -1,0 +1,46 @@
+"""What decisions ask of the active run: whether there is one, which, and whether it goes on."""
+
+from kbd.core.state import Run, WorkbenchState
+from kbd.errors import UserCanceled, ValidationFailed
+
+__all__ = ["active", "not_cancelled", "refuse_while_running"]
+
+
+def refuse_while_running(state: WorkbenchState) -> None:
+    """Refuse what a run under way would not see, or would be surprised by.
+
+    Raises:
+        ValidationFailed: A run is under way.
+    """
+    run = state.active_run()
+    if run is not None:
+        run_id = state.run_id(run.number)
+        msg = f"run {run_id} is under way in this workbench: wait for it, or cancel it"
+        raise ValidationFailed(msg, retryable=True, detail={"run_id": run_id})
+
+
+def active(state: WorkbenchState, number: int) -> Run:
+    """Return the run that is under way, which must be this one.
+
+    Raises:
+        ValidationFailed: It is not.
+    """
+    run = state.active_run()
+    if run is None or run.number != number:
+        msg = f"run {state.run_id(number)} is not under way"
+        raise ValidationFailed(msg)
+    return run
+
+
+def not_cancelled(state: WorkbenchState, number: int) -> Run:
+    """Return the run that is under way, which must be this one and go on.
+
+    Raises:
+        ValidationFailed: It is not under way.
+        UserCanceled: It was asked to stop.
+    """
+    run = active(state, number)
+    if run.cancel_requested:
+        msg = "the run was cancelled"
+        raise UserCanceled(msg)
+    return run
