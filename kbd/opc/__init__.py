@@ -1,13 +1,28 @@
 """Packages by the Open Packaging Conventions: a zip of parts, with relations between them.
 
-    package    a package for reading, guarded before any library opens it
+    magic      what a file is that is no zip
+    guard      the zip, checked before anything opens a part of it
+    prolog     what a part holds before its root: no document type
+    package    a package for reading, guarded
+    kinds      what kind of package it is, against what its suffix promises
     rewriting  a package on its way to becoming another one: what is not named is copied as it is
     archive    the zip that a rewriting is written as
 
 Formats that are such packages share it. Only modules that a worker preloads import it.
 """
 
+from kbd.opc.kinds import Family, Identity, identify
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriting import Rewriting, xml_bytes
 
-__all__ = ["Package", "Relation", "Rewriting", "reading_errors", "xml_bytes", "xml_root"]
+__all__ = [
+    "Family",
+    "Identity",
+    "Package",
+    "Relation",
+    "Rewriting",
+    "identify",
+    "reading_errors",
+    "xml_bytes",
+    "xml_root",
+]

@@ -7,7 +7,11 @@ limits of a package are far below what would need it.
 import struct
 import zlib
 from typing import IO
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
+from zipfile import ZIP_DEFLATED, ZipInfo
+
+from isal.isal_zlib import crc32
+
+from kbd.opc.guard import raw_name
 
 __all__ = ["ArchiveWriter"]
 
@@ -15,9 +19,12 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s4B4H3I5H2I")
 _END = struct.Struct("<4s4H2IH")
 _UTF8_FLAG = 0x800
+_KEPT_FLAGS = _UTF8_FLAG | 0x6
+"""How the name is written, and how hard the bytes were squeezed."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _VERSION = 20
 _UNIX = 3
+_PRIVATE_FILE = 0o600 << 16
 _FAST_BYTES = 4 * 1024 * 1024
 """From this size on speed counts more than the last tenth of the size."""
 
@@ -39,22 +46,25 @@ class ArchiveWriter:
         level = 3 if len(data) >= _FAST_BYTES else 6
         squeezer = zlib.compressobj(level, zlib.DEFLATED, -15)
         packed = squeezer.compress(data) + squeezer.flush()
-        when, attributes = (like.date_time, like.external_attr) if like else (_EARLIEST, 0)
-        sizes = (zlib.crc32(data), len(packed), len(data))
-        self._begin(name, ZIP_DEFLATED, 0, when, attributes or 0o600 << 16, sizes)
+        entry = ZipInfo(name, like.date_time if like else _EARLIEST)
+        entry.compress_type = ZIP_DEFLATED
+        entry.CRC, entry.compress_size, entry.file_size = crc32(data), len(packed), len(data)
+        entry.create_system = like.create_system if like else _UNIX
+        entry.external_attr = like.external_attr if like else _PRIVATE_FILE
+        if like:
+            self._begin(entry, raw_name(like), like.flag_bits & _UTF8_FLAG)
+        else:
+            self._begin(entry, name.encode(), 0 if name.isascii() else _UTF8_FLAG)
         self._write(packed)
 
     def copy(self, info: ZipInfo, packed: IO[bytes]) -> None:
-        """Add an entry of another archive as it lies there.
+        """Add an entry of another archive as it lies there; only its extra fields stay behind.
 
         Args:
             info: The entry, whose sizes are those of the bytes.
             packed: A stream of exactly its compressed bytes.
         """
-        sizes = (info.CRC, info.compress_size, info.file_size)
-        assert info.compress_type in (ZIP_STORED, ZIP_DEFLATED)
-        method, flags = info.compress_type, info.flag_bits & 0x6
-        self._begin(info.filename, method, flags, info.date_time, info.external_attr, sizes)
+        self._begin(info, raw_name(info), info.flag_bits & _KEPT_FLAGS)
         while block := packed.read(1 << 20):
             self._write(block)
 
@@ -65,30 +75,20 @@ class ArchiveWriter:
         self._write(directory)
         self._write(_END.pack(b"PK\x05\x06", 0, 0, count, count, len(directory), start, 0))
 
-    def _begin(
-        self,
-        name: str,
-        method: int,
-        flags: int,
-        when: tuple[int, int, int, int, int, int],
-        attributes: int,
-        sizes: tuple[int, int, int],
-    ) -> None:
-        try:
-            encoded = name.encode("ascii")
-        except UnicodeEncodeError:
-            encoded, flags = name.encode(), flags | _UTF8_FLAG
-        year, month, day, hour, minute, second = when
-        date = (max(year, 1980) - 1980) << 9 | month << 5 | day
+    def _begin(self, entry: ZipInfo, name: bytes, flags: int) -> None:
+        year, month, day, hour, minute, second = entry.date_time
+        date = (year - 1980) << 9 | month << 5 | day
         time = hour << 11 | minute << 5 | second // 2
-        shared = (flags, method, time, date, *sizes, len(encoded), 0)
+        sizes = (entry.CRC, entry.compress_size, entry.file_size)
+        shared = (flags, entry.compress_type, time, date, *sizes, len(name), 0)
+        attributes = (entry.internal_attr, entry.external_attr)
         self._directory.append(
             _CENTRAL.pack(
-                b"PK\x01\x02", _VERSION, _UNIX, _VERSION, 0,
-                *shared, 0, 0, 0, attributes & 0xFFFFFFFF, self._offset,
-            ) + encoded
+                b"PK\x01\x02", _VERSION, entry.create_system, _VERSION, 0,
+                *shared, 0, 0, *attributes, self._offset,
+            ) + name
         )  # fmt: skip
-        self._write(_LOCAL.pack(b"PK\x03\x04", _VERSION, *shared) + encoded)
+        self._write(_LOCAL.pack(b"PK\x03\x04", _VERSION, *shared) + name)
 
     def _write(self, data: bytes) -> None:
         self._file.write(data)

@@ -1,48 +1,44 @@
 """A guarded package: what it is, and its parts, before any library opens it.
 
-Everything that can be known from the zip's directory is checked first, so that bombs and files
-that are something else are refused in milliseconds with a reason. XML is parsed without DTDs,
-entities or network. Sizes and counts: facts of the formats, section 5, and reliability, section 4.
+`guard` checks the zip before, and what a part claims is held against what it unpacks to. XML is
+parsed without DTDs, entities or network.
 """
 
 import io
 import os
 import posixpath
-import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Self
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipInfo
 
 import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.opc.guard import data_offset, open_archive, part_key
+from kbd.opc.prolog import prolog_fault
 
 __all__ = [
+    "CONTENT_TYPES",
     "STRICT",
     "Package",
     "Relation",
     "parse_relations",
-    "part_key",
     "reading_errors",
     "relations_part",
+    "type_of",
     "xml_root",
 ]
 
-MAX_ENTRIES = 10_000
-MAX_PART_BYTES = 150 * 1024 * 1024
-MAX_TOTAL_BYTES = 300 * 1024 * 1024
+CONTENT_TYPES = "[Content_Types].xml"
 
 STRICT = "http://purl.oclc.org/ooxml/"
 """How the names of the strict variant begin."""
 
-_LOCAL_BYTES = 30
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
-_ENCRYPTED_ENTRY = "EncryptedPackage".encode("utf-16-le")
-_ENCRYPTED_FLAG = 0x1
+_BLOCK_BYTES = 1 << 20
 
 
 class Relation(msgspec.Struct, frozen=True):
@@ -97,9 +93,7 @@ class Package:
         with reading_errors(source.name):
             self._file = source.path.open("rb")
             try:
-                _check_magic(source.name, self._file)
-                self._zip = ZipFile(self._file)
-                self._infos = _checked_entries(source.name, self._zip.infolist())
+                self._zip, self._infos = open_archive(source.name, self._file)
             except BaseException:
                 self._file.close()
                 raise
@@ -138,10 +132,9 @@ class Package:
         info = self.entry(part)
         with reading_errors(self.name):
             with self._zip.open(info) as file:
-                head = file.read(4096)
-            # A declaration stands before the root; in UTF-16 every other byte is zero.
-            if b"<!DOCTYPE" in head.replace(b"\0", b""):
-                raise FileReadFailed(f"{self.name} holds a document type declaration.")
+                fault = prolog_fault(file)
+            if fault:
+                raise FileReadFailed(f"{self.name} holds {fault}.")
             return self._zip.open(info)
 
     def entry(self, part: str) -> ZipInfo:
@@ -158,12 +151,29 @@ class Package:
             FileReadFailed: They are not where the directory says.
         """
         with reading_errors(self.name):
-            header = os.pread(self._file.fileno(), _LOCAL_BYTES, info.header_offset)
-            if len(header) < _LOCAL_BYTES or not header.startswith(b"PK\x03\x04"):
-                raise FileReadFailed(f"{self.name} is damaged: a part is not where it should be.")
-            names, extra = struct.unpack("<HH", header[-4:])
-            start = info.header_offset + _LOCAL_BYTES + names + extra
-            return io.BytesIO(os.pread(self._file.fileno(), info.compress_size, start))
+            start = data_offset(self.name, self._file, info)
+            data = os.pread(self._file.fileno(), info.compress_size, start)
+        if len(data) < info.compress_size:
+            raise FileReadFailed(f"{self.name} is damaged: it ends too early.")
+        return io.BytesIO(data)
+
+    def prove(self, *parts: str) -> None:
+        """Check that parts unpack to what they claim, before something else unpacks them.
+
+        A part that is not there is passed over.
+
+        Raises:
+            FileReadFailed: One does not, or declares a document type.
+        """
+        for part in parts:
+            if part in self:
+                with self.open(part) as file, reading_errors(self.name):
+                    while file.read(_BLOCK_BYTES):
+                        pass
+
+    def content_type(self, part: str) -> str:
+        """Return a part's type, "" if the table of types has none for it."""
+        return type_of(self.root(CONTENT_TYPES), part) if CONTENT_TYPES in self else ""
 
     @property
     def is_strict(self) -> bool:
@@ -182,14 +192,9 @@ class Package:
         return parse_relations(part, self.root(rels)) if rels in self else ()
 
 
-def part_key(part: str) -> str:
-    """Return what two spellings of one part's name have in common."""
-    return part.replace("\\", "/").lstrip("/").casefold()
-
-
 def relations_part(part: str) -> str:
     """Return the part that holds a part's relations."""
-    folder, base = posixpath.split(part)
+    folder, base = posixpath.split(part.replace("\\", "/"))
     return posixpath.join(folder, "_rels", f"{base}.rels")
 
 
@@ -208,37 +213,15 @@ def parse_relations(part: str, root: etree._Element) -> tuple[Relation, ...]:
     return tuple(found)
 
 
-def _check_magic(name: str, file: IO[bytes]) -> None:
-    """Say what a file is that is no zip."""
-    head = file.read(8)
-    if head.startswith(b"PK\x03\x04"):
-        return
-    if not head:
-        raise FileReadFailed(f"{name} is empty.")
-    if head == _OLE:
-        file.seek(0)
-        if _ENCRYPTED_ENTRY in file.read(4 * 1024 * 1024):
-            raise FileReadFailed(f"{name} is encrypted with a password.")
-        raise FileReadFailed(f"{name} is an old binary Office file; save it in a current format.")
-    if head.startswith(b"PK"):
-        raise FileReadFailed(f"{name} is a zip file without contents.")
-    kind = "text" if b"\0" not in head and head.isascii() else "something else"
-    raise FileReadFailed(f"{name} is not an Office file: it is {kind}, whatever its name says.")
-
-
-def _checked_entries(name: str, entries: list[ZipInfo]) -> dict[str, ZipInfo]:
-    if len(entries) > MAX_ENTRIES:
-        raise FileReadFailed(f"{name} has {len(entries):,} parts; the limit is {MAX_ENTRIES:,}.")
-    found: dict[str, ZipInfo] = {}
-    total = 0
-    for info in entries:
-        if info.flag_bits & _ENCRYPTED_FLAG:
-            raise FileReadFailed(f"{name} is encrypted.")
-        total += info.file_size
-        if info.file_size > MAX_PART_BYTES or total > MAX_TOTAL_BYTES:
-            raise FileReadFailed(f"{name} is too large unpacked; the limit is 300 MiB.")
-        key = part_key(info.filename)
-        if key in found and not info.is_dir():
-            raise FileReadFailed(f"{name} is damaged: two parts have one name.")
-        found[key] = info
-    return found
+def type_of(types: etree._Element, part: str) -> str:
+    """Return a part's type by the root of the table of types, "" if that has none for it."""
+    suffix = posixpath.splitext(part)[1].lstrip(".").casefold()
+    default = ""
+    for entry in types:
+        if not isinstance(entry.tag, str):
+            continue
+        if part_key(entry.get("PartName", "")) == part_key(part):
+            return entry.get("ContentType", "")
+        if entry.get("Extension", "").casefold() == suffix:
+            default = entry.get("ContentType", "")
+    return default

@@ -14,20 +14,21 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc.archive import ArchiveWriter
+from kbd.opc.guard import entry_name, part_key
 from kbd.opc.package import (
+    CONTENT_TYPES,
     STRICT,
     Package,
     Relation,
     parse_relations,
-    part_key,
     reading_errors,
     relations_part,
+    type_of,
     xml_root,
 )
 
 __all__ = ["Rewriting", "xml_bytes"]
 
-CONTENT_TYPES = "[Content_Types].xml"
 _TRANSITIONAL_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STRICT_TYPES = f"{STRICT}officeDocument/relationships"
 _NO_TYPES = b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
@@ -75,7 +76,7 @@ class Rewriting:
 
     def parts(self) -> list[str]:
         """List the parts that there will be, in order."""
-        kept = [info.filename for info in self._old.values() if not info.is_dir()]
+        kept = [entry_name(info) for info in self._old.values() if not info.is_dir()]
         added = [name for key, (name, _) in self._new.items() if key not in self._old]
         return [*(name for name in kept if name in self), *added]
 
@@ -121,21 +122,12 @@ class Rewriting:
 
     def content_type(self, part: str) -> str:
         """Return a part's type, "" if the table of types has none for it."""
-        suffix = posixpath.splitext(part)[1].lstrip(".").casefold()
-        default = ""
-        for entry in self.root(CONTENT_TYPES):
-            if not isinstance(entry.tag, str):
-                continue
-            if part_key(entry.get("PartName", "")) == part_key(part):
-                return entry.get("ContentType", "")
-            if entry.get("Extension", "").casefold() == suffix:
-                default = entry.get("ContentType", "")
-        return default
+        return type_of(self.root(CONTENT_TYPES), part)
 
     def set_default_type(self, suffix: str, content_type: str) -> None:
         """Have parts with a suffix ("png") be of a type unless they have one of their own."""
         root = self.root(CONTENT_TYPES)
-        known = {entry.get("Extension", "").casefold() for entry in root}
+        known = {(entry.get("Extension") or "").casefold() for entry in root}
         if suffix.casefold() not in known:
             entry = etree.Element(_named_like(root, "Default"))
             entry.set("Extension", suffix)
@@ -187,7 +179,7 @@ class Rewriting:
         self.put(rels, xml_bytes(root))
 
     def save(self, target: Path) -> None:
-        """Write the package; raises FileReadFailed if an entry that is copied is damaged."""
+        """Write the package; raises FileReadFailed if an entry to copy is not all there."""
         with target.open("wb") as file:
             archive = ArchiveWriter(file)
             for key, info in self._old.items():

@@ -5,12 +5,28 @@ from typing import Any
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Package
+from kbd.opc import Family, Package, identify
 
-__all__ = ["SheetPart", "Workbook", "find_sheet", "read_workbook"]
+__all__ = ["FAMILY", "SheetPart", "Workbook", "find_sheet", "read_workbook"]
 
 MAX_NAMES = 200
 """Defined names that a map lists."""
+
+_OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_EXCEL = "application/vnd.ms-excel"
+
+FAMILY = Family(
+    "a workbook",
+    {
+        f"{_OPEN_XML}.sheet.main+xml": ".xlsx",
+        f"{_EXCEL}.sheet.macroEnabled.main+xml": ".xlsm",
+        f"{_OPEN_XML}.template.main+xml": ".xltx",
+        f"{_EXCEL}.template.macroEnabled.main+xml": ".xltm",
+        f"{_EXCEL}.addin.macroEnabled.main+xml": ".xlam",
+    },
+    {f"{_EXCEL}.sheet.binary.macroEnabled.main": "a binary workbook"},
+)
+"""What the main part of a workbook may be (ECMA-376, part 1, 12.3.23)."""
 
 
 class SheetPart(msgspec.Struct, frozen=True):
@@ -30,10 +46,17 @@ class SheetPart(msgspec.Struct, frozen=True):
 
 
 class Workbook(msgspec.Struct, frozen=True):
-    """A workbook's sheets in order, and its defined names as a map lists them."""
+    """A workbook.
+
+    Args:
+        sheets: In the order of their tabs.
+        defined_names: As a map lists them.
+        doubt: Why office programs refuse it although it can be read, "" if they do not.
+    """
 
     sheets: tuple[SheetPart, ...]
     defined_names: tuple[dict[str, Any], ...]
+    doubt: str = ""
 
 
 def read_workbook(package: Package) -> Workbook:
@@ -42,11 +65,8 @@ def read_workbook(package: Package) -> Workbook:
     Raises:
         FileReadFailed: The package is no workbook of this format.
     """
-    main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
-    if main.endswith(".bin"):
-        raise FileReadFailed(f"{package.name} is a binary workbook; save it in a current format.")
-    if main not in package:
-        raise FileReadFailed(f"{package.name} is not a workbook: it has no workbook part.")
+    identity = identify(package, FAMILY)
+    main = identity.part
     root = package.root(main)
     if not isinstance(root.tag, str) or not root.tag.endswith("}workbook"):
         raise FileReadFailed(f"{package.name} is an Office file, but not a workbook.")
@@ -59,7 +79,7 @@ def read_workbook(package: Package) -> Workbook:
         kind = relation.kind if relation else "worksheet"
         hidden = element.get("state", "visible") != "visible"
         sheets.append(SheetPart(element.get("name", ""), part, kind, hidden))
-    return Workbook(tuple(sheets), tuple(_names(root, sheets)))
+    return Workbook(tuple(sheets), tuple(_names(root, sheets)), identity.doubt)
 
 
 def find_sheet(workbook: Workbook, name: str) -> SheetPart:

@@ -14,7 +14,7 @@ from openpyxl.worksheet.table import Table
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Region, Source
-from kbd.opc import package
+from kbd.opc import guard
 from kbd_xlsx import XlsxFormat
 
 FORMAT = XlsxFormat()
@@ -202,7 +202,7 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")
     [
         (b"", "is empty"),
         (b"name,amount\n1,2\n", "it is text"),
-        (b"%PDF-1.7\n", "is a PDF"),
+        (b"%PDF-1.7\n", "begins with '%PDF-1.7'"),
         (OLE + b"\0" * 600, "old binary Office file"),
         (OLE + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
         (b"PK\x03\x04" + b"junk" * 50, "damaged"),
@@ -250,11 +250,11 @@ def test_bombs_are_refused_before_they_are_opened(
     with pytest.raises(FileReadFailed, match="document type"):
         FORMAT.map(repack(plain, tmp_path / "dtd", xl__worksheets__sheet1=entity))
     # Smaller limits, so that the test does not write what they are for.
-    monkeypatch.setattr(package, "MAX_ENTRIES", 100)
+    monkeypatch.setattr(guard, "MAX_ENTRIES", 100)
     many = {f"x{number}": b"" for number in range(101)}
     with pytest.raises(FileReadFailed, match="parts"):
         FORMAT.map(repack(plain, tmp_path / "many", **many))
-    monkeypatch.setattr(package, "MAX_PART_BYTES", 100_000)
+    monkeypatch.setattr(guard, "MAX_PART_BYTES", 100_000)
     with pytest.raises(FileReadFailed, match="too large"):
         FORMAT.map(repack(plain, tmp_path / "big", xl__media__x=bytes(100_001)))
 

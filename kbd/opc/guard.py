@@ -1,0 +1,188 @@
+"""The zip of a package, checked before anything opens a part.
+
+All of it is known from the directory and the headers, so that bombs are refused in milliseconds,
+and two readers of the zip can never see two different packages in it. The zipfile module of Python
+3.11.7 checks neither overlaps (CVE-2024-0450) nor the records of zip64. Limits: reliability,
+section 4, with the sizes that its first page sets.
+"""
+
+import os
+import re
+import struct
+from itertools import pairwise
+from typing import IO, NoReturn
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from kbd.errors import FileReadFailed
+from kbd.opc.magic import check_magic
+
+__all__ = ["data_offset", "entry_name", "open_archive", "part_key", "raw_name"]
+
+MAX_ENTRIES = 10_000
+MAX_PART_BYTES = 150 * 1024 * 1024
+MAX_TOTAL_BYTES = 300 * 1024 * 1024
+MAX_RATIO = 200
+"""Of XML that is long enough to count; the highest of 25,000 parts of real files is 60."""
+RATIO_FROM_BYTES = 4 * 1024 * 1024
+
+_MAX_DIRECTORY_BYTES = MAX_ENTRIES * 512
+_MOST_DEFLATED = 1032
+"""To how many bytes one can inflate at most."""
+
+_LOCAL = struct.Struct("<4s5H3I2H")
+_END = struct.Struct("<4s4H2IH")
+_LOCATOR = struct.Struct("<4sIQI")
+_END64 = struct.Struct("<4sQ2H2I4Q")
+_MOST_COMMENT_BYTES = 0xFFFF
+_ENCRYPTED = 0x1 | 0x40
+_SIZES_FOLLOW = 0x8
+_UTF8 = 0x800
+_OVERFLOWN = 0xFFFFFFFF
+
+_XML = re.compile(r"\.(xml|rels|vml)$", re.IGNORECASE)
+_LEAVES = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|[\x00-\x1f]")
+
+
+def part_key(part: str) -> str:
+    """Return what two spellings of one part's name have in common."""
+    return part.replace("\\", "/").lstrip("/").casefold()
+
+
+def raw_name(info: ZipInfo) -> bytes:
+    """Return the bytes of an entry's name as they lie in the zip."""
+    return info.orig_filename.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
+
+
+def entry_name(info: ZipInfo) -> str:
+    """Return an entry's name; many producers write UTF-8 without saying so."""
+    try:
+        return raw_name(info).decode()
+    except UnicodeDecodeError:
+        return info.orig_filename
+
+
+def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo]]:
+    """Check a package's zip and return it with its entries, in order, by the key of their names.
+
+    Args:
+        name: The file's name, for messages.
+        file: A real file, which stays open as long as the zip is read.
+
+    Raises:
+        FileReadFailed: It is no zip, or breaks a limit or a rule; the message says which.
+    """
+    check_magic(name, file)
+    count = _count_entries(name, file)
+    try:
+        archive = ZipFile(file)
+    except (BadZipFile, ValueError, OverflowError, struct.error, NotImplementedError) as error:
+        raise FileReadFailed(f"{name} is damaged: its directory cannot be read.") from error
+    infos = archive.infolist()
+    if len(infos) != count:
+        _damaged(name, "its directory is cut")
+    _check_places(name, file, infos, archive.start_dir)
+    return archive, _checked_entries(name, infos)
+
+
+def data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
+    """Return where an entry's data begin, by its own header, which must agree with the directory.
+
+    Raises:
+        FileReadFailed: It does not.
+    """
+    fixed = os.pread(file.fileno(), _LOCAL.size, info.header_offset)
+    if len(fixed) < _LOCAL.size or not fixed.startswith(b"PK\x03\x04"):
+        _damaged(name, "a part is not where it should be")
+    _, _, flags, method, _, _, crc, packed, size, names, extra = _LOCAL.unpack(fixed)
+    after = info.header_offset + _LOCAL.size
+    if (flags | info.flag_bits) & _ENCRYPTED:
+        raise FileReadFailed(f"{name} is encrypted; remove the encryption, and save it.")
+    if os.pread(file.fileno(), names, after) != raw_name(info) or method != info.compress_type:
+        _damaged(name, "a part is described in two ways")
+    if not flags & _SIZES_FOLLOW:
+        told = (crc, packed, size)
+        known = (info.CRC, info.compress_size, info.file_size)
+        if any(a not in (b, _OVERFLOWN) for a, b in zip(told, known, strict=True)):
+            _damaged(name, "a part has two sizes")
+    return after + int(names) + int(extra)
+
+
+def _damaged(name: str, why: str) -> NoReturn:
+    raise FileReadFailed(f"{name} is damaged: {why}.")
+
+
+def _count_entries(name: str, file: IO[bytes]) -> int:
+    """Return how many entries the zip's last record tells, after checking where it points."""
+    length = os.fstat(file.fileno()).st_size
+    start = max(0, length - _END.size - _MOST_COMMENT_BYTES)
+    tail = os.pread(file.fileno(), length - start, start)
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) - at < _END.size:
+        _damaged(name, "it ends too early")
+    _, disk, first, here, count, size, offset, _ = _END.unpack_from(tail, at)
+    end = start + at
+    if at >= _LOCATOR.size and tail.startswith(b"PK\x06\x07", at - _LOCATOR.size):
+        _, _, end, _ = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
+        record = os.pread(file.fileno(), _END64.size, end) if end < length else b""
+        if len(record) < _END64.size or not record.startswith(b"PK\x06\x06"):
+            _damaged(name, "its directory cannot be read")
+        if end + _END64.size + _LOCATOR.size != start + at:
+            _damaged(name, "it has two directories")
+        _, _, _, _, disk, first, here, count, size, offset = _END64.unpack(record)
+    if disk or first or here != count:
+        _damaged(name, "it is a piece of a zip in several files")
+    if count > MAX_ENTRIES or size > _MAX_DIRECTORY_BYTES:
+        raise FileReadFailed(f"{name} has {count:,} parts; the limit is {MAX_ENTRIES:,}.")
+    if offset + size != end:
+        _damaged(name, "its directory is not where it should be")
+    return int(count)
+
+
+def _check_places(name: str, file: IO[bytes], infos: list[ZipInfo], directory: int) -> None:
+    """Check that entries and the directory lie one after the other."""
+    spans = sorted(
+        (info.header_offset, data_offset(name, file, info) + info.compress_size) for info in infos
+    )
+    spans.append((directory, directory))
+    if any(end > start for (_, end), (start, _) in pairwise(spans)):
+        _damaged(name, "its parts overlap")
+
+
+def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:
+    found: dict[str, ZipInfo] = {}
+    total = 0
+    for info in infos:
+        part = entry_name(info)
+        if _LEAVES.search(part):
+            raise FileReadFailed(f"{name} holds a part whose name leaves the package.")
+        total += info.file_size
+        for size, limit in ((info.file_size, MAX_PART_BYTES), (total, MAX_TOTAL_BYTES)):
+            if size > limit:
+                raise FileReadFailed(
+                    f"{name} is too large unpacked: {size >> 20:,} MiB; the limit is "
+                    f"{limit >> 20:,} MiB{' a part' if limit == MAX_PART_BYTES else ''}."
+                )
+        _check_size(name, part, info)
+        key = part_key(part)
+        if key in found and not info.is_dir():
+            _damaged(name, "two parts have one name")
+        found[key] = info
+    return found
+
+
+def _check_size(name: str, part: str, info: ZipInfo) -> None:
+    """Check that an entry's sizes can be true, and that it is not a bomb."""
+    size, packed = info.file_size, info.compress_size
+    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise FileReadFailed(
+            f"{name} is compressed in a way that Office files are not; save it once more in the "
+            "program that made it."
+        )
+    most = packed * (_MOST_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
+    if size > most or (info.compress_type == ZIP_STORED and size != packed):
+        _damaged(name, "a part cannot be as large as it says")
+    if size > RATIO_FROM_BYTES and size > packed * MAX_RATIO and _XML.search(part):
+        raise FileReadFailed(
+            f"{name} is refused: a part of it unpacks to {size // packed:,} times its size, as "
+            "files do that are made to fill the memory."
+        )
