@@ -27,6 +27,7 @@ _REACH = re.compile(
     r"|IMPORT\w+)\s*(?=\()|\[\d+\](?=[^\[\]]*!)|\[[^\[\]]*\.\w{2,4}\]|\|[^\"]*!|\\\\|\b\w+://",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"\b\w+://|\\\\")
 _INNER_LINK = re.compile(r'HYPERLINK\(\s*"#[^"]*"\s*(?:,|\))', re.IGNORECASE)
 
 _TEXT_LIKE_FORMULA = re.compile(r"=.|[-+@]\s*[A-Za-z_'\"(].*[(!|]", re.DOTALL)
@@ -86,8 +87,9 @@ def checked_formula(text: str, place: str) -> str:
 def reach_of(formula: str) -> str | None:
     """Return what of a formula reaches out of its workbook, None if nothing does."""
     inner = _INNER_LINK.sub("", formula)
-    found = _REACH.search(_STRING.sub('""', inner)) or re.search(r"\b\w+://|\\\\", inner)
-    return found[0].strip() if found else None
+    code = _STRING.sub('""', inner)
+    found = _REACH.search(code) or _ADDRESS.search(inner)
+    return None if found is None else found.group().strip()
 
 
 def spills(formula: str) -> str | None:

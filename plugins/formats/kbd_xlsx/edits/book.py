@@ -11,6 +11,7 @@ import msgspec
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc import Package, Rewriting
 from kbd_xlsx.calculation import DefinedName, FormulaBook, TableArea
+from kbd_xlsx.edits.bystanders import is_protected, is_signed, old_pivots
 from kbd_xlsx.edits.noticing import Notices
 from kbd_xlsx.edits.results import has_formulas, without_stale_results
 from kbd_xlsx.parts.book import BookPart, SheetTab
@@ -18,6 +19,8 @@ from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.parts.table import TablePart
+from kbd_xlsx.references import Area
+from kbd_xlsx.suffixes import fitting_type
 
 __all__ = ["BookEdit", "checked_sheet_name"]
 
@@ -60,6 +63,8 @@ class BookEdit:
         self.book = BookPart(rewriting.root(main))
         self.notices = Notices()
         self._styles: StyleSheet | None = None
+        self._changed: dict[str, list[Area]] = {}
+        self._formulas_differ = False
         relations = {relation.id: relation for relation in rewriting.relations(main)}
         self._sheets: list[_Worksheet] = []
         for tab in self.book.tabs:
@@ -90,7 +95,21 @@ class BookEdit:
         main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
         if main not in package or main.endswith(".bin"):
             raise FileReadFailed(f"{package.name} is not a workbook of the current format.")
-        return cls(Rewriting(package), main, is_new=False)
+        book = cls(Rewriting(package), main, is_new=False)
+        if is_signed(book.rewriting):
+            book.notices.warn("The workbook was signed; after this change the signature is void.")
+        return book
+
+    def fit(self, suffix: str) -> None:
+        """Have the workbook be what its file's suffix promises.
+
+        Raises:
+            ValidationFailed: It has macros and the suffix promises none, or the reverse.
+        """
+        found = self.rewriting.content_type(self.main)
+        wanted = fitting_type(found, suffix)
+        if wanted != found:
+            self.rewriting.add(self.main, self.rewriting.read(self.main), wanted)
 
     @property
     def titles(self) -> list[str]:
@@ -106,6 +125,12 @@ class BookEdit:
             strict = self.rewriting.relation_types.startswith("http://purl.oclc.org")
             self._styles = StyleSheet(root, strict=strict)
         return self._styles
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader of the result must know."""
+        skipped = self._styles.warnings if self._styles is not None else {}
+        return (*skipped, *self.notices.warnings)
 
     def find(self, name: str) -> str | None:
         """Return the title of the sheet that a name means, without regard to case."""
@@ -136,7 +161,13 @@ class BookEdit:
         if found.cells is None:
             if found.kind != "worksheet" or not found.part:
                 raise ValidationFailed(f"Sheet {found.tab.title} has no cells: it is of a chart.")
-            found.cells = SheetPart(self.rewriting.read(found.part), found.tab.title)
+            data = self.rewriting.read(found.part)
+            if is_protected(data):
+                self.notices.warn(
+                    f"Sheet {found.tab.title} is protected: a person would have to lift that "
+                    "before making this change."
+                )
+            found.cells = SheetPart(data, found.tab.title)
         return found.cells
 
     def tables(self, name: str) -> list[TablePart]:
@@ -182,6 +213,7 @@ class BookEdit:
     def forget_sheet(self, name: str) -> None:
         """Take a sheet out of the workbook part and its relations; its parts are dropped by now."""
         found = self._sheet(name)
+        self._changed.pop(found.tab.title, None)
         self.book.remove(self._sheets.index(found))
         self.rewriting.unrelate(self.main, found.tab.relation_id)
         self._sheets.remove(found)
@@ -192,13 +224,16 @@ class BookEdit:
         if content is not None and content.show:
             if not self.styles.is_date(index):
                 index = self.styles.formatted(index, _FORMATS[content.show])
-        elif content is not None and content.kind == "number" and index:
-            if self.styles.is_date(index):
-                # What was a date must not show a number as one.
-                index = self.styles.formatted(index, "General")
+        elif self._was_date(index, edit):
+            # What was a date must not show a number as one.
+            index = self.styles.formatted(index, "General")
         for look in edit.looks:
             index = self.styles.styled(index, look)
         return index
+
+    def _was_date(self, index: int, edit: CellEdit) -> bool:
+        is_number = edit.content is not None and edit.content.kind == "number"
+        return is_number and index != 0 and self.styles.is_date(index)
 
     def save(self, target: Path) -> None:
         """Write the workbook.
@@ -208,8 +243,9 @@ class BookEdit:
         """
         if not self._sheets:
             raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet.")
-        self._write_sheets()
-        if self._styles is not None and self._styles.is_changed or self.is_new:
+        self.settle()
+        self._forget_results()
+        if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
         for sheet in self._sheets:
             for table in sheet.tables or ():
@@ -219,21 +255,27 @@ class BookEdit:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
 
-    def _write_sheets(self) -> None:
-        """Splice the changed sheets, and take away the results that they made old."""
-        changed = {}
-        formulas_differ = False
+    def settle(self) -> None:
+        """Write the changed sheets into their parts, so that what follows sees them."""
         for sheet in self._sheets:
             cells = sheet.cells
             if cells is None or not cells.is_changed:
                 continue
-            changed[sheet.tab.title] = cells.changed_areas()
-            formulas_differ = formulas_differ or cells.removes_or_adds_formulas()
+            self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
+            self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
-        if formulas_differ:
+            sheet.cells = None
+
+    def _forget_results(self) -> None:
+        """Take away the results that the changed cells made old."""
+        changed = {title: areas for title, areas in self._changed.items() if areas}
+        self._changed = {}
+        for source in old_pivots(self.rewriting, self.main, changed) if changed else ():
+            self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
+        if self._formulas_differ:
             self.drop_calculation_chain()
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
-        if not any(changed.values()) or not any(map(has_formulas, parts.values())):
+        if not changed or not any(map(has_formulas, parts.values())):
             return
         self.book.ask_for_calculation()
         for title, data in without_stale_results(self.formulas(parts), parts, changed).items():

@@ -169,4 +169,3 @@ def _is_used(book: BookEdit, column: str) -> bool:
 def _header(table: TablePart) -> Area:
     area = table.area
     return Area(area.top, area.left, area.top, area.right)
-

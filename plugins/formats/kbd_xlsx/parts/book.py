@@ -91,14 +91,15 @@ class BookPart:
 
     def remove(self, tab: int) -> None:
         """Take a sheet out of the list, with the names that belong to it."""
-        sheets = self._sheets()
-        sheets[tab].getparent().remove(sheets[tab])
-        for element in list(self._root.iterfind("{*}definedNames/{*}definedName")):
+        sheet = self._sheets()[tab]
+        sheet.getparent().remove(sheet)
+        parent = self._child("definedNames")
+        for element in list(parent) if parent is not None else ():
             scope = element.get("localSheetId", "")
             if not scope.isdigit() or int(scope) < tab:
                 continue
             if int(scope) == tab:
-                element.getparent().remove(element)
+                parent.remove(element)
             else:
                 element.set("localSheetId", str(int(scope) - 1))
         self._drop_if_empty("definedNames")

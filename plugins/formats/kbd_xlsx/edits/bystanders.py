@@ -1,0 +1,54 @@
+"""What an edit touches without being named: told, for it cannot be brought up to date here."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from kbd.errors import ValidationFailed
+from kbd.opc import Rewriting
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
+
+__all__ = ["is_protected", "is_signed", "old_pivots"]
+
+_WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_PROTECTION = re.compile(rb"<(?:[\w.-]+:)?sheetProtection\s[^>]*\bsheet=[\"'](?:1|true)")
+
+
+def is_signed(rewriting: Rewriting) -> bool:
+    """Tell whether the package carries a signature, which any change makes invalid."""
+    return any("digital-signature" in relation.type for relation in rewriting.relations(""))
+
+
+def is_protected(part: bytes) -> bool:
+    """Tell whether a sheet's part asks programs to keep people from changing it."""
+    return b"sheetProtection" in part and _PROTECTION.search(part) is not None
+
+
+def old_pivots(rewriting: Rewriting, main: str, changed: Mapping[str, Sequence[Area]]) -> list[str]:
+    """Return the ranges whose data pivot tables keep a copy of, and which the edit changed.
+
+    Args:
+        rewriting: The package.
+        main: The workbook part.
+        changed: The changed cells by the title of their sheet.
+    """
+    folded = {title.casefold(): areas for title, areas in changed.items()}
+    found = []
+    for relation in rewriting.relations(main):
+        if relation.kind != "pivotCacheDefinition" or relation.target not in rewriting:
+            continue
+        source = rewriting.root(relation.target).find("{*}cacheSource/{*}worksheetSource")
+        title = source.get("sheet", "") if source is not None else ""
+        if source is None or title.casefold() not in folded:
+            continue
+        area = _area(source.get("ref", ""))
+        if any(overlaps(area, one) for one in folded[title.casefold()]):
+            found.append(f"{title}!{area}" if area != _WHOLE else title)
+    return found
+
+
+def _area(text: str) -> Area:
+    """Return a range, or the whole sheet where none is told."""
+    try:
+        return parse_area(text, _WHOLE) if text else _WHOLE
+    except ValidationFailed:
+        return _WHOLE

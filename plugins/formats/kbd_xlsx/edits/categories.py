@@ -1,0 +1,182 @@
+"""Amounts of several sheets added up by category: a row a category, a column a sheet, a total.
+
+Sources are read as they are at this point of the call. A formula counts with its stored result; one
+that has none would silently be left out of the sum, so it is refused.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd.formats import Source
+from kbd.opc import Package
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.features import sheet_features
+from kbd_xlsx.formulas import read_formulas
+from kbd_xlsx.grids import Grid, GridBook, Value, open_grids, plain_text
+from kbd_xlsx.islands import find_islands
+from kbd_xlsx.operations import SummarizeByCategory
+from kbd_xlsx.parts.cells import CellEdit, Content
+from kbd_xlsx.references import Area, cell_name, column_number, overlaps
+from kbd_xlsx.values import checked_text
+from kbd_xlsx.workbook import Workbook, find_sheet, read_workbook
+
+__all__ = ["summarize_by_category"]
+
+_TOTAL = "Total"
+_BOLD = {"font_bold": True}
+_TWO_DECIMALS = {"number_format": "#,##0.00"}
+
+
+class _Amounts(msgspec.Struct):
+    """A sheet's sums by folded category, their spellings, and the rows that had no amount."""
+
+    sums: dict[str, Decimal]
+    names: dict[str, str]
+    skipped: int = 0
+
+
+def summarize_by_category(book: BookEdit, operation: SummarizeByCategory, target: Path) -> str:
+    """Write the summary and say where it is.
+
+    Args:
+        book: The workbook.
+        operation: What to add up.
+        target: Where the workbook will be written; beside it, the sources are written first.
+
+    Raises:
+        ValidationFailed: A sheet or column is missing, an amount has no stored result, or there
+            is no room.
+    """
+    sources = [book.title(name) for name in operation.source_sheets]
+    found = _read_all(book, sources, operation, target)
+    names: dict[str, str] = {}
+    for amounts in found:
+        for key, name in amounts.names.items():
+            names.setdefault(key, name)
+    rows = [
+        (names[key], [amounts.sums.get(key, Decimal(0)) for amounts in found])
+        for key in sorted(names)
+    ]
+    skipped = sum(amounts.skipped for amounts in found)
+    if skipped:
+        book.notices.warn(f"{skipped} row(s) with a category had no number as amount.")
+    book.ensure(operation.sheet)
+    return _write(book, book.title(operation.sheet), operation.category_header, sources, rows)
+
+
+def _write(
+    book: BookEdit,
+    title: str,
+    header: str,
+    sources: list[str],
+    rows: list[tuple[str, list[Decimal]]],
+) -> str:
+    sheet = book.sheet(title)
+    area = Area(1, 1, len(rows) + 1, len(sources) + 2)
+    used = sheet.used()
+    if used is not None and overlaps(used, area):
+        raise ValidationFailed(f"{title} holds values in {used}; the summary needs {area} empty.")
+    for column, name in enumerate((header, *sources, _TOTAL), 1):
+        text = checked_text(name, f"{title}!{cell_name(1, column)}")
+        sheet.set(1, column, CellEdit(Content("text", text), (_BOLD,)))
+    broken = any(amount % 1 for _, amounts in rows for amount in amounts)
+    looks = (_TWO_DECIMALS,) if broken else ()
+    for row, (name, amounts) in enumerate(rows, 2):
+        place = f"{title}!{cell_name(row, 1)}"
+        sheet.set(row, 1, CellEdit(Content("text", checked_text(name, place))))
+        for column, amount in enumerate((*amounts, sum(amounts, Decimal(0))), 2):
+            content = Content("number", format(amount.normalize(), "f"))
+            sheet.set(row, column, CellEdit(content, looks))
+    return f"{title}!{area}"
+
+
+def _read_all(
+    book: BookEdit, sources: list[str], operation: SummarizeByCategory, target: Path
+) -> list[_Amounts]:
+    with _as_it_is(book, target) as source, Package(source) as package:
+        workbook = read_workbook(package)
+        with open_grids(source) as grids:
+            return [_read(package, workbook, grids, name, operation) for name in sources]
+
+
+@contextlib.contextmanager
+def _as_it_is(book: BookEdit, target: Path) -> Iterator[Source]:
+    """Write the workbook as it is so far beside its target, for as long as it is read."""
+    path = target.with_name(f"{target.name}.so-far")
+    try:
+        book.save(path)
+        yield Source(path, book.rewriting.name)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _read(
+    package: Package,
+    workbook: Workbook,
+    grids: GridBook,
+    name: str,
+    operation: SummarizeByCategory,
+) -> _Amounts:
+    part = find_sheet(workbook, name)
+    formulas = read_formulas(package, part, sheet_features(package, part))
+    grid = grids.grid(part.name).widened(formulas.keys())
+    if grid.area is None:
+        return _Amounts({}, {})
+    header = _header_row(grid)
+    category = _column(grid, header, operation.category_col, name)
+    amount = _column(grid, header, operation.amount_col, name)
+    found = _Amounts({}, {})
+    for row in range(header + 1, grid.area.bottom + 1):
+        label = " ".join(plain_text(grid.row(row, category, category)[0]).split())
+        if not label:
+            continue
+        value = grid.row(row, amount, amount)[0]
+        if value == "" and (row, amount) in formulas:
+            raise ValidationFailed(
+                f"{name}!{cell_name(row, amount)} is a formula without a stored result; open and "
+                "save the workbook in a spreadsheet program first."
+            )
+        number = _number(value)
+        if number is None:
+            found.skipped += 1
+            continue
+        key = label.casefold()
+        found.names.setdefault(key, label)
+        found.sums[key] = found.sums.get(key, Decimal(0)) + number
+    return found
+
+
+def _header_row(grid: Grid) -> int:
+    """Return the row that names the columns: of the largest island that has one."""
+    named = [island for island in find_islands(grid) if island.headers]
+    if not named:
+        return grid.area.top if grid.area else 1
+    largest = max(named, key=lambda island: island.area.bottom - island.area.top)
+    return largest.area.top
+
+
+def _column(grid: Grid, header: int, wanted: str, sheet: str) -> int:
+    """Return the column of a name in the header row, or of its letters."""
+    assert grid.area is not None
+    left, right = grid.area.left, grid.area.right
+    names = [plain_text(value).strip() for value in grid.row(header, left, right)]
+    folded = [name.casefold() for name in names]
+    if wanted.strip().casefold() in folded:
+        return left + folded.index(wanted.strip().casefold())
+    if wanted.isascii() and wanted.isalpha() and len(wanted) <= 3:
+        column = column_number(wanted)
+        if left <= column <= right:
+            return column
+    listed = ", ".join(name for name in names if name)
+    raise ValidationFailed(f"Sheet {sheet} has no column {wanted!r}; it has: {listed[:300]}.")
+
+
+def _number(value: Value) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return Decimal(repr(value))
