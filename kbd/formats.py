@@ -226,6 +226,8 @@ class FormatHandler(ABC):
             suffix may be given by its whole lower-case name ("makefile").
         preload: Modules that the worker imports once, before it forks for calls.
         guidance: What a model should know to use the format well; shown with its tools.
+        wire_methods: Which of the wire methods that its capabilities give clients get, without the
+            prefix ("GetMap"); None for all. Those of `Readable.wire_reads` are not named here.
     """
 
     name: ClassVar[str]
@@ -234,6 +236,7 @@ class FormatHandler(ABC):
     suffixes: ClassVar[Mapping[str, str]]
     preload: ClassVar[tuple[str, ...]] = ()
     guidance: ClassVar[str] = ""
+    wire_methods: ClassVar[tuple[str, ...] | None] = None
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return what `get_file_info` shows beside size and kind (sheets, page_count …)."""
@@ -258,6 +261,10 @@ class Readable(ABC):
 
     coordinates: ClassVar[tuple[str, ...]] = ()
     """The fields of `Region` that this format understands."""
+
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Wire methods that read a region, without the prefix, each with the coordinates that it takes
+    (`{"ReadRange": ("sheet", "range")}`)."""
 
     @abstractmethod
     def read(self, source: Source, region: Region) -> Reading:

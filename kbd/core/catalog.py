@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from kbd.core.plugins.contributions import WireMethod
 from kbd.core.plugins.host import Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.suffixes import FormatsByName
@@ -55,6 +56,7 @@ class Catalog(FormatCatalog):
         self._formats = FormatsByName(each.item for each in plugins.formats)
         self._format_owners = {each.item.name: each for each in plugins.formats}
         self._providers = {each.item.name: each for each in plugins.providers}
+        self._methods = plugins.methods
         self._tools = {
             each.item.name: ToolEntry(
                 tool=each.item,
@@ -85,6 +87,10 @@ class Catalog(FormatCatalog):
             NotFound: There is none.
         """
         return _known(self._format_owners, name, "format")
+
+    def methods(self) -> tuple[Owned[WireMethod], ...]:
+        """Return the wire methods that formats contribute, in the order of loading."""
+        return self._methods
 
     def kind_of(self, name: str) -> FileKind:
         """Return what a file is, by its name."""

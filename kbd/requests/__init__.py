@@ -11,6 +11,7 @@
                    SetActiveModel; RunGet RunList
     drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList ReviewGetChangeSet
                    ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
+    formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
     notifications  what the daemon sends without being asked
     openrpc        the document that `rpc.discover` answers, made from these records

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kbd.core.plugins.contributions import wire_methods_of
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.schemas import plain_schema
 from kbd.formats import FormatHandler
@@ -27,6 +28,7 @@ def check_format(item: object) -> str:
 
     Raises:
         PluginError: It is not a handler, or an attribute is missing or ill-formed.
+        TypeError: An operation has no JSON schema.
     """
     if not isinstance(item, FormatHandler):
         raise PluginError(_stranger(item, "FormatHandler"))
@@ -39,6 +41,7 @@ def check_format(item: object) -> str:
         fine = isinstance(suffix, str) and isinstance(mime, str) and suffix == suffix.lower()
         _require(item, "suffixes", fine and bool(suffix))
     _check_preload(item, item.preload)
+    wire_methods_of(item)
     return name
 
 

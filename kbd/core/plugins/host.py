@@ -15,12 +15,14 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from kbd.core.plugins.checks import check_format, check_provider, check_tool
+from kbd.core.plugins.contributions import WireMethod, wire_methods_of
 from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
 from kbd.core.plugins.installed import Installed, installed
 from kbd.core.plugins.suffixes import FormatsByName
 from kbd.core.settings import Settings
 from kbd.formats import FormatHandler
 from kbd.providers import Provider
+from kbd.requests import METHODS
 from kbd.tools import Tool
 
 __all__ = ["GROUP", "Owned", "Plugin", "PluginStatus", "Plugins"]
@@ -119,6 +121,7 @@ class Plugins:
         formats: The handlers with their owners, in that order.
         providers: The providers likewise.
         tools: The tools likewise.
+        methods: The wire methods that the formats contribute, likewise.
     """
 
     def __init__(self) -> None:
@@ -128,6 +131,7 @@ class Plugins:
         self.formats: tuple[Owned[FormatHandler], ...] = ()
         self.providers: tuple[Owned[Provider], ...] = ()
         self.tools: tuple[Owned[Tool], ...] = ()
+        self.methods: tuple[Owned[WireMethod], ...] = ()
 
     @classmethod
     def discover(
@@ -149,6 +153,7 @@ class Plugins:
         for point in sorted(points, key=_order):
             plugins._load(point, settings, environment or {})
         plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
+        plugins.methods = plugins._take_methods()
         plugins.providers = plugins._take("kbd_register_providers", "provider", check_provider)
         catalog = FormatsByName(each.item for each in plugins.formats)
         plugins.tools = plugins._take("kbd_register_tools", "tool", check_tool, formats=catalog)
@@ -221,6 +226,22 @@ class Plugins:
                     continue
                 taken[name] = Owned(plugin=entry.plugin, item=item)
                 entry.brings.append((kind, name))
+        return tuple(taken.values())
+
+    def _take_methods(self) -> tuple[Owned[WireMethod], ...]:
+        """Return the wire methods of all formats; of two of one name the second is left out."""
+        taken: dict[str, Owned[WireMethod]] = {}
+        for owned in self.formats:
+            faults = next(each.faults for each in self._entries if each.plugin is owned.plugin)
+            for method in wire_methods_of(owned.item):
+                name = method.kind.method
+                if name in METHODS:
+                    faults.append(f"method {name} is left out: it is one of kbd's own")
+                elif name in taken:
+                    owner = taken[name].plugin.name
+                    faults.append(f"method {name} is left out: plugin {owner} brings one, too")
+                else:
+                    taken[name] = Owned(plugin=owned.plugin, item=method)
         return tuple(taken.values())
 
     def _declarations(self, entry: _Entry, hook: str, offered: Mapping[str, Any]) -> Sequence[Any]:

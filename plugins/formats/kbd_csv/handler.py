@@ -39,6 +39,7 @@ class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
         "the raw lines (line_start, line_count), header and quotes included."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
+    wire_methods = ()
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return rows, columns, delimiter, quotes, encoding and chunks of 500 rows."""

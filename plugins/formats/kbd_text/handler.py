@@ -1,6 +1,6 @@
 """The declaration of the format; the work is in `reading`, which the worker loads once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from kbd.formats import FormatHandler, Mappable, Passage, Readable, Reading, Region, Source
@@ -22,6 +22,8 @@ class TextFormat(FormatHandler, Mappable, Readable):
         "number of lines and chunks of 200; without coordinates a long file gives its first chunk."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
+    wire_methods = ("GetMap",)
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadLines": coordinates}
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return line_count, char_count, encoding and chunks; for JSON its top level and keys."""

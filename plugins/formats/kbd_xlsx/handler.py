@@ -54,6 +54,7 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
         "auto_filter."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
 
     def info(self, source: Source) -> dict[str, Any]:

@@ -1,0 +1,217 @@
+"""Requests about one file's contents: what the wire methods of formats are made of.
+
+No method is called by these names. Each format's methods are records derived from these, under the
+format's own names (`XlsxGetMap`), and join the others when the daemon starts.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+
+__all__ = [
+    "ApplyOps",
+    "AssetParam",
+    "ChunkPlace",
+    "CopyAssets",
+    "ExtractText",
+    "FileWritten",
+    "GetInfo",
+    "GetMap",
+    "GetStyles",
+    "ReadFileRequest",
+    "ReadRegion",
+    "RegionRead",
+    "TextExtracted",
+    "TextPlace",
+]
+
+_Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+_Cursor = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+
+MOST_OPERATIONS = 500
+"""As many as a model may give in one call."""
+
+MOST_CHARACTERS = 1024 * 1024
+"""Of an answer's text; each takes six bytes of JSON at the most, and a message 10 MiB."""
+
+
+class _FormatRequest(Request):
+    """The root of the requests about a file's contents."""
+
+    subject: ClassVar[str] = "file"
+
+    workbench_id: WorkbenchParam
+
+
+class ReadFileRequest(_FormatRequest):
+    """Ask about a file.
+
+    Args:
+        path: Its name in the workbench.
+        root: Which version; the draft's if one is open, else the published one.
+    """
+
+    path: _Path
+    root: Literal["draft", "published"] | Unset = UNSET
+
+
+class GetInfo(ReadFileRequest):
+    """Ask for the few facts that cost little."""
+
+    answer: ClassVar[type[Any]] = dict[str, Any]
+
+
+class GetMap(ReadFileRequest):
+    """Ask for the structure, without the contents."""
+
+    answer: ClassVar[type[Any]] = dict[str, Any]
+
+
+class GetStyles(ReadFileRequest):
+    """Ask how a file looks, and what of it can be copied into another.
+
+    Args:
+        sheet: Of which sheet; of the whole file if absent.
+    """
+
+    answer: ClassVar[type[Any]] = dict[str, Any]
+
+    sheet: str | Unset = UNSET
+
+
+class ChunkPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a reading stands in the whole: `range` is in the format's own coordinates."""
+
+    chunk_index: int
+    total_chunks: int
+    has_more: bool
+    range: str
+
+
+class RegionRead(Answer):
+    """The contents of a region.
+
+    Args:
+        text: As a reader would want it.
+        warnings: What the reader must know.
+        chunk_info: Where it stands.
+        rows: Its cells as typed values, where the format has cells: null, number, boolean, text, or
+            an object that says more of a date or a formula.
+    """
+
+    text: str
+    warnings: tuple[str, ...]
+    chunk_info: ChunkPlace | Unset = UNSET
+    rows: tuple[tuple[Any, ...], ...] | Unset = UNSET
+
+
+class ReadRegion(ReadFileRequest):
+    """Read a region; of a large file without coordinates, its first chunk."""
+
+    answer: ClassVar[type[Any]] = RegionRead
+
+
+class TextPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in the file, as people would name it, and the character where its text starts."""
+
+    place: str
+    start: int
+
+
+class TextExtracted(Answer):
+    """A part of all text.
+
+    Args:
+        text: The text.
+        places: Where its pieces stand in the file.
+        has_more: Whether there is more; then the next request gives the two cursors.
+        passage_start: The passage to go on with.
+        character_start: The character of that passage to go on with.
+    """
+
+    text: str
+    places: tuple[TextPlace, ...]
+    has_more: bool
+    passage_start: int | Unset = UNSET
+    character_start: int | Unset = UNSET
+
+
+class ExtractText(ReadFileRequest):
+    """Read all text, a part at a time.
+
+    Args:
+        passage_start: The passage to begin with, as the answer before gave it.
+        character_start: The character of that passage to begin with, likewise.
+        limit: The most characters of the answer.
+    """
+
+    answer: ClassVar[type[Any]] = TextExtracted
+
+    passage_start: _Cursor = 0
+    character_start: _Cursor = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_CHARACTERS)] = 256 * 1024
+
+
+class FileWritten(Answer):
+    """What was written into the draft.
+
+    Args:
+        applied: How many operations: all of them, for a call is all or nothing.
+        changed: What each changed.
+        warnings: What was skipped, and what the file reaches out to now.
+        ok: Always true; what fails is answered with an error.
+    """
+
+    applied: int
+    changed: tuple[str, ...]
+    warnings: tuple[str, ...]
+    ok: Literal[True] = True
+
+
+class ApplyOps(_FormatRequest):
+    """Change or make a file by operations, in order, all or nothing, into the draft.
+
+    Args:
+        path: Its name in the workbench.
+        ops: The operations.
+        create_new: Make a new file; the path must not exist yet.
+        create_if_missing: Make the file if it is missing, else edit it.
+        copy_from: Make the new file as a copy of this one first.
+        root: Only the draft can be written.
+    """
+
+    answer: ClassVar[type[Any]] = FileWritten
+
+    path: _Path
+    ops: Annotated[tuple[dict[str, Any], ...], msgspec.Meta(max_length=MOST_OPERATIONS)]
+    create_new: bool = False
+    create_if_missing: bool = False
+    copy_from: _Path | None = None
+    root: Literal["draft"] = "draft"
+
+
+class AssetParam(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An asset to copy, as the styles list it, and where it goes if that is not plain."""
+
+    asset_id: Annotated[str, msgspec.Meta(min_length=1)]
+    target: str | None = None
+
+
+class CopyAssets(_FormatRequest):
+    """Copy looks and media from one file into another, all or nothing, into the draft.
+
+    Args:
+        source_path: The file that has them.
+        target_path: The file that gets them; made new if it does not exist.
+        assets: Which: "kind:name" as the styles list them, or that with a target.
+        root: Only the draft can be written; both files are seen as the draft has them.
+    """
+
+    answer: ClassVar[type[Any]] = FileWritten
+
+    source_path: _Path
+    target_path: _Path
+    assets: Annotated[tuple[str | AssetParam, ...], msgspec.Meta(min_length=1, max_length=200)]
+    root: Literal["draft"] = "draft"
