@@ -13,12 +13,16 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.opc import Package
 from kbd_xlsx.references import Area
 
 __all__ = ["Grid", "GridBook", "Value", "open_grids", "plain_text", "shown"]
 
 Value = int | float | str | bool | dt.date | dt.datetime | dt.time | dt.timedelta
 """What a cell may hold; "" is nothing."""
+
+_ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
+"""What calamine unpacks of a package beside its sheets, into memory."""
 
 
 class Grid(msgspec.Struct, frozen=True):
@@ -95,8 +99,9 @@ class GridBook:
 
 
 @contextmanager
-def open_grids(source: Source) -> Iterator[GridBook]:
-    """Open a workbook whose package was checked before; raises FileReadFailed."""
+def open_grids(source: Source, package: Package) -> Iterator[GridBook]:
+    """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
+    package.prove(*_ALSO_UNPACKED)
     with source.path.open("rb") as file:
         with _calamine_errors(source.name):
             # By its bytes, not by its path, whose name means nothing.

@@ -46,7 +46,7 @@ def look(source: Source) -> tuple[Workbook, list[Look]]:
             raise FileReadFailed(f"{source.name} is damaged: it has no sheets.")
         # All sheets are checked before any is loaded.
         checked = [(sheet, sheet_features(package, sheet)) for sheet in workbook.sheets]
-        with open_grids(source) as book:
+        with open_grids(source, package) as book:
             return workbook, [
                 Look(
                     sheet,

@@ -57,7 +57,7 @@ def read_region(source: Source, region: Region) -> Reading:
         workbook = read_workbook(package)
         sheet = find_sheet(workbook, name) if name else _first(workbook.sheets)
         features = sheet_features(package, sheet)
-        with open_grids(source) as book:
+        with open_grids(source, package) as book:
             grid = book.grid(sheet.name)
         formulas = read_formulas(package, sheet, features)
         grid = grid.widened(formulas.keys())
@@ -73,7 +73,7 @@ def passages(source: Source) -> Iterator[Passage]:
         workbook = read_workbook(package)
         for sheet in workbook.sheets:
             formulas = read_formulas(package, sheet, sheet_features(package, sheet))
-            with open_grids(source) as book:
+            with open_grids(source, package) as book:
                 grid = book.grid(sheet.name).widened(formulas.keys())
             if grid.area is None:
                 continue

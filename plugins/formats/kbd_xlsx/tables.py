@@ -35,7 +35,7 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
         wanted = find_sheet(workbook, sheet) if sheet is not None else None
         parts = workbook.sheets if wanted is None else (wanted,)
         features = {part.name: sheet_features(package, part) for part in parts}
-        with open_grids(source) as book:
+        with open_grids(source, package) as book:
             chosen, grid = _choose(book, workbook, wanted)
         places = read_formulas(package, chosen, features[chosen.name])
         grid = grid.widened(places.keys())

@@ -1,0 +1,168 @@
+"""How far a sheet's cells reach, known before a library makes a dense rectangle of them.
+
+Two cells can span seventeen thousand million. Sheets are searched as bytes: where each cell is
+written as nearly all producers write it, one pass bounds the rectangle; otherwise, or where the
+bound is too high, it is measured exactly. Errors are on the side of measuring.
+"""
+
+import re
+from collections.abc import Iterable
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.opc import Package, reading_errors
+from kbd_xlsx.references import Area, column_number
+from kbd_xlsx.workbook import SheetPart
+
+__all__ = ["MAX_DENSE_CELLS", "OVERLAP_BYTES", "Bound", "check_extent"]
+
+MAX_DENSE_CELLS = 16_000_000
+"""Cells of the rectangle around a sheet's values: some 500 MB in the library that reads it."""
+
+OVERLAP_BYTES = 1024
+"""What blocks of a part share; a cell's address, and mostly the whole of its tag, is shorter."""
+
+_OTHERWISE = re.compile(rb"<c(?=[\s>/])(?! r=\"[A-Z]{1,3}\d{1,7}\")|:c[\s>/]")
+"""A cell that does not begin with a plain address."""
+
+_CELL = re.compile(rb"<c r=\"([A-Z]{1,3})(\d{1,7})\"")
+_EMPTY = re.compile(rb"(?:\s\w+=\"[^\"<>]*\")*\s*/>")
+_MOST_KEPT = 100_000
+
+_ADDRESS = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
+
+# Row numbers from 970, 22,000 and 610,000: what is too far beside a column whose name has three
+# letters, two or one.
+_FAR_ROWS = (
+    rb"9[7-9]\d|\d{4,}",
+    rb"2[2-9]\d{3}|[3-9]\d{4}|\d{6,}",
+    rb"6[1-9]\d{4}|[7-9]\d{5}|\d{7}",
+)
+
+
+def _outside(letters: int, far: int) -> re.Pattern[bytes]:
+    """Find a cell with a longer column name, or a row of a further class, than those seen."""
+    return re.compile(rb"r=\"([A-Z]{%d}|[A-Z]{1,3}(?:%s)\")" % (letters + 1, _FAR_ROWS[far]))
+
+
+_OUTSIDE = {
+    (letters, far): _outside(letters, far)
+    for letters in (1, 2, 3)
+    for far in range(len(_FAR_ROWS))
+    if letters + far <= len(_FAR_ROWS)
+}
+"""By what was seen, for all that is surely small enough: a letter more allows a class less."""
+
+
+class Bound:
+    """A bound of a sheet's rectangle, drawn from its blocks one after the other."""
+
+    def __init__(self) -> None:
+        self._letters = 1
+        self._far = 0
+        self.is_plain = True
+        """Whether all cells are written as nearly all producers write them."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the rectangle is surely small enough."""
+        return self.is_plain and (self._letters, self._far) in _OUTSIDE
+
+    def take(self, block: bytes) -> None:
+        """Look through a block that overlaps the one before it."""
+        self.is_plain = self.is_plain and _OTHERWISE.search(block) is None
+        at = 0
+        while self.is_safe:
+            found = _OUTSIDE[self._letters, self._far].search(block, at)
+            if found is None:
+                return
+            at = found.start()
+            if found[1].isalpha():
+                self._letters += 1
+            else:
+                self._far += 1
+
+
+def check_extent(package: Package, sheet: SheetPart, bound: Bound, blocks: Iterable[bytes]) -> None:
+    """Measure the rectangle around the cells that hold something, if its bound is too high.
+
+    Args:
+        package: Where the sheet is.
+        sheet: The sheet.
+        bound: What a first pass found.
+        blocks: The blocks of its part, once more.
+
+    Raises:
+        FileReadFailed: It is too large to be read.
+    """
+    if bound.is_safe:
+        return
+    found = _plain_extent(blocks) if bound.is_plain else _any_extent(package, sheet)
+    rows, columns = max(0, found.bottom - found.top + 1), max(0, found.right - found.left + 1)
+    if rows * columns > MAX_DENSE_CELLS:
+        raise FileReadFailed(
+            f"Sheet {sheet.name} spans {rows:,} rows and {columns:,} columns; that is too large "
+            "to be read."
+        )
+
+
+def _plain_extent(blocks: Iterable[bytes]) -> Area:
+    """Measure by the cells' addresses."""
+    filled: set[tuple[bytes, bytes]] = set()
+    last: set[tuple[bytes, bytes]] = set()
+    for block in blocks:
+        # A tag may be cut at a block's end; then it is whole in the next one.
+        sure, last = len(block) - OVERLAP_BYTES, set()
+        for cell in _CELL.finditer(block):
+            if not _EMPTY.match(block, cell.end()):
+                (filled if cell.start() < sure else last).add((cell[1], cell[2]))
+        # What matters of many cells is their outermost rows and columns.
+        if len(filled) > _MOST_KEPT:
+            filled = _outermost(filled)
+    outer = _outermost(filled | last)
+    if not outer:
+        return Area(1, 1, 0, 0)
+    rows = [int(digits) for _, digits in outer]
+    columns = [column_number(letters.decode()) for letters, _ in outer]
+    return Area(min(rows), min(columns), max(rows), max(columns))
+
+
+def _outermost(cells: set[tuple[bytes, bytes]]) -> set[tuple[bytes, bytes]]:
+    """Return the cells that are farthest to each side."""
+    if not cells:
+        return cells
+    by_row = sorted(cells, key=lambda cell: int(cell[1]))
+    by_column = sorted(cells, key=lambda cell: (len(cell[0]), cell[0]))
+    return {by_row[0], by_row[-1], by_column[0], by_column[-1]}
+
+
+def _any_extent(package: Package, sheet: SheetPart) -> Area:
+    """Measure by the elements, where rows and cells need not have addresses."""
+    top = left = 1 << 30
+    bottom = right = row = column = 0
+    with package.open(sheet.part) as file, reading_errors(package.name):
+        for event, element in etree.iterparse(
+            file, ("start", "end"), tag=("{*}row", "{*}c"), resolve_entities=False, no_network=True
+        ):
+            if event == "start":
+                row, column = _place(package, element, row, column)
+            elif element.tag.endswith("}c") and (len(element) or element.text):
+                top, left = min(top, row), min(left, column)
+                bottom, right = max(bottom, row), max(right, column)
+            if event == "end":
+                element.clear()
+    return Area(top, left, bottom, right)
+
+
+def _place(package: Package, element: etree._Element, row: int, column: int) -> tuple[int, int]:
+    """Return where a cell, or the beginning of a row, is; what has no address comes next."""
+    address = element.get("r")
+    if element.tag.endswith("}row"):
+        return (int(address) if address and address.isdecimal() else row + 1), 0
+    if address is None:
+        return row, column + 1
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise FileReadFailed(f"{package.name} is damaged: a cell has an address that no sheet has.")
+    return int(found[2]), column_number(found[1].upper())
