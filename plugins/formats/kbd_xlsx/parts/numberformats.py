@@ -8,7 +8,7 @@ written here, only kept.
 import re
 from collections.abc import Mapping
 
-__all__ = ["BUILTIN_CODES", "BUILTIN_IDS", "FIRST_CUSTOM_ID", "shows_date"]
+__all__ = ["BUILTIN_CODES", "BUILTIN_IDS", "FIRST_CUSTOM_ID", "LANGUAGE_CODES", "shows_date"]
 
 FIRST_CUSTOM_ID = 164
 """Below it the numbers belong to the programs."""
@@ -43,6 +43,18 @@ BUILTIN_CODES: Mapping[int, str] = {
     48: "##0.0E+0",
     49: "@",
 }
+LANGUAGE_CODES: Mapping[int, str] = {
+    5: '"$"#,##0_);\\("$"#,##0\\)',
+    6: '"$"#,##0_);[Red]\\("$"#,##0\\)',
+    7: '"$"#,##0.00_);\\("$"#,##0.00\\)',
+    8: '"$"#,##0.00_);[Red]\\("$"#,##0.00\\)',
+    41: '_(* #,##0_);_(* \\(#,##0\\);_(* "-"_);_(@_)',
+    42: '_("$"* #,##0_);_("$"* \\(#,##0\\);_("$"* "-"_);_(@_)',
+    43: '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* "-"??_);_(@_)',
+    44: '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)',
+}
+"""Formats that each program shows in its user's language and currency, as in the United States."""
+
 BUILTIN_IDS: Mapping[str, int] = {code: number for number, code in BUILTIN_CODES.items()}
 
 # Dates in the languages of East Asia, whose codes differ by language.
