@@ -15,6 +15,7 @@ import msgspec
 
 from kbd.formats import (
     Applied,
+    AssetPick,
     FormatHandler,
     Placement,
     Reading,
@@ -168,6 +169,14 @@ class Formats(FormatCatalog, Protocol):
         target: Path,
     ) -> Applied:
         """Validate operations against the handler's records and `Editable.apply` them."""
+
+    async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
+        """Return `Styled.get_styles`."""
+
+    async def copy_assets(
+        self, source: FileRef, into: FileRef | None, picks: Sequence[AssetPick], target: Path
+    ) -> Applied:
+        """Return `Styled.copy_assets` of the source's format."""
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
         """Return `Tabular.read_table`."""

@@ -23,6 +23,7 @@ import msgspec
 from kbd.errors import NotFound, SandboxViolation, ValidationFailed
 from kbd.formats import (
     Applied,
+    AssetPick,
     Editable,
     FormatHandler,
     Mappable,
@@ -31,6 +32,7 @@ from kbd.formats import (
     Reading,
     Region,
     Source,
+    Styled,
     Table,
     Tabular,
     Written,
@@ -50,7 +52,7 @@ class _Files:
         for folder in self._folders.values():
             folder.mkdir(parents=True, exist_ok=True)
         self._files: dict[FileName, FileRef] = {}
-        self._staged: dict[FileName, Path] = {}
+        self._staged: dict[FileName, tuple[Path, tuple[str, ...]]] = {}
         self._paths: list[Path] = []
         self._counter = itertools.count()
 
@@ -96,21 +98,23 @@ class _Files:
     def cached(self, key: str) -> Path:
         return self._folders["cache"] / key
 
-    def put(self, name: FileName, staged: Path) -> None:
-        self._staged[name] = staged
+    def put(self, name: FileName, staged: Path, *, external: Sequence[str] = ()) -> None:
+        before = self._files.get(name)
+        known = before.external if before else ()
+        self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))
 
-    def store(self, name: FileName, data: bytes) -> FileRef:
+    def store(self, name: FileName, data: bytes, external: tuple[str, ...] = ()) -> FileRef:
         """Make bytes a blob and a file of that name."""
         blob = BlobHash(hashlib.sha256(data).hexdigest())
         path = self._folders["blobs"] / blob
         path.write_bytes(data)
-        self._files[name] = FileRef(name=name, blob=blob, size_bytes=len(data), path=path)
+        self._files[name] = FileRef(name, blob, len(data), path, external)
         return self._files[name]
 
     def land(self) -> tuple[FileName, ...]:
         """Make what was put the current files, as the draft does when a call succeeds."""
-        for name, staged in self._staged.items():
-            self.store(name, staged.read_bytes())
+        for name, (staged, external) in self._staged.items():
+            self.store(name, staged.read_bytes(), external)
         landed = tuple(self._staged)
         self.drop()
         return landed
@@ -173,6 +177,23 @@ class _Formats(_Catalog):
         except msgspec.ValidationError as error:
             raise ValidationFailed(f"operations: {error}") from None
         return handler.apply(_source(source) if source else None, tuple(records), target)
+
+    async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Styled):
+            raise ValidationFailed(f"{file.name} cannot tell its styles")
+        found = _crossed(handler.get_styles(_source(file), sheet))
+        assert isinstance(found, dict)
+        return found
+
+    async def copy_assets(
+        self, source: FileRef, into: FileRef | None, picks: Sequence[AssetPick], target: Path
+    ) -> Applied:
+        handler = self.for_name(source.name)
+        if not isinstance(handler, Styled):
+            raise ValidationFailed(f"{source.name} cannot give styles or media")
+        getter = _source(into) if into else None
+        return handler.copy_assets(_source(source), getter, tuple(picks), target)
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
         handler = self.for_name(file.name)

@@ -1,4 +1,4 @@
-"""Two small but real formats for tests of tools: lines of text, and a workbook kept as JSON."""
+"""Small but real formats for tests of tools: lines of text, and workbooks kept as JSON."""
 
 import csv
 import json
@@ -12,6 +12,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import (
     Applied,
+    AssetPick,
     ChunkInfo,
     Column,
     Editable,
@@ -23,12 +24,13 @@ from kbd.formats import (
     Reading,
     Region,
     Source,
+    Styled,
     Table,
     Tabular,
     Written,
 )
 
-__all__ = ["BookFormat", "LinesFormat", "book"]
+__all__ = ["BookFormat", "LinesFormat", "StyledBook", "book", "styled"]
 
 
 class LinesFormat(FormatHandler, Mappable, Readable):
@@ -159,6 +161,48 @@ class BookFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
         return Written(
             f"{placement.start_cell}:+{len(values)}", len(values), len(columns), warnings
         )
+
+
+class StyledBook(BookFormat, Styled):
+    """A workbook whose sheets have a style; one that names an address reaches out to it."""
+
+    def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
+        """Return the style of each sheet, or of one."""
+        sheets = _load(source)
+        if sheet is not None and sheet not in sheets:
+            raise ValidationFailed(f"there is no sheet {sheet}")
+        styles = {
+            name: found["style"]
+            for name, found in sheets.items()
+            if "style" in found and sheet in (None, name)
+        }
+        assets = [{"asset_id": f"style:{name}", "kind": "style"} for name in styles]
+        return {"styles": styles, "assets": assets}
+
+    def copy_assets(
+        self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
+    ) -> Applied:
+        """Give a sheet of the target, or the one of the same name, a sheet's style."""
+        styles = self.get_styles(source, None)["styles"]
+        sheets = _load(into)
+        changed, external = [], []
+        for pick in picks:
+            kind, _, name = pick.asset_id.partition(":")
+            if kind != "style" or name not in styles:
+                raise ValidationFailed(f"there is no asset {pick.asset_id}")
+            where = pick.target or name
+            before = sheets.get(where, {"columns": [], "rows": []})
+            sheets[where] = {**before, "style": styles[name]}
+            changed.append(f"{pick.asset_id} -> {where}")
+            if "//" in styles[name]:
+                external.append(f"{where}: {styles[name]}")
+        target.write_text(json.dumps(sheets))
+        return Applied(len(picks), tuple(changed), external=tuple(external))
+
+
+def styled(**styles: str) -> str:
+    """Return the content of a workbook of empty sheets from `sheet="style"`."""
+    return json.dumps({n: {"columns": [], "rows": [], "style": s} for n, s in styles.items()})
 
 
 def book(**sheets: tuple[list[list[str]], list[list[Any]]]) -> str:

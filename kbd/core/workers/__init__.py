@@ -18,12 +18,14 @@ zygote kills what it has and leaves; when a zygote dies the kernel kills its chi
     wire      the records of these channels
     zygote    the zygote's loop                    } what runs in
     child     one call: limits, work, answer       } the worker
-    entry     calls of format handlers             } processes
+    entry     calls of format handlers,            } processes
+    extracts  of all text a part at a time         }
     channel   a call's request and answer
     process   one zygote, seen from the daemon
     outcomes  what an answer, or a death, means
     pool      `Workers`
     shelves   what formats keep of a file between calls, and which of it goes
+    operations  operations, made the records of a handler
     formats   `FormatCalls`: the formats, called in workers
 
 The worker's side imports `wire`, and this page imports nothing, so that a worker starts quickly.

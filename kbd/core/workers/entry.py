@@ -13,7 +13,9 @@ from typing import Any, Union
 import msgspec
 
 from kbd.core.plugins.hooks import formats_of
+from kbd.core.workers.extracts import extract
 from kbd.formats import (
+    AssetPick,
     Celled,
     Editable,
     Mappable,
@@ -21,10 +23,22 @@ from kbd.formats import (
     Readable,
     Region,
     Source,
+    Styled,
     Tabular,
 )
 
-__all__ = ["apply", "cells", "info", "map_file", "read", "read_table", "write_table"]
+__all__ = [
+    "apply",
+    "cells",
+    "copy_assets",
+    "extract_text",
+    "get_styles",
+    "info",
+    "map_file",
+    "read",
+    "read_table",
+    "write_table",
+]
 
 
 class Handle(msgspec.Struct, frozen=True):
@@ -63,6 +77,48 @@ def cells(
     handler = _handler(handle)
     assert isinstance(handler, Celled)
     return _plain(handler.cells(_file(path, name, shelf), msgspec.convert(region, Region)))
+
+
+def extract_text(
+    handle: dict[str, Any],
+    path: str,
+    name: str,
+    shelf: str | None,
+    passage: int,
+    character: int,
+    limit: int,
+) -> Any:
+    """Return a part of `Readable.passages`, as an `Extract`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Readable)
+    passages = handler.passages(_file(path, name, shelf))
+    return _plain(extract(passages, passage, character, limit))
+
+
+def get_styles(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, sheet: str | None
+) -> Any:
+    """Return `Styled.get_styles`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Styled)
+    return _plain(handler.get_styles(_file(path, name, shelf), sheet))
+
+
+def copy_assets(
+    handle: dict[str, Any],
+    path: str,
+    name: str,
+    into: tuple[str, str] | None,
+    picks: Sequence[Mapping[str, Any]],
+    target: str,
+) -> Any:
+    """Return `Styled.copy_assets`; `into` is the path and the name of what gets the assets."""
+    handler = _handler(handle)
+    assert isinstance(handler, Styled)
+    getter = None if into is None else Source(Path(into[0]), into[1])
+    chosen = msgspec.convert(tuple(picks), tuple[AssetPick, ...])
+    source = Source(Path(path), name)
+    return _plain(handler.copy_assets(source, getter, chosen, Path(target)))
 
 
 def apply(

@@ -1,7 +1,6 @@
 """The formats as tools and the daemon call them: each capability in its plugin's worker."""
 
 import contextlib
-import difflib
 import hashlib
 import os
 from collections import OrderedDict
@@ -16,26 +15,29 @@ from anyio import to_thread
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.workers import child
+from kbd.core.workers.extracts import Extract
+from kbd.core.workers.operations import cannot, operations_of
 from kbd.core.workers.pool import Workers
 from kbd.core.workers.shelves import Shelves
 from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
 from kbd.formats import (
     Applied,
+    AssetPick,
     Celled,
-    Editable,
     FormatHandler,
     Mappable,
     Placement,
     Readable,
     Reading,
     Region,
+    Styled,
     Table,
     Tabular,
     Written,
 )
 from kbd.tools import FileRef, Formats
 
-__all__ = ["FormatCalls", "operations_of"]
+__all__ = ["FormatCalls"]
 
 MAPS_IN_MEMORY = 256
 """Maps that are kept decoded; a workbench has 200 files by default."""
@@ -78,7 +80,7 @@ class FormatCalls(Formats):
         """Return `Mappable.map`, cached by content, name and the plugin's version."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Mappable):
-            raise _cannot(owned.item, "tell its structure", file.name)
+            raise cannot(owned.item, "tell its structure", file.name)
         key = _map_key(owned, file)
         known = self._maps.get(key) or await self._stored_map(key)
         if known is None:
@@ -96,15 +98,44 @@ class FormatCalls(Formats):
         """Return `Readable.read`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
-            raise _cannot(owned.item, "be read as text", file.name)
+            raise cannot(owned.item, "be read as text", file.name)
         return await self._read_region(owned, owned.item, "read", file, region)
 
     async def cells(self, file: FileRef, region: Region) -> Reading:
         """Return `Celled.cells`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Celled):
-            raise _cannot(owned.item, "be read by cells", file.name)
+            raise cannot(owned.item, "be read by cells", file.name)
         return await self._read_region(owned, owned.item, "cells", file, region)
+
+    async def extract(self, file: FileRef, passage: int, character: int, limit: int) -> Extract:
+        """Return a part of `Readable.passages`; see `extracts.extract`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Readable):
+            raise cannot(owned.item, "be read as text", file.name)
+        more = {"passage": passage, "character": character, "limit": limit}
+        return await self._read(owned, "extract_text", Extract, file, more)
+
+    async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
+        """Return `Styled.get_styles`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Styled):
+            raise cannot(owned.item, "tell its styles", file.name)
+        return await self._read(owned, "get_styles", dict[str, Any], file, {"sheet": sheet})
+
+    async def copy_assets(
+        self, source: FileRef, into: FileRef | None, picks: Sequence[AssetPick], target: Path
+    ) -> Applied:
+        """Return `Styled.copy_assets`."""
+        owned = self._format_of(source)
+        if not isinstance(owned.item, Styled):
+            raise cannot(owned.item, "give styles or media", source.name)
+        arguments = _of(source) | {
+            "into": None if into is None else (str(into.path), into.name),
+            "picks": msgspec.to_builtins(tuple(picks)),
+            "target": str(target),
+        }
+        return await self._write(owned.item, "copy_assets", Applied, arguments)
 
     async def apply(
         self,
@@ -128,7 +159,7 @@ class FormatCalls(Formats):
         """Return `Tabular.read_table`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Tabular):
-            raise _cannot(owned.item, "be read as a table", file.name)
+            raise cannot(owned.item, "be read as a table", file.name)
         more = {"sheet": sheet, "target": str(target)}
         return await self._read(owned, "read_table", Table, file, more)
 
@@ -142,7 +173,7 @@ class FormatCalls(Formats):
     ) -> Written:
         """Return `Tabular.write_table`."""
         if not isinstance(handler, Tabular):
-            raise _cannot(handler, "be written as a table", source.name if source else "A new file")
+            raise cannot(handler, "be written as a table", source.name if source else "A new file")
         where = msgspec.to_builtins(placement)
         arguments = _of(source) | {"rows": str(rows), "placement": where, "target": str(target)}
         return await self._write(handler, "write_table", Written, arguments)
@@ -228,48 +259,6 @@ class FormatCalls(Formats):
             # A cache that cannot be written, on a full disk say, costs time and nothing else.
             with contextlib.suppress(OSError):
                 await to_thread.run_sync(_save, self._cache / key, value)
-
-
-def operations_of(
-    handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
-) -> tuple[msgspec.Struct, ...]:
-    """Return operations as the handler's records.
-
-    Raises:
-        ValidationFailed: The format takes none, or one is unknown or ill-formed.
-    """
-    if not isinstance(handler, Editable):
-        raise _cannot(handler, "be edited by operations", "A file")
-    records = {str(record.__struct_config__.tag): record for record in handler.operations}
-    return tuple(
-        _operation(records, f"operations[{place}]", operation)
-        for place, operation in enumerate(operations)
-    )
-
-
-def _operation(
-    records: Mapping[str, type[msgspec.Struct]], place: str, operation: Mapping[str, Any]
-) -> msgspec.Struct:
-    name = operation.get("op") if isinstance(operation, Mapping) else None
-    offered = ", ".join(records)
-    if not isinstance(name, str):
-        msg = f"{place}: an operation is an object with `op`, one of: {offered}."
-        raise ValidationFailed(msg)
-    if name not in records:
-        near = difflib.get_close_matches(name, records, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
-        raise ValidationFailed(msg)
-    try:
-        return msgspec.convert(dict(operation), records[name])
-    except msgspec.ValidationError as fault:
-        text, _, path = str(fault).partition(" - at `$")
-        msg = f"{place}{path.rstrip('`')} ({name}): {text[:1].lower()}{text[1:]}."
-        raise ValidationFailed(msg) from None
-
-
-def _cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
-    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
 
 
 def _of(file: FileRef | None) -> dict[str, Any]:

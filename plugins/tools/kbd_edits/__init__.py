@@ -1,15 +1,17 @@
-"""The tools that edit files by operations: one `<name>_operations` for each Editable format.
+"""The tools that edit files and tell how they look.
 
-A new format brings its handler and gets its tool here; nothing is written twice. Tools for styles
-join when formats offer them. `operations` is the tool, `schema` what a model is shown of it.
+Each Editable format gets `<name>_operations`, each Styled one `<name>_get_styles` and
+`<name>_copy_assets`. A new format brings its handler and gets its tools here; nothing is written
+twice. `operations` and `styles` are the tools, `schema` what a model is shown of operations.
 """
 
 from collections.abc import Sequence
 
 from kbd import hookimpl
-from kbd.formats import Editable, FormatHandler
+from kbd.formats import Editable, FormatHandler, Styled
 from kbd.tools import FormatCatalog, Tool
 from kbd_edits.operations import operations_tool
+from kbd_edits.styles import styles_tools
 
 __all__ = ["kbd_register_tools"]
 
@@ -21,5 +23,10 @@ def kbd_register_tools(formats: FormatCatalog) -> Sequence[Tool]:
 
 
 def _tools_of(handler: FormatHandler) -> list[Tool]:
-    """Return the tools that a handler's capabilities give; the place for those to come."""
-    return [operations_tool(handler, handler.operations)] if isinstance(handler, Editable) else []
+    """Return the tools that a handler's capabilities give."""
+    tools: list[Tool] = []
+    if isinstance(handler, Editable):
+        tools.append(operations_tool(handler, handler.operations))
+    if isinstance(handler, Styled):
+        tools += styles_tools(handler)
+    return tools

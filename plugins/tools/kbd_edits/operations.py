@@ -1,16 +1,15 @@
 """`<name>_operations`: typed operations on a new or an existing file, all or nothing."""
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
 
-from kbd.errors import NotFound, ValidationFailed
+from kbd.editing import apply_operations
 from kbd.formats import FormatHandler
-from kbd.tools import FileRef, Tool, ToolContext, ToolResult
-from kbd.types import Effect, FileName
+from kbd.tools import Tool, ToolContext, ToolResult
+from kbd.types import Effect
 from kbd_edits.schema import operations_schema
 
 __all__ = ["OperationsTool", "operations_tool"]
@@ -53,57 +52,24 @@ class OperationsTool(Tool):
                 an operation cannot be applied.
             NotFound: The path does not exist and nothing says that it shall be made.
         """
-        if not arguments.operations and arguments.copy_from is None:
-            raise ValidationFailed("operations is empty; give at least one")
-        name, source, created = self._target(context, arguments)
-        target = context.files.stage(PurePosixPath(name).suffix)
-        applied = await context.formats.apply(self._handler, source, arguments.operations, target)
-        context.files.put(name, target)
+        edited = await apply_operations(
+            context.files,
+            context.formats,
+            self._handler,
+            arguments.path,
+            arguments.operations,
+            create_new=arguments.create_new,
+            create_if_missing=arguments.create_if_missing,
+            copy_from=arguments.copy_from,
+        )
         value = {
-            "path": name,
-            "created": created,
-            "applied": applied.applied,
-            "changed": list(applied.changed),
-            "warnings": list(applied.warnings),
+            "path": edited.name,
+            "created": edited.created,
+            "applied": edited.applied,
+            "changed": list(edited.changed),
+            "warnings": list(edited.warnings),
         }
         return ToolResult(value, is_action=True)
-
-    def _target(
-        self, context: ToolContext, arguments: Any
-    ) -> tuple[FileName, FileRef | None, bool]:
-        """Return the name to write, the file to start from, and whether the name is new."""
-        files = context.files
-        if arguments.copy_from is not None:
-            source = self._own(context, files.get(arguments.copy_from))
-            return self._own_name(context, files.new(arguments.path)), source, True
-        if arguments.create_new:
-            return self._own_name(context, files.new(arguments.path)), None, True
-        if arguments.create_if_missing and files.find(arguments.path) is None:
-            return self._own_name(context, files.new(arguments.path)), None, True
-        try:
-            source = self._own(context, files.get(arguments.path))
-        except NotFound as error:
-            raise NotFound(
-                f"{error.message}. To make a new file, give create_new: true", detail=error.detail
-            ) from None
-        return source.name, source, False
-
-    def _own(self, context: ToolContext, file: FileRef) -> FileRef:
-        """Return a file if it is of this tool's format."""
-        self._own_name(context, file.name)
-        return file
-
-    def _own_name(self, context: ToolContext, name: FileName) -> FileName:
-        """Return a name if its suffix is of this tool's format.
-
-        Raises:
-            ValidationFailed: It is not.
-        """
-        handler = context.formats.for_name(name)
-        if handler is None or handler.name != self._handler.name:
-            suffixes = ", ".join(self._handler.suffixes)
-            raise ValidationFailed(f"{name} is not a {self._handler.name} file ({suffixes})")
-        return name
 
 
 def operations_tool(handler: FormatHandler, records: Sequence[type[msgspec.Struct]]) -> Tool:

@@ -1,0 +1,55 @@
+"""Operations as a client or a model gives them, made the records of a format's handler."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd.formats import Editable, FormatHandler
+
+__all__ = ["cannot", "operations_of"]
+
+
+def cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
+    """Return the refusal of what a file's format does not offer."""
+    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
+
+
+def operations_of(
+    handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
+) -> tuple[msgspec.Struct, ...]:
+    """Return operations as the handler's records.
+
+    Raises:
+        ValidationFailed: The format takes none, or one is unknown or ill-formed.
+    """
+    if not isinstance(handler, Editable):
+        raise cannot(handler, "be edited by operations", "A file")
+    records = {str(record.__struct_config__.tag): record for record in handler.operations}
+    return tuple(
+        _operation(records, f"operations[{place}]", operation)
+        for place, operation in enumerate(operations)
+    )
+
+
+def _operation(
+    records: Mapping[str, type[msgspec.Struct]], place: str, operation: Mapping[str, Any]
+) -> msgspec.Struct:
+    name = operation.get("op") if isinstance(operation, Mapping) else None
+    offered = ", ".join(records)
+    if not isinstance(name, str):
+        msg = f"{place}: an operation is an object with `op`, one of: {offered}."
+        raise ValidationFailed(msg)
+    if name not in records:
+        near = difflib.get_close_matches(name, records, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
+        raise ValidationFailed(msg)
+    try:
+        return msgspec.convert(dict(operation), records[name])
+    except msgspec.ValidationError as fault:
+        text, _, path = str(fault).partition(" - at `$")
+        msg = f"{place}{path.rstrip('`')} ({name}): {text[:1].lower()}{text[1:]}."
+        raise ValidationFailed(msg) from None

@@ -1,0 +1,159 @@
+"""An edit of a file by its format, whoever asks for it: a model's tool or a client's method.
+
+Where it starts, under which name it lands, what is refused and what is said of it are the same for
+both. What is written is put into `Files`; it lands when the call succeeds.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from kbd.errors import NotFound, ValidationFailed
+from kbd.formats import Applied, AssetPick, FormatHandler
+from kbd.tools import FileRef, Files, FormatCatalog, Formats
+from kbd.types import FileName
+
+__all__ = ["Edited", "apply_operations", "copy_assets", "own_file"]
+
+
+class Edited(msgspec.Struct, frozen=True):
+    """What an edit did.
+
+    Args:
+        name: The file that was written.
+        created: Whether it is new.
+        applied: How many operations were applied, or assets copied: all of them.
+        changed: What each changed.
+        warnings: What was skipped or should be looked at, and what the file reaches out to now.
+    """
+
+    name: FileName
+    created: bool
+    applied: int
+    changed: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+async def apply_operations(
+    files: Files,
+    formats: Formats,
+    handler: FormatHandler,
+    path: str,
+    operations: Sequence[Mapping[str, Any]],
+    *,
+    create_new: bool = False,
+    create_if_missing: bool = False,
+    copy_from: str | None = None,
+) -> Edited:
+    """Change or make a file by operations.
+
+    Args:
+        files: The workbench's files.
+        formats: The formats.
+        handler: The format, which is `Editable`.
+        path: The file.
+        operations: As a model or a client gives them.
+        create_new: Make a new file; the path must not exist yet.
+        create_if_missing: Make the file if it is missing, else edit it.
+        copy_from: Make the new file as a copy of this one first; then it may be all that is done.
+
+    Raises:
+        ValidationFailed: The path exists although it shall be new, is of another format, or an
+            operation cannot be applied.
+        NotFound: The path does not exist and nothing says that it shall be made.
+        FileReadFailed: The file cannot be read.
+    """
+    if not operations and copy_from is None:
+        raise ValidationFailed("operations is empty; give at least one")
+    carried: tuple[str, ...] = ()
+    if copy_from is not None:
+        source: FileRef | None = own_file(formats, handler, files.get(copy_from))
+        name = _new(files, formats, handler, path)
+        carried = source.external if source else ()
+    elif create_new or (create_if_missing and files.find(path) is None):
+        source, name = None, _new(files, formats, handler, path)
+    else:
+        source = own_file(formats, handler, _existing(files, path))
+        name = source.name
+    staged = files.stage(PurePosixPath(name).suffix)
+    applied = await formats.apply(handler, source, operations, staged)
+    files.put(name, staged, external=(*carried, *applied.external))
+    created = source is None or copy_from is not None
+    return _edited(name, applied, carried, created=created)
+
+
+async def copy_assets(
+    files: Files,
+    formats: Formats,
+    handler: FormatHandler,
+    source_path: str,
+    target_path: str,
+    picks: Sequence[AssetPick],
+) -> Edited:
+    """Copy assets of one file into another, which is made if it does not exist.
+
+    Args:
+        files: The workbench's files.
+        formats: The formats.
+        handler: The format of both, which is `Styled`.
+        source_path: The file that has the assets.
+        target_path: The file that gets them.
+        picks: Which assets.
+
+    Raises:
+        ValidationFailed: A file is of another format, there is no such asset, or it cannot be
+            copied.
+        NotFound: There is no file that has them.
+        FileReadFailed: A file cannot be read.
+    """
+    if not picks:
+        raise ValidationFailed("assets is empty; give at least one")
+    source = own_file(formats, handler, files.get(source_path))
+    into = files.find(target_path)
+    if into is None:
+        name = _new(files, formats, handler, target_path)
+    else:
+        name = own_file(formats, handler, into).name
+    staged = files.stage(PurePosixPath(name).suffix)
+    applied = await formats.copy_assets(source, into, picks, staged)
+    files.put(name, staged, external=applied.external)
+    return _edited(name, applied, (), created=into is None)
+
+
+def own_file(formats: FormatCatalog, handler: FormatHandler, file: FileRef) -> FileRef:
+    """Return a file if it is of this format.
+
+    Raises:
+        ValidationFailed: It is not.
+    """
+    _check_format(formats, handler, file.name)
+    return file
+
+
+def _existing(files: Files, path: str) -> FileRef:
+    try:
+        return files.get(path)
+    except NotFound as error:
+        raise NotFound(
+            f"{error.message}. To make a new file, give create_new: true", detail=error.detail
+        ) from None
+
+
+def _new(files: Files, formats: FormatCatalog, handler: FormatHandler, path: str) -> FileName:
+    name = files.new(path)
+    _check_format(formats, handler, name)
+    return name
+
+
+def _check_format(formats: FormatCatalog, handler: FormatHandler, name: FileName) -> None:
+    found = formats.for_name(name)
+    if found is None or found.name != handler.name:
+        suffixes = ", ".join(handler.suffixes)
+        raise ValidationFailed(f"{name} is not a {handler.name} file ({suffixes})")
+
+
+def _edited(name: FileName, applied: Applied, carried: tuple[str, ...], *, created: bool) -> Edited:
+    warnings = dict.fromkeys((*applied.warnings, *carried, *applied.external))
+    return Edited(name, created, applied.applied, applied.changed, tuple(warnings))
