@@ -2,6 +2,7 @@
 
     magic      what a file is that is no zip
     guard      the zip, checked before anything opens a part of it
+    unpacking  an entry's contents, held against what it claims
     prolog     what a part holds before its root: no document type
     package    a package for reading, guarded
     kinds      what kind of package it is, against what its suffix promises
@@ -11,11 +12,13 @@
 Formats that are such packages share it. Only modules that a worker preloads import it.
 """
 
+from kbd.opc.guard import MAX_PART_BYTES
 from kbd.opc.kinds import Family, Identity, identify
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriting import Rewriting, xml_bytes
 
 __all__ = [
+    "MAX_PART_BYTES",
     "Family",
     "Identity",
     "Package",

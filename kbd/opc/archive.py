@@ -57,16 +57,15 @@ class ArchiveWriter:
             self._begin(entry, name.encode(), 0 if name.isascii() else _UTF8_FLAG)
         self._write(packed)
 
-    def copy(self, info: ZipInfo, packed: IO[bytes]) -> None:
+    def copy(self, info: ZipInfo, packed: bytes) -> None:
         """Add an entry of another archive as it lies there; only its extra fields stay behind.
 
         Args:
             info: The entry, whose sizes are those of the bytes.
-            packed: A stream of exactly its compressed bytes.
+            packed: Exactly its compressed bytes.
         """
         self._begin(info, raw_name(info), info.flag_bits & _KEPT_FLAGS)
-        while block := packed.read(1 << 20):
-            self._write(block)
+        self._write(packed)
 
     def finish(self) -> None:
         """Write the directory; nothing may be added after it."""

@@ -4,13 +4,12 @@
 parsed without DTDs, entities or network.
 """
 
-import io
 import os
 import posixpath
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Self
+from typing import IO, Self, cast
 from zipfile import BadZipFile, ZipInfo
 
 import msgspec
@@ -18,11 +17,13 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc.guard import data_offset, open_archive, part_key
+from kbd.opc.guard import MAX_PART_BYTES, data_offset, open_archive, part_key
 from kbd.opc.prolog import prolog_fault
+from kbd.opc.unpacking import PartStream
 
 __all__ = [
     "CONTENT_TYPES",
+    "MAX_PART_BYTES",
     "STRICT",
     "Package",
     "Relation",
@@ -120,22 +121,22 @@ class Package:
 
     def read(self, part: str) -> bytes:
         """Return a part's bytes; raises FileReadFailed if there is no such part."""
-        with self.open(part) as file, reading_errors(self.name):
+        with self.open(part) as file:
             return file.read()
 
     def open(self, part: str) -> IO[bytes]:
-        """Open a part for streaming.
+        """Open a part for streaming, which raises FileReadFailed where it is damaged.
 
         Raises:
             FileReadFailed: There is no such part, or it declares a document type.
         """
         info = self.entry(part)
-        with reading_errors(self.name):
-            with self._zip.open(info) as file:
-                fault = prolog_fault(file)
-            if fault:
-                raise FileReadFailed(f"{self.name} holds {fault}.")
-            return self._zip.open(info)
+        packed = self.packed(info)
+        fault = prolog_fault(PartStream(self.name, info, packed))
+        if fault:
+            raise FileReadFailed(f"{self.name} holds {fault}.")
+        # Whoever reads it needs no more of a file than this has.
+        return cast("IO[bytes]", PartStream(self.name, info, packed))
 
     def entry(self, part: str) -> ZipInfo:
         """Return a part's entry; raises FileReadFailed if there is no such part."""
@@ -144,8 +145,8 @@ class Package:
             raise FileReadFailed(f"{self.name} is damaged: it has no part {part}.")
         return info
 
-    def packed(self, info: ZipInfo) -> IO[bytes]:
-        """Return a stream of an entry's bytes as they lie in the zip, compressed.
+    def packed(self, info: ZipInfo) -> bytes:
+        """Return an entry's bytes as they lie in the zip, compressed.
 
         Raises:
             FileReadFailed: They are not where the directory says.
@@ -155,7 +156,7 @@ class Package:
             data = os.pread(self._file.fileno(), info.compress_size, start)
         if len(data) < info.compress_size:
             raise FileReadFailed(f"{self.name} is damaged: it ends too early.")
-        return io.BytesIO(data)
+        return data
 
     def prove(self, *parts: str) -> None:
         """Check that parts unpack to what they claim, before something else unpacks them.
@@ -167,7 +168,7 @@ class Package:
         """
         for part in parts:
             if part in self:
-                with self.open(part) as file, reading_errors(self.name):
+                with self.open(part) as file:
                     while file.read(_BLOCK_BYTES):
                         pass
 

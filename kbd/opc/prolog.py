@@ -6,7 +6,8 @@ refused, since there it could not be found.
 """
 
 import re
-from typing import IO
+
+from kbd.opc.unpacking import PartStream
 
 __all__ = ["prolog_fault"]
 
@@ -24,7 +25,7 @@ _FOREIGN = (
 )  # fmt: skip
 
 
-def prolog_fault(file: IO[bytes]) -> str:
+def prolog_fault(file: PartStream) -> str:
     """Return what is wrong before the root element, "" if nothing is or the part is no XML.
 
     Reads as little of the file as it takes.

@@ -12,6 +12,10 @@ __all__ = ["FAMILY", "SheetPart", "Workbook", "find_sheet", "read_workbook"]
 MAX_NAMES = 200
 """Defined names that a map lists."""
 
+_USUAL_MAIN = "xl/workbook.xml"
+"""Where some libraries look for the workbook, whatever the package says."""
+
+_RELATION_ID = "/relationships}id"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _EXCEL = "application/vnd.ms-excel"
 
@@ -67,13 +71,17 @@ def read_workbook(package: Package) -> Workbook:
     """
     identity = identify(package, FAMILY)
     main = identity.part
+    if main != _USUAL_MAIN and _USUAL_MAIN in package:
+        raise FileReadFailed(f"{package.name} is damaged: it holds two workbooks.")
     root = package.root(main)
     if not isinstance(root.tag, str) or not root.tag.endswith("}workbook"):
         raise FileReadFailed(f"{package.name} is an Office file, but not a workbook.")
     relations = {relation.id: relation for relation in package.relations(main)}
     sheets = []
     for element in root.iterfind("{*}sheets/{*}sheet"):
-        key = next((v for k, v in element.attrib.items() if str(k).endswith("}id")), "")
+        key = next(
+            (v for k, v in element.attrib.items() if str(k).endswith("/relationships}id")), ""
+        )
         relation = relations.get(str(key))
         part = relation.target if relation and relation.target in package else ""
         kind = relation.kind if relation else "worksheet"

@@ -100,7 +100,7 @@ def _read_all(
 ) -> list[_Amounts]:
     with _as_it_is(book, target) as source, Package(source) as package:
         workbook = read_workbook(package)
-        with open_grids(source) as grids:
+        with open_grids(source, package) as grids:
             return [_read(package, workbook, grids, name, operation) for name in sources]
 
 
