@@ -1,6 +1,24 @@
 """The parts of a workbook, changed so that what an edit does not name stays byte for byte.
 
+book        the workbook part: its sheets, its names
+table       the part of a table on a sheet
+stylesheet  the styles: looks are added, indices never move; what it needs is beside it: adoption,
+            blankstyles, dressing, looks, numberformats, pool, styletables
 cells       what an edit writes into a cell, and its XML
 sheet       one worksheet: what is to change, and the part as it will be
-stylesheet  the styles: looks are added, indices never move
+
+The worksheet is made of these, the lowest first:
+
+markup      tags and attributes as bytes
+outline     where the pieces of a part lie, and whether it can be spliced
+rows        its rows and cells
+pending     edits of cells until they are made
+formulas    shared formulas, arrays, data tables
+columns     widths, and styles that cells inherit
+merges      merged cells
+views       frozen panes
+splicing    rows written anew
+body        all rows together
+contents    what a sheet holds once its edits are made
+ends        the elements around the rows
 """

@@ -92,7 +92,7 @@ def inner_xml(prefix: str, content: Content) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as XML; a carriage return as a reference, as parsers turn a bare one into \\n."""
+    """Return a text as XML; a carriage return as a reference, as parsers change a bare one."""
     if "&" in text or "<" in text or ">" in text:
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("\r", "&#13;") if "\r" in text else text

@@ -1,0 +1,213 @@
+"""XML as bytes: tags and attributes are found, and changed where they stand.
+
+In well-formed XML a "<" is always the begin of a tag once comments, CDATA sections and processing
+instructions are out of the way; a ">" may stand in a value. The patterns rely on no more than that.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd_xlsx.references import Area, column_number, parse_area
+
+__all__ = [
+    "ATTRIBUTES",
+    "EVERYWHERE",
+    "Child",
+    "Splice",
+    "Tag",
+    "area_of",
+    "attribute",
+    "children",
+    "element",
+    "masked",
+    "opened",
+    "plain",
+    "start_tag",
+    "utf8",
+    "with_attributes",
+    "without_mark",
+]
+
+ATTRIBUTES = rb"""(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+"""
+"""All attributes of a tag, the slash of a closed one among them."""
+
+EVERYWHERE = Area(1, 1, 1_048_576, 16_384)
+
+_ATTRIBUTE = re.compile(rb"""\s*([^\s=<>"'/]+)\s*=\s*("[^"<]*+"|'[^'<]*+')""")
+_TAG = re.compile(rb"<(/?)([^\s<>/!?]+)(" + ATTRIBUTES + rb")>")
+_OPAQUE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>", re.DOTALL)
+_REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));")
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_AREA = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})(?::([A-Z]{1,3})([1-9]\d{0,6}))?")
+_DECLARED = re.compile(r"""\A\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']""")
+_ENCODINGS = re.compile(
+    r"(us-)?ascii|utf-?16(-?[lb]e)?|latin-?1|iso-?8859-\d+|(windows-|cp)125\d|koi8-[ru]"
+    r"|shift_jis|gbk|gb2312|gb18030|big5|euc-(jp|kr)",
+    re.IGNORECASE,
+)
+
+
+class Child(NamedTuple):
+    """An element directly in another: its name as written, and where it lies."""
+
+    name: bytes
+    start: int
+    end: int
+
+
+class Splice(NamedTuple):
+    """Bytes that stand in the place of others, or between them if `start` is `end`."""
+
+    start: int
+    end: int
+    text: bytes
+
+
+class Tag(NamedTuple):
+    """An element taken apart: its name, its attributes as written, what is inside."""
+
+    name: bytes
+    attributes: bytes
+    inner: bytes
+
+
+def start_tag(name: bytes) -> bytes:
+    """Return the pattern of a start tag; its first group is the attributes."""
+    return b"<" + re.escape(name) + rb"(?=[\s/>])(" + ATTRIBUTES + b")>"
+
+
+def attribute(attributes: bytes, name: bytes) -> str | None:
+    """Return the value of an attribute, None if there is none."""
+    for found in _ATTRIBUTE.finditer(attributes):
+        if found[1] == name:
+            return plain(found[2][1:-1])
+    return None
+
+
+def with_attributes(attributes: bytes, changes: Mapping[bytes, bytes | None]) -> bytes:
+    """Return attributes with some changed in place, taken out (None), or added at the end."""
+    pieces, place, left = [], 0, dict(changes)
+    for found in _ATTRIBUTE.finditer(attributes):
+        if found[1] not in left:
+            continue
+        value = left.pop(found[1])
+        pieces.append(attributes[place : found.start() if value is None else found.start(2)])
+        if value is not None:
+            pieces.append(b'"' + value + b'"')
+        place = found.end()
+    pieces.append(attributes[place:].rstrip())
+    pieces += [b" " + name + b'="' + value + b'"' for name, value in left.items() if value]
+    return b"".join(pieces)
+
+
+def plain(value: bytes) -> str:
+    """Return the text that a text or value stands for."""
+    text = value.decode("utf-8", "replace")
+    return _REFERENCE.sub(_character, text) if "&" in text else text
+
+
+def _character(found: re.Match[str]) -> str:
+    if found[3]:
+        return _NAMED[found[3]]
+    code = int(found[1], 16) if found[1] else int(found[2])
+    return chr(code) if code < 0x110000 else found[0]
+
+
+def children(scan: bytes, start: int, stop: int) -> Iterator[Child]:
+    """Yield the elements directly between two places, in order."""
+    depth, first = 0, 0
+    for tag in _TAG.finditer(scan, start, stop):
+        if tag[1]:
+            depth -= 1
+            if depth < 0:
+                return
+        elif not depth:
+            first = tag.start()
+        if not tag[1] and not tag[3].endswith(b"/"):
+            depth += 1
+        elif not depth:
+            # The names of both tags are equal in well-formed XML.
+            yield Child(tag[2], first, tag.end())
+
+
+def opened(text: bytes) -> Tag:
+    """Take an element apart."""
+    found = _TAG.match(text)
+    assert found is not None
+    if found[3].endswith(b"/"):
+        return Tag(found[2], found[3][:-1].rstrip(), b"")
+    return Tag(found[2], found[3].rstrip(), text[found.end() : text.rindex(b"</")])
+
+
+def element(tag: Tag) -> bytes:
+    """Put an element together."""
+    if not tag.inner:
+        return b"<" + tag.name + tag.attributes + b"/>"
+    return b"<" + tag.name + tag.attributes + b">" + tag.inner + b"</" + tag.name + b">"
+
+
+def masked(data: bytes) -> bytes:
+    """Return the same bytes with blanks for comments, CDATA sections and instructions."""
+    if data.find(b"<!") < 0 and data.find(b"<?", 5) < 0:
+        return data
+    return _OPAQUE.sub(lambda found: b" " * len(found[0]), data)
+
+
+def without_mark(data: bytes) -> bytes:
+    """Return a part of a document with its comments out and its CDATA sections as text."""
+    return _OPAQUE.sub(_unwrapped, data) if b"<!" in data or b"<?" in data else data
+
+
+def _unwrapped(found: re.Match[bytes]) -> bytes:
+    if not found[0].startswith(b"<![CDATA["):
+        return b""
+    return found[0][9:-3].replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+
+
+def area_of(text: str) -> Area | None:
+    """Return an area as a part has it, None if it is none."""
+    found = _AREA.fullmatch(text)
+    try:
+        if found is None:
+            return parse_area(text, EVERYWHERE)
+        top, left = int(found[2]), column_number(found[1])
+        if found[3] is None:
+            return Area(top, left, top, left)
+        bottom, right = int(found[4]), column_number(found[3])
+    except ValidationFailed:
+        return None
+    return Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
+
+
+def utf8(data: bytes, name: str) -> bytes:
+    """Return a document in UTF-8, decoded once if it is in another encoding.
+
+    Raises:
+        FileReadFailed: It is not in the encoding that it declares, or that is unknown.
+    """
+    encoding = _encoding(data)
+    if encoding.lower() in ("utf-8", "utf8"):
+        return data
+    if not _ENCODINGS.fullmatch(encoding):
+        raise FileReadFailed(f"Sheet {name} is damaged: its encoding {encoding[:40]} is unknown.")
+    try:
+        text = data.decode(encoding)
+    except (UnicodeError, LookupError) as error:
+        raise FileReadFailed(f"Sheet {name} is damaged: it is not in {encoding}.") from error
+    declared = _DECLARED.match(text)
+    if declared is not None:
+        text = text[: declared.start(1)] + "UTF-8" + text[declared.end(1) :]
+    return text.removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def _encoding(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if data[1:2] == b"\0":
+        return "utf-16-le"
+    if data[:1] == b"\0":
+        return "utf-16-be"
+    declared = _DECLARED.match(data[:400].decode("latin-1").removeprefix("\xef\xbb\xbf"))
+    return declared[1] if declared else "utf-8"

@@ -1,0 +1,80 @@
+"""The element `mergeCells`, and which merged area a cell lies in."""
+
+import re
+from collections.abc import Iterable
+
+from kbd_xlsx.parts.markup import (
+    Tag,
+    area_of,
+    attribute,
+    element,
+    opened,
+    start_tag,
+    with_attributes,
+)
+from kbd_xlsx.references import Area
+
+__all__ = ["MergeIndex", "merged_areas", "with_merges"]
+
+_SHIFT = 4
+_MOST_BUCKETS = 64
+
+
+class MergeIndex:
+    """Finds the merged area of a cell among very many, by buckets of 16 rows.
+
+    Args:
+        areas: The merged areas.
+    """
+
+    def __init__(self, areas: Iterable[Area]) -> None:
+        self._tall: list[Area] = []
+        self._buckets: dict[int, list[Area]] = {}
+        for area in areas:
+            first, last = area.top >> _SHIFT, area.bottom >> _SHIFT
+            if last - first > _MOST_BUCKETS:
+                self._tall.append(area)
+                continue
+            for bucket in range(first, last + 1):
+                self._buckets.setdefault(bucket, []).append(area)
+
+    def at(self, row: int, column: int) -> Area | None:
+        """Return the merged area that a cell lies in, None if there is none."""
+        for areas in (self._buckets.get(row >> _SHIFT, ()), self._tall):
+            for area in areas:
+                if area.top <= row <= area.bottom and area.left <= column <= area.right:
+                    return area
+        return None
+
+
+def merged_areas(text: bytes, prefix: str) -> list[Area]:
+    """Return the areas of an element `mergeCells` in order."""
+    found = (area_of(ref) for ref, _ in _entries(text, prefix))
+    return [area for area in found if area is not None]
+
+
+def with_merges(text: bytes, prefix: str, areas: list[Area]) -> bytes:
+    """Return the element with just these areas, b"" for none; those that stay keep their bytes."""
+    missing = dict.fromkeys(areas)
+    kept = []
+    for ref, entry in _entries(text, prefix):
+        area = area_of(ref)
+        if area is None or area in missing:
+            kept.append(entry)
+            if area is not None:
+                del missing[area]
+    name = f"{prefix}mergeCell"
+    kept += [f'<{name} ref="{area}"/>'.encode() for area in missing]
+    if not kept:
+        return b""
+    tag = opened(text) if text else Tag(f"{name}s".encode(), b"", b"")
+    attributes = with_attributes(tag.attributes, {b"count": b"%d" % len(kept)})
+    return element(Tag(tag.name, attributes, b"".join(kept)))
+
+
+def _entries(text: bytes, prefix: str) -> list[tuple[str, bytes]]:
+    """Return the areas as written and the elements that hold them."""
+    name = f"{prefix}mergeCell".encode()
+    close = b"</" + re.escape(name) + rb"\s*>"
+    found = re.finditer(start_tag(name) + rb"(?:(?<=/>)|[^<]*" + close + b")", text)
+    return [(attribute(entry[1], b"ref") or "", entry[0]) for entry in found]

@@ -1,0 +1,115 @@
+"""What is to change in the cells of a worksheet, kept until its part is written."""
+
+import msgspec
+
+from kbd_xlsx.parts.cells import BLANK, CellEdit
+from kbd_xlsx.references import Area
+
+__all__ = ["Pending", "PutRow", "contains", "size_of"]
+
+
+class PutRow(msgspec.Struct, frozen=True):
+    """A row of ready cells: their XML, and how many clears came before it."""
+
+    cells: bytes
+    clears_before: int
+
+
+class Pending:
+    """Edits of cells by row and column, and of whole areas, which cost only what they are.
+
+    Attributes:
+        edits: Of single cells: by row, then by column.
+        clears: Areas whose cells are emptied, unless an edit fills them again.
+        forgets: Areas whose formulas lose their stored results.
+        puts: Ready rows.
+        heights: Of rows, in points.
+        is_wiped: Whether all rows that there were are gone.
+    """
+
+    def __init__(self) -> None:
+        self.edits: dict[int, dict[int, CellEdit]] = {}
+        self.clears: list[Area] = []
+        self.forgets: list[Area] = []
+        self.puts: dict[int, PutRow] = {}
+        self.heights: dict[int, float] = {}
+        self.is_wiped = False
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.edits or self.clears or self.forgets or self.puts or self.heights or self.is_wiped
+        )
+
+    @property
+    def changes_values(self) -> bool:
+        """Whether anything but looks and heights is to change."""
+        return bool(self.edits or self.clears or self.forgets or self.is_wiped)
+
+    def set(self, row: int, column: int, edit: CellEdit) -> None:
+        """Change a cell; the later content wins, looks add up."""
+        cells = self.edits.get(row)
+        if cells is None:
+            cells = self.edits[row] = {}
+        old = cells.get(column)
+        if old is not None:
+            content = old.content if edit.content is None else edit.content
+            forget = edit.forget or (old.forget and edit.content is None)
+            edit = CellEdit(content, old.looks + edit.looks, forget)
+        cells[column] = edit
+
+    def clear(self, area: Area) -> None:
+        """Empty the cells of an area."""
+        self.clears.append(area)
+        for row in rows_within(self.edits, area):
+            cells = self.edits[row]
+            for column, edit in cells.items():
+                if area.left <= column <= area.right:
+                    cells[column] = CellEdit(BLANK, edit.looks)
+
+    def wipe(self) -> None:
+        """Drop everything, and the rows that there were."""
+        self.__init__()  # type: ignore[misc]
+        self.is_wiped = True
+
+    def clears_of(self, row: int) -> list[Area]:
+        """Return the clears that reach a row, those after it was put if it was."""
+        put = self.puts.get(row)
+        clears = self.clears if put is None else self.clears[put.clears_before :]
+        return [area for area in clears if area.top <= row <= area.bottom]
+
+    def replaces(self, row: int, column: int) -> bool:
+        """Tell whether what a cell of the part holds is to go."""
+        edit = self.edits.get(row, {}).get(column)
+        if edit is not None and edit.content is not None:
+            return True
+        return any(area.left <= column <= area.right for area in self.clears_of(row))
+
+    def count_within(self, area: Area) -> int:
+        """Count the cells of an area that get a content, a blank one too."""
+        return sum(
+            edit.content is not None and area.left <= column <= area.right
+            for row in rows_within(self.edits, area)
+            for column, edit in self.edits[row].items()
+        )
+
+
+def rows_within(rows: dict[int, dict[int, CellEdit]], area: Area) -> list[int]:
+    """Return those rows of a mapping that an area reaches."""
+    if area.bottom - area.top < len(rows):
+        return [row for row in range(area.top, area.bottom + 1) if row in rows]
+    return [row for row in rows if area.top <= row <= area.bottom]
+
+
+def contains(outer: Area, inner: Area) -> bool:
+    """Tell whether an area holds all of another."""
+    return (
+        outer.top <= inner.top
+        and outer.left <= inner.left
+        and outer.bottom >= inner.bottom
+        and outer.right >= inner.right
+    )
+
+
+def size_of(area: Area) -> int:
+    """Return how many cells an area has."""
+    return (area.bottom - area.top + 1) * (area.right - area.left + 1)

@@ -1,0 +1,254 @@
+"""Rows written anew: only those that an edit addresses, and in them only such cells."""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from kbd_xlsx.parts.cells import BLANK, CellEdit, Content, Restyle, cell_xml, inner_xml
+from kbd_xlsx.parts.columns import ColumnStyles
+from kbd_xlsx.parts.formulas import SharedFormulas
+from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, with_attributes
+from kbd_xlsx.parts.outline import Outline
+from kbd_xlsx.parts.pending import Pending
+from kbd_xlsx.parts.rows import Cell, Row, Rows
+from kbd_xlsx.references import Area, column_letters
+
+__all__ = ["Reach", "RowWriter", "measure", "row_style"]
+
+_NO_EDITS: Mapping[int, CellEdit] = {}
+_TRUE = ("1", "true")
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What reaches a row by whole areas.
+
+    `clears` empty cells, `forgets` drop results of formulas; in `members` what cells without a
+    formula hold is such a result, too.
+    """
+
+    clears: tuple[Area, ...] = ()
+    forgets: tuple[Area, ...] = ()
+    members: tuple[Area, ...] = ()
+
+
+class RowWriter:
+    """Writes the rows of one part.
+
+    Args:
+        outline: The part.
+        rows: Its rows.
+        columns: The styles of its columns.
+        pending: What is to change.
+        shared: Shared formulas that are taken apart.
+        restyle: Gives the styles of edited cells.
+    """
+
+    def __init__(
+        self,
+        outline: Outline,
+        rows: Rows,
+        columns: ColumnStyles,
+        pending: Pending,
+        shared: SharedFormulas | None,
+        restyle: Restyle,
+    ) -> None:
+        self._outline, self._rows, self._columns = outline, rows, columns
+        self._pending, self._shared, self._restyle = pending, shared, restyle
+        self._prefix = outline.prefix
+        self._letters: dict[int, str] = {}
+        result = b"|".join(re.escape(outline.qualified(name)) for name in (b"v", b"is"))
+        self._result = re.compile(
+            b"<(" + result + rb")(?=[\s/>])" + ATTRIBUTES + rb">(?:(?<=/>)|.*?</\1\s*+>)", re.DOTALL
+        )
+        self._formula = b"<" + outline.qualified(b"f")
+        self._extension = b"<" + outline.qualified(b"extLst")
+
+    def new_row(self, number: int) -> bytes:
+        """Return a row that there was not; b"" if nothing would be in it."""
+        put = self._pending.puts.get(number)
+        edits = self._pending.edits.get(number, _NO_EDITS)
+        height = self._height(number)
+        name = f"{self._prefix}row"
+        if put is not None:
+            text = f'<{name} r="{number}"{height}>'.encode() + put.cells + f"</{name}>".encode()
+            return self._over(text, number)
+        cells = [self._new_cell(number, column, edits[column], None) for column in sorted(edits)]
+        inner = "".join(cells)
+        if not inner and not height:
+            return b""
+        if not inner:
+            return f'<{name} r="{number}"{height}/>'.encode()
+        return f'<{name} r="{number}"{height}>{inner}</{name}>'.encode()
+
+    def filled_row(self, row: Row) -> bytes:
+        """Return a row without cells that ready ones are put into."""
+        name = self._outline.qualified(b"row")
+        changes = self._row_changes(row, has_new_cells=True)
+        put = self._pending.puts[row.number]
+        tag = b"<" + name + with_attributes(row.attributes, changes) + b">"
+        return self._over(tag + put.cells + b"</" + name + b">", row.number)
+
+    def _over(self, text: bytes, number: int) -> bytes:
+        """Return a ready row after the edits that came later."""
+        edits = self._pending.edits.get(number)
+        clears = self._pending.clears_of(number)
+        if not edits and not clears:
+            return text
+        row = self._rows.read(text, text, number, 0, len(text))
+        return self.changed_row(row, Reach(clears=tuple(clears))) or text
+
+    def changed_row(self, row: Row, reach: Reach) -> bytes | None:
+        """Return a row as it will be, None if nothing of it changes."""
+        edits = self._pending.edits.get(row.number, _NO_EDITS)
+        own_style = row_style(row.attributes)
+        pieces: list[bytes] = []
+        place, is_wider = row.inner, False
+        cells = self._rows.cells(row)
+        todo = iter(sorted(edits))
+        column = next(todo, 0)
+        for count, cell in enumerate(cells):
+            while column and column < cell.column:
+                new = self._new_cell(row.number, column, edits[column], own_style)
+                if new:
+                    pieces += (row.data[place : cell.start], new.encode())
+                    place, is_wider = cell.start, True
+                column = next(todo, 0)
+            edit = None
+            if column == cell.column:
+                edit, column = edits[column], next(todo, 0)
+            text = self._changed_cell(row, cell, edit, reach, own_style)
+            if text is None:
+                continue
+            if not text and count + 1 < len(cells) and not cells[count + 1].is_named:
+                # The next cell has its place only by this one.
+                text = b"<" + self._outline.qualified(b"c") + b"/>"
+            pieces += (row.data[place : cell.start], text)
+            place = cell.end
+        while column:
+            new = self._new_cell(row.number, column, edits[column], own_style)
+            if new:
+                end = cells[-1].end if cells else row.inner
+                pieces += (row.data[place:end], new.encode())
+                place, is_wider = end, True
+            column = next(todo, 0)
+        changes = self._row_changes(row, has_new_cells=is_wider)
+        if not pieces and not changes:
+            return None
+        pieces.append(row.data[place : row.inner_end])
+        name = self._outline.qualified(b"row")
+        tag = b"<" + name + with_attributes(row.attributes, changes)
+        inner = b"".join(pieces)
+        if not inner and row.inner == row.end:
+            return tag + b"/>"
+        return tag + b">" + inner + b"</" + name + b">"
+
+    def _row_changes(self, row: Row, *, has_new_cells: bool) -> dict[bytes, bytes | None]:
+        changes: dict[bytes, bytes | None] = {}
+        height = self._pending.heights.get(row.number)
+        if height is not None:
+            changes |= {b"ht": measure(height).encode(), b"customHeight": b"1"}
+        if has_new_cells and b"spans" in row.attributes:
+            # It is a hint for readers that no longer holds.
+            changes[b"spans"] = None
+        return changes
+
+    def _height(self, number: int) -> str:
+        height = self._pending.heights.get(number)
+        return "" if height is None else f' ht="{measure(height)}" customHeight="1"'
+
+    def _new_cell(self, number: int, column: int, edit: CellEdit, own_style: int | None) -> str:
+        inherited = self._columns.style(column) if own_style is None else own_style
+        style = self._style(inherited, edit)
+        content = edit.content or BLANK
+        letters = self._letters.get(column)
+        if letters is None:
+            letters = self._letters[column] = column_letters(column)
+        if content.kind == "blank":
+            if style == inherited:
+                return ""
+            return f'<{self._prefix}c r="{letters}{number}" s="{style}"/>'
+        return cell_xml(self._prefix, f"{letters}{number}", style, content)
+
+    def _style(self, base: int, edit: CellEdit) -> int:
+        content = edit.content
+        if edit.looks or (
+            content is not None and content.kind == "number" and (base or content.show)
+        ):
+            return self._restyle(base, edit)
+        return base
+
+    def _changed_cell(
+        self, row: Row, cell: Cell, edit: CellEdit | None, reach: Reach, own_style: int | None
+    ) -> bytes | None:
+        """Return a cell as it will be, b"" if it goes, None if it does not change."""
+        content = None if edit is None else edit.content
+        if content is None and _reached(reach.clears, cell.column):
+            content = BLANK
+        old = cell.style
+        style = old if edit is None else self._style(old, edit)
+        changes: dict[bytes, bytes | None] = {}
+        if style != old:
+            changes[b"s"] = b"%d" % style
+        inner = row.data[cell.inner : cell.inner_end]
+        if content is not None:
+            return self._replaced(cell, inner, content, style, changes, own_style)
+        own = None if self._shared is None else self._shared.own_formula(row, cell)
+        after = inner if own is None else own
+        forgets = (edit is not None and edit.forget) or _reached(reach.forgets, cell.column)
+        if forgets and (self._formula in inner or _reached(reach.members, cell.column)):
+            after, count = self._result.subn(b"", after)
+            if count:
+                changes |= {b"t": None, b"vm": None}
+        if after == inner and not changes:
+            return None
+        return self._cell(with_attributes(cell.attributes, changes), after)
+
+    def _replaced(
+        self,
+        cell: Cell,
+        inner: bytes,
+        content: Content,
+        style: int,
+        changes: dict[bytes, bytes | None],
+        own_style: int | None,
+    ) -> bytes | None:
+        """Return a cell with another content; what belongs to the old one goes."""
+        changes |= {b"t": None, b"cm": None, b"vm": None}
+        found = inner.find(self._extension)
+        extension = inner[found:] if found >= 0 else b""
+        if content.kind == "blank" and not extension:
+            if not inner.strip() and style == cell.style:
+                return None
+            inherited = self._columns.style(cell.column) if own_style is None else own_style
+            if not style and not inherited:
+                return b""
+        elif content.kind == "text":
+            changes[b"t"] = b"inlineStr"
+        elif content.kind == "boolean":
+            changes[b"t"] = b"b"
+        text = inner_xml(self._prefix, content).encode()
+        return self._cell(with_attributes(cell.attributes, changes), text + extension)
+
+    def _cell(self, attributes: bytes, inner: bytes) -> bytes:
+        name = self._outline.qualified(b"c")
+        if not inner:
+            return b"<" + name + attributes + b"/>"
+        return b"<" + name + attributes + b">" + inner + b"</" + name + b">"
+
+
+def _reached(areas: tuple[Area, ...], column: int) -> bool:
+    return any(area.left <= column <= area.right for area in areas)
+
+
+def row_style(attributes: bytes) -> int | None:
+    """Return the style that new cells of a row inherit from it, None if they do not."""
+    if b"customFormat" not in attributes or attribute(attributes, b"customFormat") not in _TRUE:
+        return None
+    word = attribute(attributes, b"s") or "0"
+    return int(word) if word.isdecimal() else 0
+
+
+def measure(height: float) -> str:
+    """Return a height or width as it is stored."""
+    return f"{height:.10g}"
