@@ -25,6 +25,7 @@ class Bench(msgspec.Struct, frozen=True):
         blobs: Its bytes.
         files: published/ and draft/.
         publishing: Held while a publish is carried out.
+        editing: Held by a client's own call while it edits: the next one sees what it wrote.
     """
 
     folders: WorkbenchFolders
@@ -32,6 +33,7 @@ class Bench(msgspec.Struct, frozen=True):
     blobs: Blobs
     files: FileStore
     publishing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
+    editing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
 
     @property
     def id(self) -> WorkbenchId:

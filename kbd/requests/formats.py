@@ -158,16 +158,16 @@ class FileWritten(Answer):
     """What was written into the draft.
 
     Args:
+        ok: Always true; what fails is answered with an error.
         applied: How many operations: all of them, for a call is all or nothing.
         changed: What each changed.
         warnings: What was skipped, and what the file reaches out to now.
-        ok: Always true; what fails is answered with an error.
     """
 
+    ok: Literal[True] = True
     applied: int
     changed: tuple[str, ...]
     warnings: tuple[str, ...]
-    ok: Literal[True] = True
 
 
 class ApplyOps(_FormatRequest):

@@ -4,6 +4,7 @@ from kbd.core.methods.daemon import DaemonMethods
 from kbd.core.methods.drafts import DraftMethods
 from kbd.core.methods.egress import EgressMethods
 from kbd.core.methods.files import FileMethods
+from kbd.core.methods.formats import FormatMethods
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.workbenches import WorkbenchMethods
@@ -15,7 +16,7 @@ __all__ = ["handlers"]
 
 
 def handlers(shop: Shop) -> dict[type[Request], Handler]:
-    """Return what answers each request."""
+    """Return what answers each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
         DaemonMethods(shop),
@@ -25,6 +26,7 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
         DraftMethods(shop),
         EgressMethods(shop),
         LogMethods(shop),
+        FormatMethods(shop),
     ):
         table.update(subject.table())
     return table

@@ -88,13 +88,17 @@ def workshop_state(
 
 
 async def conversation(bench: Bench) -> wire.Conversation:
-    """Return the conversation with its tool traffic, from the log, oldest first."""
+    """Return the conversation with its tool traffic, from the log, oldest first.
+
+    What clients call themselves, without a run, nobody said to anybody.
+    """
     messages: list[wire.ConversationMessage] = []
     after = Seq(0)
     while page := await bench.keeper.journal.read(after, _PAGE):
         for seq, record in page:
             message = _message(seq, record.ts_us, record.data)
-            if message is not None:
+            is_said = bool(record.run) or not isinstance(record.data, ToolReturned)
+            if message is not None and is_said:
                 messages.append(message)
         after = page[-1][0]
     return wire.Conversation(messages=tuple(messages))

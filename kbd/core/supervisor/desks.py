@@ -19,21 +19,12 @@ from kbd.requests.base import Notification
 from kbd.tools import FileRef
 from kbd.types import RunId
 
-__all__ = ["describe_file", "desk_for"]
+__all__ = ["describe_file", "desk_for", "open_files", "open_formats"]
 
 
 def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
     """Return the desk of a run."""
     folders = bench.folders
-
-    def open_files() -> CallFiles:
-        return CallFiles(
-            bench.state,
-            bench.blobs,
-            folders.stage,
-            folders.cache,
-            lambda file: describe_file(parts.catalog, file),
-        )
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
         return await parts.egress.complete(bench.state, model_id, request, emit)
@@ -42,8 +33,8 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
         keeper=bench.keeper,
         run=run,
         blobs=bench.blobs,
-        open_files=open_files,
-        formats=FormatCalls(parts.catalog, parts.workers, folders.cache),
+        open_files=lambda: open_files(parts, bench),
+        formats=open_formats(parts, bench),
         recall=LogRecall(bench.state, bench.keeper.journal, bench.blobs),
         workers=parts.workers,
         catalog=parts.catalog,
@@ -56,6 +47,29 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
         chance=random.random,
         copies=folders.workshop,
     )
+
+
+def open_files(parts: Parts, bench: Bench, *, published: bool = False) -> CallFiles:
+    """Return a picture of a workbench's files as they are now, for one call.
+
+    Args:
+        parts: The daemon's.
+        bench: The workbench.
+        published: Whether to see what is published instead of the draft.
+    """
+    return CallFiles(
+        bench.state,
+        bench.blobs,
+        bench.folders.stage,
+        bench.folders.cache,
+        lambda file: describe_file(parts.catalog, file),
+        published=published,
+    )
+
+
+def open_formats(parts: Parts, bench: Bench) -> FormatCalls:
+    """Return the formats as one workbench calls them."""
+    return FormatCalls(parts.catalog, parts.workers, bench.folders.cache)
 
 
 def describe_file(catalog: Catalog, file: FileRef) -> dict[str, Any]:

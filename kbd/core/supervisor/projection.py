@@ -10,7 +10,7 @@ from kbd.core.bench import Bench, draft_view
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.drafts import DraftDiscarded, FileChanged, PublishCompleted
-from kbd.events.runs import RunCancelled, RunFailed, RunInterrupted
+from kbd.events.runs import RunCancelled, RunFailed, RunInterrupted, ToolReturned
 from kbd.events.workbenches import UserMessageAdded
 from kbd.types import Seq
 
@@ -54,11 +54,14 @@ class Projection:
             self._copies = True
             self._tool_log |= isinstance(record.data, _ENDS_EARLY)
             self._changed.ring()
+        if isinstance(record.data, ToolReturned) and not record.run:
+            self._tool_log = True  # a client's own call: no agent is there to write it down
+            self._changed.ring()
 
     async def run(self) -> None:
         """Refresh after every change, for ever; changes that gather are one refresh."""
         while True:
-            while not (self._draft or self._copies):
+            while not (self._draft or self._copies or self._tool_log):
                 await self._changed.wait()
             begun = anyio.current_time()
             draft, copies, tool_log = self._draft, self._copies, self._tool_log
