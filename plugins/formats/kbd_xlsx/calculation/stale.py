@@ -1,15 +1,156 @@
-"""Which stored results an edit makes old."""
+"""Which stored results an edit makes old.
 
-from collections.abc import Mapping, Sequence
+A result is old if its formula reads, through other formulas or not, a cell that the edit changed.
+What a formula reads is told by its text; one whose text does not tell (INDIRECT, GETPIVOTDATA,
+macros, text that cannot be scanned) counts as reading every cell, and OFFSET as reading all of
+the sheets that its formula names.
+
+A formula that only asks for the time or for chance (NOW, TODAY, RAND) keeps its result: it was
+that of one moment before the edit, and is so after it.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 
 from kbd_xlsx.calculation.book import FormulaBook
+from kbd_xlsx.calculation.index import SheetIndex
 from kbd_xlsx.references import Area
 
-__all__ = ["stale_results"]
+__all__ = ["MAX_STEPS", "stale_results"]
+
+MAX_STEPS = 20_000_000
+"""Looks at references after which every result counts as old: a few seconds of work."""
 
 
 def stale_results(
-    book: FormulaBook, changed: Mapping[str, Sequence[Area]]
+    book: FormulaBook,
+    changed: Mapping[str, Sequence[Area]],
+    max_steps: int = MAX_STEPS,
 ) -> dict[str, list[Area]]:
-    """Return the cells, by the title of their sheet, whose stored result is old after an edit."""
-    raise NotImplementedError
+    """Return the cells whose stored result is old after an edit.
+
+    Args:
+        book: The workbook's formulas as they are after the edit.
+        changed: By the title of their sheet, the cells that hold something else than before.
+        max_steps: Work after which every formula of the workbook is returned.
+
+    Returns:
+        Rectangles by the title of their sheet: cells that have a formula and a stored result, in
+        columns where they touch, and all cells that an array, a spill or a data table fills.
+
+    Raises:
+        FileReadFailed: A sheet is damaged.
+    """
+    if not any(changed.values()):
+        return {}
+    graph = _Graph(book)
+    graph.spread(_merged(book, changed), max_steps)
+    return graph.stale_areas()
+
+
+class _Graph:
+    """The formulas of a workbook by number, and who reads which cells."""
+
+    def __init__(self, book: FormulaBook) -> None:
+        self._titles = book.titles
+        self._sheets, self._rows, self._columns = array("l"), array("l"), array("l")
+        self._areas: dict[int, Area] = {}
+        self._stored = bytearray()
+        self._read_all: list[int] = []
+        self._indexes = [SheetIndex() for _ in book.sheets]
+        self._has_formulas = False
+        for number, formula in enumerate(book.formulas()):
+            cell = formula.cell
+            self._sheets.append(formula.sheet)
+            self._rows.append(cell.row)
+            self._columns.append(cell.column)
+            self._stored.append(cell.is_stored)
+            if formula.area is not None:
+                self._areas[number] = formula.area
+            if formula.meaning.reads_all:
+                self._read_all.append(number)
+                continue
+            for sheet, top, left, bottom, right in formula.meaning.cells:
+                self._indexes[sheet].add(number, top, left, bottom, right)
+        self._stale = bytearray(len(self._rows))
+
+    def spread(self, changed: Iterable[tuple[int, Area]], max_steps: int) -> None:
+        """Mark the formulas that read changed cells, and those that read their results."""
+        waiting = [(sheet, area.top, area.left, area.bottom, area.right) for sheet, area in changed]
+        if not waiting:
+            return
+        steps = 0
+        for number in self._read_all:
+            self._stale[number] = 1
+            waiting.append(self._result(number))
+        while waiting:
+            sheet, top, left, bottom, right = waiting.pop()
+            steps += 1
+            for number in self._indexes[sheet].take(top, left, bottom, right):
+                steps += 1
+                if number >= 0 and not self._stale[number]:
+                    self._stale[number] = 1
+                    waiting.append(self._result(number))
+            if steps > max_steps:
+                self._stale = bytearray(b"\1" * len(self._stale))
+                return
+
+    def stale_areas(self) -> dict[str, list[Area]]:
+        """Return the results that were marked, by the title of their sheet."""
+        places: dict[int, list[tuple[int, int]]] = {}
+        found: dict[int, list[Area]] = {}
+        for number, is_stale in enumerate(self._stale):
+            if not is_stale:
+                continue
+            area = self._areas.get(number)
+            if area is not None:
+                found.setdefault(self._sheets[number], []).append(area)
+            elif self._stored[number]:
+                place = self._columns[number], self._rows[number]
+                places.setdefault(self._sheets[number], []).append(place)
+        for sheet, cells in places.items():
+            found.setdefault(sheet, []).extend(_runs(cells))
+        return {self._titles[sheet]: areas for sheet, areas in sorted(found.items())}
+
+    def _result(self, number: int) -> tuple[int, int, int, int, int]:
+        area = self._areas.get(number)
+        sheet = self._sheets[number]
+        if area is None:
+            row, column = self._rows[number], self._columns[number]
+            return sheet, row, column, row, column
+        return sheet, area.top, area.left, area.bottom, area.right
+
+
+def _merged(book: FormulaBook, changed: Mapping[str, Sequence[Area]]) -> list[tuple[int, Area]]:
+    """Return changed cells by the number of their sheet, single ones joined along columns."""
+    numbers = {title.casefold(): number for number, title in enumerate(book.titles)}
+    numbers.update((title, number) for number, title in enumerate(book.titles))
+    found: list[tuple[int, Area]] = []
+    for title, areas in changed.items():
+        number = numbers.get(title, numbers.get(title.casefold(), -1))
+        if number < 0:
+            continue
+        single = {(area.left, area.top) for area in areas if _is_cell(area)}
+        found.extend((number, area) for area in areas if not _is_cell(area))
+        found.extend((number, area) for area in _runs(single))
+    return found
+
+
+def _is_cell(area: Area) -> bool:
+    return area.top == area.bottom and area.left == area.right
+
+
+def _runs(cells: Iterable[tuple[int, int]]) -> list[Area]:
+    """Return cells, given as column and row, as areas of one column each."""
+    found: list[Area] = []
+    first = last = column = 0
+    for left, row in sorted(cells):
+        if left == column and row == last + 1:
+            last = row
+            continue
+        if column:
+            found.append(Area(first, column, last, column))
+        column, first, last = left, row, row
+    if column:
+        found.append(Area(first, column, last, column))
+    return found

@@ -1,0 +1,157 @@
+"""Who refers to which cells of one sheet, to be asked for each cell that changes.
+
+A reference to one cell is found by its place. Ranges lie in trees over their rows, one for each
+pair of columns that ranges begin and end at. What was found is taken out, so that all questions
+together find each reference once.
+"""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+__all__ = ["SheetIndex"]
+
+WIDE = 32
+"""Columns from which a range is no longer looked up by each of its columns."""
+
+_STRIDE = 1 << 15
+"""Places that a row has in the number of a place; more than a sheet has columns."""
+
+
+class SheetIndex:
+    """The references to one sheet, each with the number of the formula that holds it."""
+
+    def __init__(self) -> None:
+        # Formulas that refer to one place are chained: the place leads to its last entry.
+        self._last_at: dict[int, int] = {}
+        self._owners = array("l")
+        self._earlier = array("l")
+        self._ranges: dict[tuple[int, int, int, int], list[int]] = {}
+        self._trees: dict[tuple[int, int], _RowTree] = {}
+        self._at_column: dict[int, list[tuple[int, int]]] = {}
+        self._wide: list[tuple[int, int]] = []
+
+    def add(self, formula: int, top: int, left: int, bottom: int, right: int) -> None:
+        """Note that a formula refers to a rectangle; not to be called after `take`."""
+        if top == bottom and left == right:
+            place = top * _STRIDE + left
+            self._earlier.append(self._last_at.get(place, -1))
+            self._last_at[place] = len(self._owners)
+            self._owners.append(formula)
+        else:
+            self._ranges.setdefault((top, left, bottom, right), []).append(formula)
+
+    def take(self, top: int, left: int, bottom: int, right: int) -> Iterator[int]:
+        """Yield the formulas that refer to any cell of a rectangle, and forget those references.
+
+        A formula comes once for each of its references; -1 stands for a tree that was searched.
+        """
+        if self._last_at:
+            if top == bottom and left == right:
+                yield from self._chain(top * _STRIDE + left)
+            else:
+                for place in self._places(top, left, bottom, right):
+                    yield from self._chain(place)
+        if self._ranges:
+            if not self._trees:
+                self._grow()
+            for columns in self._columns(left, right):
+                yield -1
+                for rows in self._trees[columns].take(top, bottom):
+                    yield from self._ranges.pop((rows[0], columns[0], rows[1], columns[1]))
+
+    def _places(self, top: int, left: int, bottom: int, right: int) -> Iterable[int]:
+        """Return the places of a rectangle, or of those that are referred to, the fewer."""
+        if (bottom - top + 1) * (right - left + 1) <= len(self._last_at):
+            return (
+                row * _STRIDE + column
+                for row in range(top, bottom + 1)
+                for column in range(left, right + 1)
+            )
+        return [
+            place
+            for place in self._last_at
+            if top <= place // _STRIDE <= bottom and left <= place % _STRIDE <= right
+        ]
+
+    def _chain(self, place: int) -> Iterator[int]:
+        entry = self._last_at.pop(place, -1)
+        while entry >= 0:
+            yield self._owners[entry]
+            entry = self._earlier[entry]
+
+    def _grow(self) -> None:
+        rows: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for top, left, bottom, right in self._ranges:
+            rows.setdefault((left, right), []).append((top, bottom))
+        for columns, found in rows.items():
+            self._trees[columns] = _RowTree(found)
+            left, right = columns
+            if right - left < WIDE:
+                for column in range(left, right + 1):
+                    self._at_column.setdefault(column, []).append(columns)
+            else:
+                self._wide.append(columns)
+
+    def _columns(self, left: int, right: int) -> list[tuple[int, int]]:
+        """Return the pairs of columns between which a cell of some columns may lie."""
+        if left == right:
+            found = list(self._at_column.get(left, ()))
+        elif right - left < len(self._at_column):
+            found = list(
+                dict.fromkeys(
+                    columns
+                    for column in range(left, right + 1)
+                    for columns in self._at_column.get(column, ())
+                )
+            )
+        else:
+            found = [
+                columns
+                for columns in self._trees
+                if columns[1] - columns[0] < WIDE and columns[0] <= right and columns[1] >= left
+            ]
+        found.extend(columns for columns in self._wide if columns[0] <= right >= left <= columns[1])
+        return found
+
+
+class _RowTree:
+    """Intervals of rows, found by a row that they hold, and taken out.
+
+    A binary tree over the intervals in the order of their first rows; a node has the greatest
+    last row below it, 0 once nothing is left.
+    """
+
+    def __init__(self, rows: list[tuple[int, int]]) -> None:
+        self._rows = sorted(rows)
+        self._tops = array("l", (top for top, _ in self._rows))
+        size = 1
+        while size < len(rows):
+            size *= 2
+        self._size = size
+        greatest = array("l", bytes(array("l").itemsize * 2 * size))
+        for place, (_, bottom) in enumerate(self._rows):
+            greatest[size + place] = bottom
+        for node in range(size - 1, 0, -1):
+            greatest[node] = max(greatest[2 * node], greatest[2 * node + 1])
+        self._greatest = greatest
+
+    def take(self, top: int, bottom: int) -> Iterator[tuple[int, int]]:
+        """Yield the intervals that meet the rows from `top` to `bottom`, and forget them."""
+        greatest, size = self._greatest, self._size
+        if greatest[1] < top:
+            return
+        limit = size + bisect_right(self._tops, bottom)
+        while greatest[1] >= top:
+            node = 1
+            while node < size:
+                node *= 2
+                if greatest[node] < top:
+                    node += 1
+            if node >= limit:
+                return
+            yield self._rows[node - size]
+            greatest[node] = 0
+            while node > 1:
+                node //= 2
+                greatest[node] = max(greatest[2 * node], greatest[2 * node + 1])

@@ -1,0 +1,307 @@
+"""Which cells a formula reads: what its operands mean in a workbook."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from kbd_xlsx.calculation.functions import PLAIN, known_name
+from kbd_xlsx.calculation.operands import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    NameUse,
+    Operand,
+    Operands,
+    Reference,
+    TableUse,
+    read_operands,
+)
+from kbd_xlsx.calculation.records import DefinedName, TableArea
+from kbd_xlsx.calculation.tables import cells_of_table
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW
+
+__all__ = ["Cells", "Meaning", "Meanings", "Place"]
+
+Place = tuple[int, int, int]
+"""A cell: the number of its sheet, its row and its column."""
+
+Cells = tuple[int, int, int, int, int]
+"""A rectangle: the number of its sheet; top, left, bottom and right."""
+
+
+class Meaning(msgspec.Struct):
+    """The cells that a formula reads.
+
+    Args:
+        cells: Rectangles, some perhaps more than once.
+        reads_all: Whether it may read any cell of the workbook.
+        is_fixed: Whether it means the same in each cell of a sheet.
+    """
+
+    cells: list[Cells]
+    reads_all: bool = False
+    is_fixed: bool = True
+
+
+_NameKey = tuple[int | None, str]
+_Named = dict[_NameKey, Meaning]
+"""What names mean to the formula that is read now."""
+
+
+class Meanings:
+    """What the operands of formulas mean in one workbook.
+
+    Args:
+        titles: Of the sheets, in the order of the tabs; they are compared without case.
+        names: The defined names.
+        tables: The tables.
+    """
+
+    def __init__(
+        self, titles: Sequence[str], names: Iterable[DefinedName], tables: Iterable[TableArea]
+    ) -> None:
+        self._sheets = {title.casefold(): number for number, title in enumerate(titles)}
+        self._sheets.update((title, number) for number, title in enumerate(titles))
+        self._names: dict[_NameKey, list[Operands]] = {}
+        for name in names:
+            scope = None if name.scope is None else self._sheet(name.scope)
+            key = scope, name.name.casefold()
+            self._names.setdefault(key, []).append(read_operands(name.text))
+        self._tables = {
+            table.name.casefold(): (sheet, table)
+            for table in tables
+            if (sheet := self._sheet(table.sheet)) is not None
+        }
+        self._written: dict[str, tuple[int, ...] | None] = {}
+        self._known: dict[tuple[int | None, str, int], Meaning] = {}
+
+    def of(self, operands: Operands, place: Place, moved: tuple[int, int] = (0, 0)) -> Meaning:
+        """Return the cells that a formula reads.
+
+        Args:
+            operands: What its text refers to.
+            place: The cell that it stands in.
+            moved: Rows and columns from the cell that the text was written for.
+        """
+        return self._of(operands, place, moved, {})
+
+    def sheets(self, written: str, own: int) -> tuple[int, ...] | None:
+        """Return the numbers of the sheets that are written before "!", None if that is unclear.
+
+        Other workbooks and sheets that are not there are none. An empty text, and this workbook
+        without a sheet ("[0]"), stand for the sheet of the formula.
+        """
+        if written in ("", "[0]"):
+            return (own,)
+        if written not in self._written:
+            self._written[written] = self._read_sheets(written)
+        return self._written[written]
+
+    def _sheet(self, title: str) -> int | None:
+        found = self._sheets.get(title)
+        return self._sheets.get(title.casefold()) if found is None else found
+
+    def _read_sheets(self, written: str) -> tuple[int, ...] | None:
+        if written.startswith("'"):
+            title = written[1:-1].replace("''", "'")
+        else:
+            title = written.replace("$", "")
+        title = title.removeprefix("[0]")
+        found = self._sheet(title)
+        if found is not None:
+            return (found,)
+        first, colon, last = title.partition(":")
+        if not colon or "[" in title:
+            return ()
+        ends = self._sheet(first), self._sheet(last)
+        if ends[0] is not None and ends[1] is not None:
+            return tuple(range(min(ends[0], ends[1]), max(ends[0], ends[1]) + 1))
+        # With one end unknown it may be a range that ends on the other sheet: "A1:Sheet2!B2".
+        return () if ends == (None, None) else None
+
+    def _of(
+        self,
+        operands: Operands,
+        place: Place,
+        moved: tuple[int, int],
+        named: _Named,
+    ) -> Meaning:
+        found = Meaning([], reads_all=not operands.is_clear)
+        for reference in operands.references:
+            self._add_reference(reference, place, moved, found)
+        for other in operands.others:
+            self._add_other(other, place, named, found)
+        for span in operands.spans:
+            found.cells.extend(self._between(span, place, moved, named))
+        is_sheetwide = False
+        for call in operands.calls:
+            if call in PLAIN:
+                continue
+            name = known_name(call)
+            if name == "OFFSET":
+                is_sheetwide = True
+            elif name not in PLAIN and not name.startswith(("_XLPM.", "__XLUDF.DUMMYFUNCTION")):
+                self._add_call(call, place, named, found)
+        if is_sheetwide:
+            # What is moved away from a reference stays on its sheet.
+            sheets = {cells[0] for cells in found.cells}
+            found.cells = [(sheet, 1, 1, MAX_ROW, MAX_COLUMN) for sheet in sorted(sheets)]
+        return found
+
+    def _add_reference(
+        self, reference: Reference, place: Place, moved: tuple[int, int], found: Meaning
+    ) -> None:
+        moves = reference.moves
+        top, left, bottom, right = reference.top, reference.left, reference.bottom, reference.right
+        if moves:
+            found.is_fixed = False
+            if moved != (0, 0):
+                top, bottom = _along(top, bottom, moves & TOP, moves & BOTTOM, moved[0], MAX_ROW)
+                left, right = _along(left, right, moves & LEFT, moves & RIGHT, moved[1], MAX_COLUMN)
+        if top > bottom:
+            top, bottom = bottom, top
+        if left > right:
+            left, right = right, left
+        if reference.sheet is None:
+            found.cells.append((place[0], top, left, bottom, right))
+            return
+        sheets = self.sheets(reference.sheet, place[0])
+        if sheets is None:
+            found.reads_all = True
+            return
+        found.cells.extend((sheet, top, left, bottom, right) for sheet in sheets)
+
+    def _add_other(
+        self,
+        other: NameUse | TableUse,
+        place: Place,
+        named: _Named,
+        found: Meaning,
+    ) -> None:
+        if isinstance(other, NameUse):
+            meaning = self._name(other, place, named)
+        else:
+            meaning = self._table(other, place)
+        if meaning is not None:
+            found.cells.extend(meaning.cells)
+            found.reads_all |= meaning.reads_all
+            found.is_fixed &= meaning.is_fixed
+
+    def _name(self, use: NameUse, place: Place, named: _Named) -> Meaning | None:
+        """Return what a name or a table's name means, None if it is neither."""
+        scope = place[0]
+        if use.sheet is not None:
+            sheets = self.sheets(use.sheet, scope)
+            if sheets is None:
+                return Meaning([], reads_all=True)
+            if len(sheets) != 1:
+                return None
+            scope = sheets[0]
+        folded = use.name.casefold()
+        key: _NameKey = (scope, folded)
+        if key not in self._names:
+            key = (None, folded)
+        if key not in self._names:
+            table = self._tables.get(folded)
+            return None if table is None else self._table(TableUse(use.name, ""), place)
+        known = self._known.get((*key, place[0])) or named.get(key)
+        if known is not None:
+            return known
+        # A name that leads back to itself adds nothing, but is not to be remembered without it.
+        named[key] = Meaning([], is_fixed=False)
+        meaning = Meaning([])
+        for operands in self._names[key]:
+            # Relative places in a name are written as for the first cell.
+            part = self._of(operands, place, (place[1] - 1, place[2] - 1), named)
+            meaning.cells.extend(part.cells)
+            meaning.reads_all |= part.reads_all
+            meaning.is_fixed &= part.is_fixed
+        meaning.cells = list(dict.fromkeys(meaning.cells))
+        named[key] = meaning
+        if meaning.is_fixed:
+            self._known[(*key, place[0])] = meaning
+        return meaning
+
+    def _add_call(
+        self,
+        call: str,
+        place: Place,
+        named: _Named,
+        found: Meaning,
+    ) -> None:
+        """Add what a function reads that is not known: only a name for a LAMBDA says it."""
+        use = NameUse(None, call)
+        for key in ((place[0], call.casefold()), (None, call.casefold())):
+            if key in self._names and all(
+                any(known_name(inner) == "LAMBDA" for inner in operands.calls)
+                for operands in self._names[key]
+            ):
+                self._add_other(use, place, named, found)
+                return
+        found.reads_all = True
+
+    def _between(
+        self,
+        span: Sequence[Operand],
+        place: Place,
+        moved: tuple[int, int],
+        named: _Named,
+    ) -> Iterator[Cells]:
+        """Yield the rectangles around the operands of a span, one for each sheet."""
+        found = Meaning([])
+        for operand in span:
+            if isinstance(operand, Reference):
+                self._add_reference(operand, place, moved, found)
+            else:
+                self._add_other(operand, place, named, found)
+        for number in {cells[0] for cells in found.cells}:
+            of_sheet = [cells for cells in found.cells if cells[0] == number]
+            yield (
+                number,
+                min(cells[1] for cells in of_sheet),
+                min(cells[2] for cells in of_sheet),
+                max(cells[3] for cells in of_sheet),
+                max(cells[4] for cells in of_sheet),
+            )
+
+    def _table(self, use: TableUse, place: Place) -> Meaning | None:
+        """Return what a structured reference means; one to a table that is not known, anything."""
+        if use.name:
+            found = self._tables.get(use.name.casefold())
+        else:
+            found = next((each for each in self._tables.values() if _holds(each, place)), None)
+        if found is None:
+            return Meaning([], reads_all=True)
+        sheet, table = found
+        area = cells_of_table(table, use.inside, place[1])
+        if area is None:
+            return None
+        cells = (sheet, area.top, area.left, area.bottom, area.right)
+        return Meaning([cells], is_fixed=use.inside.find("@") < 0 and "#" not in use.inside)
+
+
+def _holds(table: tuple[int, TableArea], place: Place) -> bool:
+    area = table[1].area
+    return (
+        table[0] == place[0]
+        and area.top <= place[1] <= area.bottom
+        and area.left <= place[2] <= area.right
+    )
+
+
+def _along(
+    first: int, last: int, first_moves: int, last_moves: int, by: int, count: int
+) -> tuple[int, int]:
+    """Return the ends of a range that moves along rows or columns.
+
+    What leaves the sheet comes in again at its other edge; a range that does may mean all.
+    """
+    new_first = first + by if first_moves else first
+    new_last = last + by if last_moves else last
+    if 0 < new_first <= count and 0 < new_last <= count:
+        return new_first, new_last
+    if first == last and first_moves and last_moves:
+        around = (new_first - 1) % count + 1
+        return around, around
+    return 1, count

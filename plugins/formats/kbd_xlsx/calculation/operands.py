@@ -1,0 +1,259 @@
+"""What a formula's text refers to: cells, names, tables and functions.
+
+The text is scanned, not parsed: whatever stands between operands is passed over, but for the
+colon, which makes a range of what stands around it ("A1:INDEX(A:A,5)"). Text that cannot be
+scanned is said to be unclear. Places are those of the text: formulas that share one move it.
+"""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW
+
+__all__ = [
+    "BOTTOM",
+    "LEFT",
+    "RIGHT",
+    "TOP",
+    "NameUse",
+    "Operand",
+    "Operands",
+    "Reference",
+    "TableUse",
+    "read_operands",
+]
+
+TOP, LEFT, BOTTOM, RIGHT = 1, 2, 4, 8
+"""Sides of a reference that are relative, as bits."""
+
+
+class Reference(msgspec.Struct, frozen=True, gc=False):
+    """Cells that a formula names.
+
+    Args:
+        sheet: As it is written before "!", quotes included; None for the formula's own sheet.
+        top: Of the rectangle as written, like the others; ends may be swapped.
+        moves: Which sides are relative, as a sum of TOP, LEFT, BOTTOM and RIGHT.
+    """
+
+    sheet: str | None
+    top: int
+    left: int
+    bottom: int
+    right: int
+    moves: int
+
+
+class NameUse(msgspec.Struct, frozen=True):
+    """A word that may be a defined name or a table; `sheet` as in Reference."""
+
+    sheet: str | None
+    name: str
+
+
+class TableUse(msgspec.Struct, frozen=True):
+    """A structured reference: a table's name ("" inside of it) and what stands in brackets."""
+
+    name: str
+    inside: str
+
+
+Operand = Reference | NameUse | TableUse
+
+
+class Operands(msgspec.Struct):
+    """All that a formula refers to.
+
+    Args:
+        references: Cells that it names.
+        others: Names and tables.
+        spans: Operands with a colon between them: what lies between may be meant, too.
+        calls: The functions that it calls, as written.
+        is_clear: Whether all of the text could be scanned.
+    """
+
+    references: list[Reference]
+    others: list[NameUse | TableUse]
+    spans: list[list[Operand]]
+    calls: list[str]
+    is_clear: bool
+
+
+# Beyond ASCII any character may belong to a name: letters of all scripts with their marks.
+_LETTER = r"[A-Za-z0-9_.\\?\u0080-\U0010ffff]"
+_END = rf"(?!{_LETTER}|[(!\[])"
+_SHEET = rf"(?:('(?:[^']|'')*'|\$?(?:\[[^\[\]]*\])?(?>{_LETTER}*)(?::\$?(?>{_LETTER}+))?|\#REF)!)?"
+_CELL = r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})"
+_OPERAND = rf"""(?:
+  (?P<call>(?>{_LETTER}+)(?=\())
+| (?P<area>{_CELL}:{_CELL}{_END})
+| (?P<cell>{_CELL}{_END})
+| (?P<columns>(\$?)([A-Za-z]{{1,3}}):(\$?)([A-Za-z]{{1,3}}){_END})
+| (?P<rows>(\$?)([0-9]{{1,7}}):(\$?)([0-9]{{1,7}}){_END})
+| (?P<table>(?>{_LETTER}*)\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\])
+| (?P<word>(?>{_LETTER}+))
+| \#(?:REF!|DIV/0!|N/A|NAME\?|NULL!|NUM!|VALUE!|[A-Z_]+[!?])
+)"""
+_REST = r"""| "[^"]*" | (?P<colon>:) | (?P<stray>["'\[\]])"""
+_FLAGS = re.VERBOSE | re.DOTALL
+_TOKEN = re.compile(_SHEET + _OPERAND + _REST, _FLAGS)
+# The same for most formulas, in which no sheet is named: less to try at each word. Its first
+# group never matches, so that the groups have the same numbers.
+_OWN_TOKEN = re.compile("((?!))?" + _OPERAND + _REST, _FLAGS)
+_ANY_TOKEN = re.compile(_SHEET + _OPERAND + _REST + r"| (?P<mark>\S)", _FLAGS)
+
+_SHEET_GROUP = 1
+_GROUPS = _TOKEN.groupindex
+_CALL, _COLON, _STRAY = _GROUPS["call"], _GROUPS["colon"], _GROUPS["stray"]
+_CELL_GROUP, _AREA, _COLUMNS = _GROUPS["cell"], _GROUPS["area"], _GROUPS["columns"]
+_ROWS, _TABLE, _WORD = _GROUPS["rows"], _GROUPS["table"], _GROUPS["word"]
+_CELL_ENDS = tuple(range(_CELL_GROUP + 1, _CELL_GROUP + 5))
+_AREA_ENDS = tuple(range(_AREA + 1, _AREA + 9))
+_COLUMNS_ENDS = tuple(range(_COLUMNS + 1, _COLUMNS + 5))
+_ROWS_ENDS = tuple(range(_ROWS + 1, _ROWS + 5))
+
+# CELL without a reference tells of the cell that was changed last, but for the file's name.
+_ABOUT_A_CELL = re.compile(r'\(\s*"[^"]*"\s*,|\(\s*"filename"\s*\)', re.IGNORECASE)
+
+
+def read_operands(text: str) -> Operands:
+    """Return what a formula refers to, whether or not its text begins with "="."""
+    references: list[Reference] = []
+    others: list[NameUse | TableUse] = []
+    calls: list[str] = []
+    has_colon, is_clear = False, True
+    for token in (_TOKEN if "!" in text else _OWN_TOKEN).finditer(text):
+        kind = token.lastindex
+        if kind == _CALL:
+            sheet = token[_SHEET_GROUP]
+            if not (token[_CALL].upper() == "CELL" and _ABOUT_A_CELL.match(text, token.end())):
+                # A function of another workbook, or of a module, is none that is known.
+                calls.append(token[_CALL] if sheet is None else f"{sheet}!{token[_CALL]}")
+        elif kind == _COLON:
+            has_colon = True
+        elif kind == _STRAY:
+            is_clear = False
+        elif kind is not None and kind > _SHEET_GROUP:
+            operand = _operand(token, kind)
+            if isinstance(operand, Reference):
+                references.append(operand)
+            elif operand is not None:
+                others.append(operand)
+    spans = list(_spans(text)) if has_colon and is_clear else []
+    return Operands(references, others, spans, calls, is_clear)
+
+
+def _operand(token: re.Match[str], kind: int) -> Operand | None:
+    sheet = token[_SHEET_GROUP]
+    if kind == _CELL_GROUP:
+        return _cell(token, sheet)
+    if kind == _AREA:
+        return _area(token, sheet)
+    if kind == _WORD:
+        word = token[_WORD]
+        return None if word[0] in "0123456789." else NameUse(sheet, word)
+    if kind == _COLUMNS:
+        return _columns(token, sheet)
+    if kind == _ROWS:
+        return _rows(token, sheet)
+    name, _, inside = token[_TABLE].partition("[")
+    # Of another workbook, if a sheet or a book stands before it.
+    return TableUse(name, inside[:-1]) if sheet is None else NameUse(sheet, name)
+
+
+def _cell(token: re.Match[str], sheet: str | None) -> Operand:
+    fixed_column, letters, fixed_row, digits = token.group(*_CELL_ENDS)
+    row, column = int(digits), _number(letters)
+    if column > MAX_COLUMN or not 0 < row <= MAX_ROW:
+        return NameUse(sheet, token[_CELL_GROUP])
+    moves = (0 if fixed_row else TOP + BOTTOM) + (0 if fixed_column else LEFT + RIGHT)
+    return Reference(sheet, row, column, row, column, moves)
+
+
+def _area(token: re.Match[str], sheet: str | None) -> Operand:
+    (fixed_left, first, fixed_top, top_digits, fixed_right, last, fixed_bottom, bottom_digits) = (
+        token.group(*_AREA_ENDS)
+    )
+    left, top, right, bottom = _number(first), int(top_digits), _number(last), int(bottom_digits)
+    if not (left <= MAX_COLUMN >= right and 0 < top <= MAX_ROW >= bottom > 0):
+        return NameUse(sheet, token[_AREA])
+    moves = (0 if fixed_top else TOP) + (0 if fixed_left else LEFT)
+    moves += (0 if fixed_bottom else BOTTOM) + (0 if fixed_right else RIGHT)
+    return Reference(sheet, top, left, bottom, right, moves)
+
+
+def _columns(token: re.Match[str], sheet: str | None) -> Operand:
+    fixed_left, first, fixed_right, last = token.group(*_COLUMNS_ENDS)
+    left, right = _number(first), _number(last)
+    if max(left, right) > MAX_COLUMN:
+        return NameUse(sheet, token[_COLUMNS])
+    moves = (0 if fixed_left else LEFT) + (0 if fixed_right else RIGHT)
+    return Reference(sheet, 1, left, MAX_ROW, right, moves)
+
+
+def _rows(token: re.Match[str], sheet: str | None) -> Operand:
+    fixed_top, first, fixed_bottom, last = token.group(*_ROWS_ENDS)
+    top, bottom = int(first), int(last)
+    if not (0 < top <= MAX_ROW >= bottom > 0):
+        return NameUse(sheet, token[_ROWS])
+    moves = (0 if fixed_top else TOP) + (0 if fixed_bottom else BOTTOM)
+    return Reference(sheet, top, 1, bottom, MAX_COLUMN, moves)
+
+
+def _number(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+class _Brackets(msgspec.Struct):
+    """An open bracket of a formula: of which call, the argument's place, what a range may end at.
+
+    `before` are the operands before the colon that stands before the call.
+    """
+
+    call: str
+    before: list[Operand] | None
+    argument: int = 0
+    held: list[Operand] = msgspec.field(default_factory=list)
+
+
+def _spans(text: str) -> Iterator[list[Operand]]:
+    """Yield operands that have a colon between them, with what calls among them may return.
+
+    INDEX returns a part of its first argument; any other call, any of its arguments.
+    """
+    open_brackets = [_Brackets("", None)]
+    call = ""
+    last: list[Operand] | None = None
+    before: list[Operand] | None = None
+    for token in _ANY_TOKEN.finditer(text):
+        kind, mark = token.lastindex, token[0]
+        found: list[Operand] | None = None
+        if kind == _CALL:
+            call = mark.upper()
+        elif kind == _COLON:
+            before = last
+        elif mark == "(":
+            open_brackets.append(_Brackets(call, before))
+            call, last, before = "", None, None
+        elif mark == ")" and len(open_brackets) > 1:
+            closed = open_brackets.pop()
+            found, before = closed.held, closed.before
+        elif kind is None or not _SHEET_GROUP < kind < _COLON:
+            last = before = None
+            open_brackets[-1].argument += mark == ","
+        else:
+            operand = _operand(token, kind)
+            found = [operand] if operand is not None else None
+        if found is not None:
+            if before is not None:
+                found = [*before, *found]
+                yield found
+            holder = open_brackets[-1]
+            if holder.call != "INDEX" or holder.argument == 0:
+                holder.held.extend(found)
+            last, before = found, None
