@@ -154,7 +154,7 @@ class ExtractText(ReadFileRequest):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_CHARACTERS)] = 256 * 1024
 
 
-class FileWritten(Answer):
+class FileWritten(Answer, kw_only=True):
     """What was written into the draft.
 
     Args:
