@@ -19,6 +19,7 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _OPAQUE = re.compile(r'"(?:[^"]|"")*"|\'(?:[^\']|\'\')*\'|\[(?:[^\[\]]|\[[^\[\]]*\])*\]')
 _STRING = re.compile(r'"(?:[^"]|"")*"')
 _FUNCTION = re.compile(r"(?<![\w.])([A-Za-z][A-Za-z0-9.]*)\(")
+_PREFIX = re.compile(r"_xl(?:fn|ws)\.", re.IGNORECASE)
 _PAIRS = {")": "(", "}": "{"}
 
 # They reach out of the workbook: to the network, to other files, to programs (reliability, 5.4).
@@ -94,11 +95,8 @@ def reach_of(formula: str) -> str | None:
 
 def spills(formula: str) -> str | None:
     """Return the function of a formula whose result is more than one cell, None without one."""
-    for name in _FUNCTION.findall(_OPAQUE.sub("", formula)):
-        plain = name.upper().rpartition("_XLWS.")[2].rpartition("_XLFN.")[2]
-        if plain in _SPILLING:
-            return plain
-    return None
+    names: list[str] = _FUNCTION.findall(_PREFIX.sub("", _OPAQUE.sub("", formula)))
+    return next((name.upper() for name in names if name.upper() in _SPILLING), None)
 
 
 def looks_like_formula(text: str) -> bool:

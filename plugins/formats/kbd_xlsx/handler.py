@@ -27,7 +27,7 @@ __all__ = ["XlsxFormat"]
 
 
 class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
-    """Workbooks: mapped, read and queried whoever made them, edited if kbd wrote them."""
+    """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
     wire_name = "Xlsx"
@@ -35,9 +35,11 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
     suffixes: ClassVar[Mapping[str, str]] = {
         ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         ".xlsm": "application/vnd.ms-excel.sheet.macroEnabled.12",
+        ".xltx": "application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+        ".xltm": "application/vnd.ms-excel.template.macroEnabled.12",
     }
     preload = (
-        "kbd_xlsx.editing",
+        "kbd_xlsx.edits.carrying",
         "kbd_xlsx.filling",
         "kbd_xlsx.mapping",
         "kbd_xlsx.reading",
@@ -46,12 +48,12 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "
         "read_file with sheet and range (A1:E50). Numbers stay numbers; dates need type date with "
-        "an ISO text; a text that begins with = is a formula unless its type is string. In "
-        'set_range such values are objects: {"value": "2024-01-31", "type": "date"}. Write '
-        "large blocks with set_range, one call a few hundred rows. Only workbooks that were made "
-        "here can be edited; for others write a new workbook or use the table tools. Not built "
-        "yet: delete_sheet, summarize_by_category, merge_cells, unmerge_cells, clear_range, "
-        "auto_filter."
+        "an ISO text; a text that begins with = is a formula unless its type is string; arguments "
+        'of formulas are separated by commas. In set_range such values are objects: {"value": '
+        '"2024-01-31", "type": "date"}. Write large blocks with set_range, one call a few hundred '
+        "rows. In a workbook that exists a new sheet needs ensure_sheet. Results of formulas are "
+        "calculated when a person opens the file, not here. Not built yet: rename_sheet, inserting "
+        "and deleting rows and columns, add_table, conditional_format, data_validation, add_chart."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
@@ -84,10 +86,10 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
     def apply(
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
     ) -> Applied:
-        """Carry out operations on a new workbook or on one that kbd wrote."""
-        from kbd_xlsx import editing  # noqa: PLC0415 - 270 ms with openpyxl
+        """Carry out operations on a new workbook or on one that there is."""
+        from kbd_xlsx.edits import carrying  # noqa: PLC0415 - 270 ms with openpyxl
 
-        return editing.apply(source, operations, target)
+        return carrying.apply(source, operations, target)
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
         """Write a sheet's table in the plain form, typed where its cells agree."""
@@ -98,7 +100,7 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
     def write_table(
         self, source: Source | None, rows: Path, placement: Placement, target: Path
     ) -> Written:
-        """Write rows with their types into a new workbook or one that kbd wrote."""
+        """Write rows with their types into a new workbook or one that there is."""
         from kbd_xlsx import filling  # noqa: PLC0415 - 270 ms with openpyxl
 
         return filling.write_table(source, rows, placement, target)
