@@ -1,0 +1,224 @@
+"""Which formulas depend on cells, worked out with openpyxl's tokenizer and nothing of kbd's.
+
+Two answers: the cells whose stored result an edit may cost (generous: whole tables, and every
+formula that is volatile or names what nobody knows), and those whose stored result it must
+cost, because they refer to a changed cell plainly and so show an old result if they keep it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from openpyxl.formula import Tokenizer
+from openpyxl.formula.tokenizer import Token, TokenizerError
+
+from judging.book import Book, TableArea
+from judging.cells import Cell
+from judging.places import Box, Place, box
+
+__all__ = ["Affected", "affected"]
+
+Spot = tuple[str, Place]
+"""A cell: the title of its sheet in lower case, and where."""
+
+VOLATILE = re.compile(
+    r"\b(NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|OFFSET|INDIRECT|CELL|INFO|RTD|CUBE\w+)\s*\(",
+    re.IGNORECASE,
+)
+_SHEETS = re.compile(r"^(?:'((?:[^']|'')+)'|([^'!]+))!(.+)$", re.DOTALL)
+_TABLE = re.compile(r"^([^\[\]!]*)\[(.*)\]$", re.DOTALL)
+
+
+class Affected(NamedTuple):
+    """Cells with formulas, or within the range of one."""
+
+    may: frozenset[Spot]
+    must: frozenset[Spot]
+
+
+class _Reach(NamedTuple):
+    """What a formula refers to; `sure` where nothing else can change its result."""
+
+    areas: tuple[tuple[str, Box], ...]
+    loose: tuple[tuple[str, Box], ...]
+    unsure: bool
+
+
+@cache
+def _operands(formula: str) -> tuple[str, ...] | None:
+    """The references and names in a formula; None if it cannot be taken apart."""
+    try:
+        tokens = Tokenizer("=" + formula).items
+    except (TokenizerError, IndexError):
+        return None
+    return tuple(t.value for t in tokens if t.type == Token.OPERAND and t.subtype == Token.RANGE)
+
+
+class _Reader:
+    """Resolves what formulas of a workbook name."""
+
+    def __init__(self, book: Book) -> None:
+        self.titles = [sheet.title.lower() for sheet in book.sheets]
+        self.names = book.names
+        self.tables = {table.name: table for table in book.tables}
+
+    def reach(self, formula: str, sheet: str, at: Place, depth: int = 0) -> _Reach:
+        operands = _operands(formula)
+        if operands is None or depth > 20:
+            return _Reach((), (), True)
+        areas: list[tuple[str, Box]] = []
+        loose: list[tuple[str, Box]] = []
+        unsure = bool(VOLATILE.search(formula))
+        for operand in operands:
+            found = self._operand(operand, sheet, at, depth)
+            areas += found.areas
+            loose += found.loose
+            unsure |= found.unsure
+        # A:B as an operator on cells (A1:INDEX(…)) reaches what lies between.
+        unsure |= ":INDEX" in formula.upper() or "):" in formula
+        return _Reach(tuple(areas), tuple(loose), unsure)
+
+    def _operand(self, operand: str, sheet: str, at: Place, depth: int) -> _Reach:
+        if operand.startswith("["):
+            table = self._table_at(sheet, at)
+            if table and not re.match(r"\[\d+\]", operand):
+                return self._structured(table, operand[1:-1], at)
+            return _Reach((), (), False)
+        sheets, rest = [sheet], operand
+        if match := _SHEETS.match(operand):
+            prefix = (match[1] or match[2]).replace("''", "'").lower()
+            if "[" in prefix:
+                return _Reach((), (), False)
+            sheets, rest = self._between(prefix), match[3]
+        if rest.startswith("#"):
+            return _Reach((), (), False)
+        try:
+            area = box(rest.rstrip("#"))
+        except ValueError:
+            return self._named(rest, sheets, sheet, at, depth)
+        return _Reach(tuple((title, area) for title in sheets), (), rest.endswith("#"))
+
+    def _between(self, prefix: str) -> list[str]:
+        if prefix in self.titles:
+            return [prefix]
+        first, _, last = prefix.partition(":")
+        if first in self.titles and last in self.titles:
+            start, end = sorted((self.titles.index(first), self.titles.index(last)))
+            return self.titles[start : end + 1]
+        return []
+
+    def _named(self, rest: str, sheets: list[str], sheet: str, at: Place, depth: int) -> _Reach:
+        if (match := _TABLE.match(rest)) and (table := self.tables.get(match[1].lower())):
+            return self._structured(table, match[2], at)
+        if table := self.tables.get(rest.lower()):
+            return self._structured(table, "", at)
+        for scope in (*sheets, sheet, ""):
+            if (text := self.names.get((rest.lower(), scope))) is not None:
+                found = self.reach(text, scope or sheet, at, depth + 1)
+                # Relative references in names shift with the cell: not sure, unless all are fixed.
+                shifts = re.search(r"(?<![$A-Za-z0-9_])[A-Za-z]{1,3}\$?\d+\b", text)
+                sure = () if shifts else found.areas
+                return _Reach(sure, found.areas, found.unsure or bool(shifts))
+        return _Reach((), (), unsure=True)
+
+    def _table_at(self, sheet: str, at: Place) -> TableArea | None:
+        for table in self.tables.values():
+            if table.sheet.lower() == sheet and table.area.holds(at):
+                return table
+        return None
+
+    def _structured(self, table: TableArea, inner: str, at: Place) -> _Reach:
+        """A structured reference: exactly where it is a plain column, loosely the whole table."""
+        sheet, area = table.sheet.lower(), table.area
+        top, bottom = area.top + table.header_rows, area.bottom - table.totals_rows
+        loose = ((sheet, area),)
+        column = inner.strip()
+        if column.startswith("@"):
+            column, top, bottom = column[1:].strip("[]"), at.row, at.row
+        elif match := re.fullmatch(r"\[#This Row\],\[([^\[\]]+)\]", column):
+            column, top, bottom = match[1], at.row, at.row
+        if not column:
+            return _Reach(((sheet, Box(top, area.left, bottom, area.right)),), loose, False)
+        columns = [name.lower() for name in table.columns]
+        if column.lower() not in columns or top > bottom:
+            return _Reach((), loose, False)
+        left = area.left + columns.index(column.lower())
+        return _Reach(((sheet, Box(top, left, bottom, left)),), loose, False)
+
+
+class _Graph:
+    """Formulas by what they refer to."""
+
+    def __init__(self) -> None:
+        self.single: dict[Spot, list[int]] = defaultdict(list)
+        self.ranges: dict[str, dict[Box, list[int]]] = defaultdict(lambda: defaultdict(list))
+
+    def add(self, number: int, areas: Iterable[tuple[str, Box]]) -> None:
+        for sheet, area in areas:
+            if area.top == area.bottom and area.left == area.right:
+                self.single[sheet, Place(area.top, area.left)].append(number)
+            else:
+                self.ranges[sheet][area].append(number)
+
+    def close(self, start: Iterable[Spot], spread: Callable[[int], Iterator[Spot]]) -> set[int]:
+        """The formulas that start reaches; each range is looked at until it is hit."""
+        found: set[int] = set()
+        pending = list(start)
+        seen = set(pending)
+        while pending:
+            spot = pending.pop()
+            sheet, cell = spot
+            hit = list(self.single.get(spot, ()))
+            for area in [area for area in self.ranges[sheet] if area.holds(cell)]:
+                hit += self.ranges[sheet].pop(area)
+            for number in hit:
+                if number not in found:
+                    found.add(number)
+                    news = [spot for spot in spread(number) if spot not in seen]
+                    seen.update(news)
+                    pending += news
+        return found
+
+
+class _Formula(NamedTuple):
+    sheet: str
+    cell: Cell
+
+
+def affected(book: Book, changed: Iterable[Spot]) -> Affected:
+    """Work out which stored results a change of these cells may and must cost."""
+    changed = list(changed)
+    reader, may, must = _Reader(book), _Graph(), _Graph()
+    formulas: list[_Formula] = []
+    unsure: set[int] = set()
+    for sheet in book.worksheets:
+        title = sheet.title.lower()
+        for cell in sheet.cells.values():
+            if cell.formula is None:
+                continue
+            reach = reader.reach(cell.formula, title, cell.at)
+            table = "t=dataTable" in cell.extra
+            may.add(len(formulas), (*reach.areas, *reach.loose))
+            must.add(len(formulas), () if table else reach.areas)
+            if reach.unsure or table:
+                unsure.add(len(formulas))
+            formulas.append(_Formula(title, cell))
+
+    def spread(number: int) -> Iterator[Spot]:
+        title, cell = formulas[number]
+        yield title, cell.at
+        if cell.array:
+            area = box(cell.array)
+            for row in range(area.top, area.bottom + 1):
+                for column in range(area.left, area.right + 1):
+                    yield title, Place(row, column)
+
+    def spots(numbers: set[int]) -> frozenset[Spot]:
+        return frozenset(spot for number in numbers for spot in spread(number))
+
+    doubtful = [spot for number in unsure for spot in spread(number)]
+    return Affected(
+        spots(may.close([*changed, *doubtful], spread) | unsure), spots(must.close(changed, spread))
+    )
