@@ -8,8 +8,8 @@ from typing import Self
 
 import msgspec
 
-from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Package, Rewriting
+from kbd.errors import ValidationFailed
+from kbd.opc import Package, Rewriting, identify
 from kbd_xlsx.calculation import DefinedName, FormulaBook, TableArea
 from kbd_xlsx.edits.bystanders import is_protected, is_signed, old_pivots
 from kbd_xlsx.edits.noticing import Notices
@@ -21,6 +21,7 @@ from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import Area
 from kbd_xlsx.suffixes import fitting_type
+from kbd_xlsx.workbook import FAMILY
 
 __all__ = ["BookEdit", "checked_sheet_name"]
 
@@ -92,9 +93,7 @@ class BookEdit:
         Raises:
             FileReadFailed: The package is no workbook.
         """
-        main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
-        if main not in package or main.endswith(".bin"):
-            raise FileReadFailed(f"{package.name} is not a workbook of the current format.")
+        main = identify(package, FAMILY).part
         book = cls(Rewriting(package), main, is_new=False)
         if is_signed(book.rewriting):
             book.notices.warn("The workbook was signed; after this change the signature is void.")

@@ -26,6 +26,7 @@ __all__ = ["CellWriter"]
 MAX_CELLS = 2_000_000
 """Cells that one call may set."""
 
+_SHORT = 1000
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 
 
@@ -105,6 +106,8 @@ class CellWriter:
     def _content(
         self, value: Scalar, kind: ValueType | None, sheet: str, row: int, column: int
     ) -> Content:
+        if kind is None and (plain := _plain(value)) is not None:
+            return plain
         try:
             content = content_of(cell_value(value, kind, ""), from_1904=self._from_1904)
         except ValidationFailed:
@@ -131,6 +134,22 @@ class CellWriter:
         self._count += cells
         if self._count > MAX_CELLS:
             raise ValidationFailed(f"One call may set {MAX_CELLS:,} cells at most.")
+
+
+def _plain(value: Scalar) -> Content | None:
+    """Return the content for a common value, which needs no rule; None for any other."""
+    if type(value) is int:
+        return Content("number", str(value))
+    # Most texts: nothing to escape, nothing that could be a formula.
+    is_usual = (
+        type(value) is str
+        and 0 < len(value) < _SHORT
+        and value.isascii()
+        and value.isprintable()
+        and value[0] not in "=+-@"
+        and "_x" not in value
+    )
+    return Content("text", str(value)) if is_usual else None
 
 
 class _Headers:
