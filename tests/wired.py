@@ -127,8 +127,8 @@ class Wired:
 
 
 @contextmanager
-def wired(backend: str) -> Iterator[Wired]:
-    """Run daemon and model on one backend."""
+def wired(backend: str, preface: str = "") -> Iterator[Wired]:
+    """Run daemon and model on one backend; the daemon's process begins with the preface."""
     folder = Path(tempfile.mkdtemp(prefix="kbd-"))
     (folder / "user").mkdir()
     script = Script()
@@ -140,7 +140,7 @@ def wired(backend: str) -> Iterator[Wired]:
             "KBD_LIMITS_FILES": str(FILES),
             "KBD_RUN_RETRY_S": "0.01",
         }
-        daemon = RealDaemon(folder / "home", backend, environment)
+        daemon = RealDaemon(folder / "home", backend, environment, preface)
         daemon.start()
         try:
             yield Wired(daemon, folder / "user", script)
