@@ -3,8 +3,8 @@
 `handler` declares the format and `operations` what can be asked of it.
 `workbook` and `features` read its parts, `grids` its values and `formulas` what those leave out;
 `references` are cells and ranges. `mapping`, `islands`, `reading` and `tables` show them.
-`editing`, `values` and `styles` carry out operations. `filling` writes tables: of `typed` values,
-as text with `rowtext` where a sheet holds nothing else, as cells with `rowcells` where it does.
+`editing`, `values` and `styles` carry out operations. `filling` writes tables, with what
+is in `rows`.
 `saving` writes the file, `marker` recognises files that were written so, `loading` reads them.
 """
 

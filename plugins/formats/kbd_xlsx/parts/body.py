@@ -39,7 +39,7 @@ def row_splices(
     gone = checked_groups(groups, pending, outline)
     shared = SharedFormulas(outline, rows, groups, pending)
     writer = RowWriter(outline, rows, columns, pending, shared, restyle)
-    if pending.is_wiped:
+    if pending.is_wiped and not outline.is_closed:
         yield Splice(outline.sheet_data[1], outline.rows_end, b"")
     new = _new_rows(rows, pending)
     if outline.is_closed:
