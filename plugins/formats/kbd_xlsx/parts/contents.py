@@ -82,8 +82,7 @@ class Contents:
             return True
         if any(self._formula.search(put.cells) for put in pending.puts.values()):
             return True
-        start, end = outline.sheet_data[1], outline.rows_end
-        if not self._formula.search(outline.scan, start, end):
+        if not outline.has_formulas:
             return False
         if pending.is_wiped:
             return True

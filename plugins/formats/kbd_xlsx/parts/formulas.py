@@ -57,7 +57,7 @@ class Groups:
         self.masters: dict[str, list[int]] = {}
         name = re.escape(outline.qualified(b"f"))
         scan, start, end = outline.scan, outline.sheet_data[1], outline.rows_end
-        if are_gone or not re.compile(b"<" + name + rb"\s").search(scan, start, end):
+        if are_gone or not outline.has_formulas:
             return
         # A child of a shared formula is a closed tag without an area; there may be very many.
         telling = re.compile(

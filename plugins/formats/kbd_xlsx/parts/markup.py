@@ -30,7 +30,7 @@ __all__ = [
     "without_mark",
 ]
 
-ATTRIBUTES = rb"""(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+"""
+ATTRIBUTES = rb"""[^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+)*+"""
 """All attributes of a tag, the slash of a closed one among them."""
 
 EVERYWHERE = Area(1, 1, 1_048_576, 16_384)
@@ -150,7 +150,10 @@ def element(tag: Tag) -> bytes:
 
 def masked(data: bytes) -> bytes:
     """Return the same bytes with blanks for comments, CDATA sections and instructions."""
-    if data.find(b"<!") < 0 and data.find(b"<?", 5) < 0:
+    # To look for the one rare character first takes a tenth of the time.
+    second = data.find(b">") if data.find(b"<?xml ", 0, 9) >= 0 else 0
+    comments = data.find(b"!") >= 0 and data.find(b"<!") >= 0
+    if not comments and (data.find(b"?", second) < 0 or data.find(b"<?", second) < 0):
         return data
     return _OPAQUE.sub(lambda found: b" " * len(found[0]), data)
 

@@ -25,6 +25,7 @@ class Outline:
         is_closed: Whether that tag is closed, so that there are no rows.
         rows_end: Where the rows end.
         tail: Where sheetData ends.
+        has_formulas: Whether cells may have formulas.
 
     Args:
         data: The part.
@@ -56,6 +57,8 @@ class Outline:
         self._find_rows()
         self._check_spaces(root[3])
         self._check_rows()
+        formula = b"<" + self.qualified(b"f")
+        self.has_formulas = self.scan.find(formula, self.sheet_data[1], self.rows_end) >= 0
 
     def qualified(self, name: bytes) -> bytes:
         """Return a name with the part's prefix."""

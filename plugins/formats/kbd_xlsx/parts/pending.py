@@ -73,6 +73,8 @@ class Pending:
 
     def clears_of(self, row: int) -> list[Area]:
         """Return the clears that reach a row, those after it was put if it was."""
+        if not self.clears:
+            return []
         put = self.puts.get(row)
         clears = self.clears if put is None else self.clears[put.clears_before :]
         return [area for area in clears if area.top <= row <= area.bottom]

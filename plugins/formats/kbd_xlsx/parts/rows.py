@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from kbd.errors import ValidationFailed
-from kbd_xlsx.parts.markup import attribute, start_tag
+from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, start_tag
 from kbd_xlsx.parts.outline import Outline
 from kbd_xlsx.references import MAX_ROW, Area, column_number
 
@@ -14,7 +14,8 @@ __all__ = ["Cell", "Row", "Rows"]
 
 _DIGITS = b"0123456789"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_FIRST_NAME = b' r="'
+# Within a value in double quotes this cannot stand.
+_STYLE = re.compile(rb'\A[^\']* s="([0-9]{1,9})"')
 
 
 class Row(NamedTuple):
@@ -47,8 +48,11 @@ class Cell(NamedTuple):
     @property
     def style(self) -> int:
         """The index of its style."""
-        word = attribute(self.attributes, b"s") or "0"
-        return int(word) if word.isdecimal() else 0
+        found = _STYLE.search(self.attributes)
+        if found is not None:
+            return int(found[1])
+        word = attribute(self.attributes, b"s") if b"s" in self.attributes else None
+        return int(word) if word is not None and word.isdecimal() else 0
 
 
 class Rows:
@@ -71,10 +75,11 @@ class Rows:
         self._close = b"</" + outline.qualified(b"row")
         self._tag = re.compile(start_tag(outline.qualified(b"row")))
         name = re.escape(outline.qualified(b"c"))
+        self._attributes_from = len(outline.qualified(b"c")) + 1
         self._cell = re.compile(
-            start_tag(outline.qualified(b"c")) + rb"(?:(?<=/>)|(.*?)</" + name + rb"\s*+>)",
-            re.DOTALL,
-        )
+            b"<" + name + rb'(?: r="([A-Z]{1,3})([0-9]{1,7})")?+(?=[\s/>])(' + ATTRIBUTES
+            + rb")>(?:(?<=/>)|([^<]*+(?:<(?!/" + name + rb"[\s>])[^<]*+)*+)</" + name + rb"\s*+>)"
+        )  # fmt: skip
         self._columns: dict[bytes, int] = {}
         self.numbers, self.starts = array("I"), array("Q")
         if not are_gone:
@@ -106,7 +111,9 @@ class Rows:
         if not found[1].endswith(b"/"):
             stop = self._outline.scan.find(self._close, found.end())
             cell = self._cell.search(self._outline.scan, found.end(), max(stop, found.end()))
-            name = attribute(cell[1], b"r") if cell else None
+            name = None
+            if cell:
+                name = (cell[1] + cell[2]).decode() if cell[1] else attribute(cell[3], b"r")
             if name is not None and name.lstrip(_LETTERS) != str(last + 1):
                 raise self._outline.refused(f"the row after row {last} does not say its number")
         return last + 1
@@ -159,32 +166,39 @@ class Rows:
             ValidationFailed: They are not in rising order, or belong to another row.
         """
         found = []
-        last, digits = 0, b"%d" % row.number
-        for cell in self._cell.finditer(row.scan, row.inner, row.inner_end):
-            attributes = cell[1]
-            if attributes.startswith(_FIRST_NAME):
-                name: bytes | None = attributes[4 : attributes.index(b'"', 4)]
-            else:
-                word = attribute(attributes, b"r")
-                name = None if word is None else word.encode()
-            if name is None:
+        last, digits, scan = 0, b"%d" % row.number, row.scan
+        known, begin = self._columns, self._attributes_from
+        for cell in self._cell.finditer(scan, row.inner, row.inner_end):
+            letters, number = cell.group(1, 2)
+            start, close, inner_end = cell.start(), cell.end(3), cell.end(4)
+            if letters is None:
+                letters, number = self._name(cell[3], row.number)
+            if not letters:
                 column = last + 1
+            elif number == digits:
+                column = known.get(letters) or self._column(letters, row.number)
             else:
-                letters = name.rstrip(_DIGITS)
-                column = self._columns.get(letters) or self._column(letters, row.number)
-                if name[len(letters) :] != digits:
-                    raise self._outline.refused(f"row {row.number} holds a cell of another row")
+                raise self._outline.refused(f"row {row.number} holds a cell of another row")
             if column <= last:
                 raise self._outline.refused(f"the cells of row {row.number} are not in order")
-            last = column
-            start, end = cell.span()
-            if cell[2] is None:
-                attributes = attributes[:-1].rstrip()
-                inner = inner_end = end
-            else:
-                inner, inner_end = cell.span(2)
-            found.append(Cell(column, attributes, name is not None, start, inner, inner_end, end))
+            last, inner = column, close + 1
+            if inner_end < 0:
+                inner_end, close = inner, close - 1
+            attributes = scan[start + begin : close]
+            found.append(
+                Cell(column, attributes, bool(letters), start, inner, inner_end, cell.end())
+            )
         return found
+
+    def _name(self, attributes: bytes, row: int) -> tuple[bytes, bytes]:
+        """Return the letters and digits of a cell's name, b"" and b"" if it has none."""
+        word = attribute(attributes, b"r")
+        if word is None:
+            return b"", b""
+        name = word.encode()
+        letters = name.rstrip(_DIGITS)
+        self._column(letters, row)
+        return letters, name[len(letters) :]
 
     def _column(self, letters: bytes, row: int) -> int:
         try:

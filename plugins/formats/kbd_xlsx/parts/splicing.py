@@ -18,6 +18,8 @@ __all__ = ["Reach", "RowWriter", "measure", "row_style"]
 
 _NO_EDITS: Mapping[int, CellEdit] = {}
 _TRUE = ("1", "true")
+_OF_VALUES = re.compile(rb"\s(?:t|cm|vm)\s*=")
+"""Attributes that belong to what a cell holds, not to the cell."""
 
 
 class Reach(msgspec.Struct, frozen=True):
@@ -30,6 +32,10 @@ class Reach(msgspec.Struct, frozen=True):
     clears: tuple[Area, ...] = ()
     forgets: tuple[Area, ...] = ()
     members: tuple[Area, ...] = ()
+
+    def at(self, column: int) -> bool:
+        """Tell whether anything reaches a column."""
+        return _reached(self.clears, column) or _reached(self.forgets, column)
 
 
 class RowWriter:
@@ -104,6 +110,7 @@ class RowWriter:
         own_style = row_style(row.attributes)
         pieces: list[bytes] = []
         place, is_wider = row.inner, False
+        reaches_all = self._shared is not None and bool(self._shared.rows)
         cells = self._rows.cells(row)
         todo = iter(sorted(edits))
         column = next(todo, 0)
@@ -117,6 +124,8 @@ class RowWriter:
             edit = None
             if column == cell.column:
                 edit, column = edits[column], next(todo, 0)
+            elif not reaches_all and not reach.at(cell.column):
+                continue
             text = self._changed_cell(row, cell, edit, reach, own_style)
             if text is None:
                 continue
@@ -214,7 +223,8 @@ class RowWriter:
         own_style: int | None,
     ) -> bytes | None:
         """Return a cell with another content; what belongs to the old one goes."""
-        changes |= {b"t": None, b"cm": None, b"vm": None}
+        if _OF_VALUES.search(cell.attributes):
+            changes |= {b"t": None, b"cm": None, b"vm": None}
         found = inner.find(self._extension)
         extension = inner[found:] if found >= 0 else b""
         if content.kind == "blank" and not extension:
@@ -228,7 +238,8 @@ class RowWriter:
         elif content.kind == "boolean":
             changes[b"t"] = b"b"
         text = inner_xml(self._prefix, content).encode()
-        return self._cell(with_attributes(cell.attributes, changes), text + extension)
+        attributes = with_attributes(cell.attributes, changes) if changes else cell.attributes
+        return self._cell(attributes, text + extension)
 
     def _cell(self, attributes: bytes, inner: bytes) -> bytes:
         name = self._outline.qualified(b"c")
@@ -238,7 +249,10 @@ class RowWriter:
 
 
 def _reached(areas: tuple[Area, ...], column: int) -> bool:
-    return any(area.left <= column <= area.right for area in areas)
+    for area in areas:  # noqa: SIM110 - a third of the time of any()
+        if area.left <= column <= area.right:
+            return True
+    return False
 
 
 def row_style(attributes: bytes) -> int | None:

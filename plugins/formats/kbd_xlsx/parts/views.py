@@ -69,10 +69,8 @@ def _frozen(view: bytes, prefix: bytes, rows: int, columns: int) -> bytes:
 
 def _panes(prefix: bytes, rows: int, columns: int, selected: bytes) -> list[bytes]:
     """Return the pane and the selections of its parts."""
-    if rows and columns:
-        parts, active = (b"topRight", b"bottomLeft"), b"bottomRight"
-    else:
-        parts, active = (), b"bottomLeft" if rows else b"topRight"
+    parts = (b"topRight", b"bottomLeft") if rows and columns else ()
+    active = b"bottomRight" if parts else b"bottomLeft" if rows else b"topRight"
     attributes = b' xSplit="%d"' % columns if columns else b""
     attributes += b' ySplit="%d"' % rows if rows else b""
     corner = cell_name(rows + 1, columns + 1).encode()
