@@ -13,7 +13,7 @@ class Extract(msgspec.Struct, frozen=True):
     """A part of all text.
 
     Args:
-        text: Passages, each on lines of its own.
+        text: Passages, each on lines of its own, the last line ended, too.
         places: The place of each, and the character of `text` where it starts.
         following: The passage and the character of it to go on with; None at the end.
     """
@@ -24,7 +24,7 @@ class Extract(msgspec.Struct, frozen=True):
 
 
 def extract(passages: Iterable[Passage], passage: int, character: int, limit: int) -> Extract:
-    """Return the text from a place on.
+    """Return the text from a place on; the parts, one after the other, are the whole.
 
     Args:
         passages: All passages of the file.
@@ -32,22 +32,23 @@ def extract(passages: Iterable[Passage], passage: int, character: int, limit: in
         character: The first character of it that is wanted.
         limit: The most characters, at least 1.
     """
-    text = ""
     parts: list[str] = []
     places: list[tuple[str, int]] = []
     length = 0
+    following = None
     for number, found in enumerate(passages):
         if number < passage:
             continue
         begin = character if number == passage else 0
-        separator = "\n" if parts and not text.endswith("\n") else ""
-        room = limit - length - len(separator)
-        if room <= 0:
-            return Extract("".join(parts), tuple(places), (number, begin))
-        text = found.text[begin : begin + room]
-        places.append((found.place, length + len(separator)))
-        parts += separator, text
-        length += len(separator) + len(text)
-        if begin + room < len(found.text):
-            return Extract("".join(parts), tuple(places), (number, begin + room))
-    return Extract("".join(parts), tuple(places))
+        room = limit - length
+        if room == 0:
+            following = (number, begin)
+            break
+        lines = found.text if found.text.endswith("\n") else found.text + "\n"
+        places.append((found.place, length))
+        parts.append(lines[begin : begin + room])
+        length += len(parts[-1])
+        if begin + room < len(lines):
+            following = (number, begin + room)
+            break
+    return Extract("".join(parts), tuple(places), following)

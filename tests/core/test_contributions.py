@@ -1,0 +1,192 @@
+"""Wire methods: what a format's capabilities give, what it declares, who may claim a name."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from kbd.core.catalog import Catalog
+from kbd.core.plugins.contributions import wire_methods_of
+from kbd.core.plugins.hooks import PluginError
+from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
+from kbd.core.settings import Settings
+from kbd.formats import FormatHandler
+from kbd.requests import formats as wire
+from kbd.requests.openrpc import openrpc_document
+from tools.small_formats import BookFormat, LinesFormat, StyledBook
+
+Discover = Callable[..., Plugins]
+
+
+class Reads(LinesFormat):
+    """Declares a reading beside what its capabilities give."""
+
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadLines": ("line_start",)}
+
+
+class Fewer(Reads):
+    """Declares one of those alone; its readings stay."""
+
+    wire_methods = ("GetMap",)
+
+
+class Silent(BookFormat):
+    """Has none."""
+
+    wire_methods = ()
+
+
+class Strange(LinesFormat):
+    """Declares what no capability of it gives."""
+
+    wire_methods = ("GetMap", "ApplyOps")
+
+
+class Misread(LinesFormat):
+    """Reads by a coordinate that it does not know."""
+
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": ("sheet",)}
+
+
+class Misnamed(LinesFormat):
+    """Has a reading with a name that no method has."""
+
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"read lines": ("line_start",)}
+
+
+def named(handler: FormatHandler) -> list[str]:
+    """The names of a format's methods."""
+    return [method.kind.method for method in wire_methods_of(handler)]
+
+
+@pytest.mark.parametrize(
+    ("handler", "methods"),
+    [
+        (Reads(), ["LinesGetInfo", "LinesGetMap", "LinesExtractText", "LinesReadLines"]),
+        (Fewer(), ["LinesGetMap", "LinesReadLines"]),
+        (Silent(), []),
+        (BookFormat(), ["BookGetInfo", "BookGetMap", "BookExtractText", "BookApplyOps"]),
+        (
+            StyledBook(),
+            ["BookGetInfo", "BookGetMap", "BookExtractText", "BookApplyOps", "BookGetStyles",
+             "BookCopyAssets"],
+        ),
+    ],
+)  # fmt: skip
+def test_capabilities_give_methods(handler: FormatHandler, methods: list[str]) -> None:
+    """Each its own, unless the format declares fewer."""
+    assert named(handler) == methods
+
+
+@pytest.mark.parametrize(
+    ("handler", "fault"),
+    [
+        (Strange(), "wire_methods names ApplyOps, which no capability gives"),
+        (Misread(), "Misread.wire_reads"),
+        (Misnamed(), "Misnamed.wire_reads"),
+    ],
+)
+def test_what_is_declared_wrongly_is_a_fault(handler: FormatHandler, fault: str) -> None:
+    """The message says which attribute."""
+    with pytest.raises(PluginError, match=fault):
+        wire_methods_of(handler)
+
+
+def test_a_method_is_a_request_like_the_others() -> None:
+    """It is told by its name, takes the reading's coordinates, and refuses the rest by name."""
+    kinds = {method.kind.method: method.kind for method in wire_methods_of(Reads())}
+    read = kinds["LinesReadLines"]
+    assert issubclass(read, wire.ReadRegion)
+    asked: dict[str, Any] = {"workbench_id": "0" * 16, "path": "a.txt"}
+    request = msgspec.convert({**asked, "line_start": 3}, read)
+    assert msgspec.structs.asdict(request)["line_start"] == 3
+    for strange in ("line_count", "sheet", "surprise"):
+        with pytest.raises(msgspec.ValidationError, match=f"`{strange}`"):
+            msgspec.convert({**asked, strange: 3}, read)
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({**asked, "line_start": "3"}, read)
+
+
+def test_the_openrpc_document_has_the_operations() -> None:
+    """Who reads it learns each operation's fields; references lead somewhere."""
+    methods = {method.kind.method: method.kind for method in wire_methods_of(StyledBook())}
+    document = openrpc_document(methods, "1")
+    apply = next(each for each in document["methods"] if each["name"] == "BookApplyOps")
+    (ops,) = (each["schema"] for each in apply["params"] if each["name"] == "ops")
+    fields = [set(each["properties"]) for each in ops["items"]["anyOf"]]
+    assert fields == [{"op", "sheet", "rows", "columns"}, {"op", "sheet"}]
+    assert apply["summary"].endswith("(book files).")
+    assert "AssetParam" in document["components"]["schemas"]
+
+
+PLUGIN = """
+from kbd import hookimpl
+from tools.small_formats import BookFormat, LinesFormat
+
+class Rival(BookFormat):
+    name, suffixes = "rival", {".rival": "application/json"}
+
+class Own(LinesFormat):
+    name, wire_name, suffixes = "own", "Workbench", {".own": "text/plain"}
+    wire_reads = {"Open": ("line_start",)}
+
+class Strange(LinesFormat):
+    wire_methods = ("ApplyOps",)
+
+@hookimpl
+def kbd_register_formats():
+    return [FORMAT()]
+"""
+
+
+@pytest.fixture
+def discover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Discover:
+    """Make a plugin for each of these formats, and discover them in this order."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def discovered(*formats: str, blocked: str = "") -> Plugins:
+        points = []
+        for place, name in enumerate(formats):
+            module = f"contributed_{place}_{tmp_path.name.replace('-', '_')}"
+            (tmp_path / f"{module}.py").write_text(PLUGIN.replace("FORMAT", name))
+            points.append(Installed(f"p{place}", module))
+        return Plugins.discover(Settings(blocked_plugins=(blocked,)), found=points)
+
+    return discovered
+
+
+def methods(plugins: Plugins) -> dict[str, str]:
+    """The methods of the catalog, each with the plugin that brings it."""
+    return {each.item.kind.method: each.plugin.name for each in Catalog(plugins).methods()}
+
+
+def test_of_two_that_claim_a_name_the_second_is_left_out(discover: Discover) -> None:
+    """Its format is there all the same; its status says why it has no methods."""
+    plugins = discover("BookFormat", "Rival")
+    assert methods(plugins) == dict.fromkeys(named(BookFormat()), "p0")
+    first, second = plugins.statuses
+    assert (first.status, first.reason, second.status) == ("loaded", None, "loaded")
+    assert second.reason == "; ".join(
+        f"method {name} is left out: plugin p0 brings one, too" for name in named(BookFormat())
+    )
+    assert [each.item.name for each in plugins.formats] == ["book", "rival"]
+
+
+def test_a_name_of_kbds_own_is_not_taken(discover: Discover) -> None:
+    """A format whose prefix makes one keeps its other methods."""
+    plugins = discover("Own")
+    assert "WorkbenchOpen" not in methods(plugins)
+    assert "WorkbenchGetMap" in methods(plugins)
+    (status,) = plugins.statuses
+    assert status.reason == "method WorkbenchOpen is left out: it is one of kbd's own"
+
+
+def test_a_plugin_that_is_left_out_brings_none(discover: Discover) -> None:
+    """Neither one that is blocked, nor one whose declaration is wrong."""
+    plugins = discover("BookFormat", "Strange", blocked="p0")
+    assert methods(plugins) == {}
+    assert [each.status for each in plugins.statuses] == ["blocked", "left_out"]
+    assert "wire_methods names ApplyOps" in (plugins.statuses[1].reason or "")
