@@ -17,7 +17,12 @@ _MOST_BYTES = 1 << 20
 
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
 _ENCODING = re.compile(r"<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"']*)[\"']", re.DOTALL)
-_KNOWN = re.compile(r"utf-?8|utf-?16(le|be)?|(us-)?ascii|iso-8859-\d+|windows-125\d", re.IGNORECASE)
+# In each of these what is searched for is written as in ASCII, and nothing else looks like it.
+_KNOWN = re.compile(
+    r"utf-?8|utf-?16(-?[lb]e)?|(us-)?ascii|latin-?1|iso-?8859-\d+|(windows-|cp)125\d|koi8-[ru]"
+    r"|shift_jis|gbk|gb2312|gb18030|big5|euc-(jp|kr)",
+    re.IGNORECASE,
+)
 # How the Unicode of four bytes and the code of mainframes begin; parsers guess them.
 _FOREIGN = (
     b"\0\0\xfe\xff", b"\xff\xfe\0\0", b"\0\0\0<", b"<\0\0\0",

@@ -93,7 +93,7 @@ class PartStream(io.RawIOBase):
                 self._at += len(fed)
             try:
                 piece = self._inflating.decompress(fed, most)
-            except IsalError as error:
+            except IsalError as error:  # type: ignore[misc]  # in its stub a value
                 raise self._damaged("cannot be unpacked") from error
             if piece or not fed or self._inflating.eof:
                 return piece

@@ -1,0 +1,191 @@
+"""Calls of a format's handler in processes of their own, with little memory and little time.
+
+Run as a program it is the process that forks them: it reads one request a line and writes one
+answer a line, both JSON. What a library aborts, exhausts or hangs costs one call, not the tests.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+import msgspec
+
+from kbd.errors import KbdError
+from kbd.formats import Region, Source
+from kbd_xlsx import XlsxFormat
+
+__all__ = [
+    "ACTIONS",
+    "MODEST_BYTES",
+    "Answer",
+    "Confined",
+    "confined",
+    "opened",
+    "read_rightly",
+    "refused",
+]
+
+MEMORY_BYTES = 1536 * 1024 * 1024
+SECONDS = 20
+MODEST_BYTES = 32 << 20
+"""What a small file may cost, whatever it claims."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """How a call ended.
+
+    Args:
+        kind: "returned", "refused" (a KbdError), "raised" (anything else) or "died".
+        text: What it returned, as JSON; or the error's message, or how it died.
+        code: The error's code or type.
+        cpu_s: Processor time.
+        peak_bytes: How much memory the process came to have beyond what it began with.
+    """
+
+    kind: str
+    text: str = ""
+    code: str = ""
+    cpu_s: float = 0.0
+    peak_bytes: int = 0
+
+
+def _apply(source: Source) -> Any:
+    format_ = XlsxFormat()
+    wanted = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "H9", "value": 7}]}
+    operation = msgspec.convert(wanted, Union[format_.operations])  # noqa: UP007 - made at run time
+    with tempfile.TemporaryDirectory() as folder:
+        return format_.apply(source, (operation,), Path(folder, source.name))
+
+
+def _read_table(source: Source) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        found = XlsxFormat().read_table(source, None, Path(folder, "t.csv"))
+        return [found, Path(folder, "t.csv").read_text("utf-8")[:500]]
+
+
+ACTIONS: dict[str, Callable[[Source], Any]] = {
+    "map": lambda source: XlsxFormat().map(source),
+    "read": lambda source: XlsxFormat().read(source, Region()),
+    "passages": lambda source: [len(each.text) for each in XlsxFormat().passages(source)],
+    "read_table": _read_table,
+    "apply": _apply,
+}
+if hasattr(XlsxFormat, "get_styles"):
+    ACTIONS["get_styles"] = lambda source: XlsxFormat().get_styles(source, None)  # type: ignore[attr-defined]
+
+
+class Confined:
+    """Runs actions on files, each in a process of its own."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def run(self, path: Path, name: str, actions: Sequence[str]) -> dict[str, Answer]:
+        """Run actions on a file, and return how each ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(path), name, list(actions)]) + "\n")
+        self._process.stdin.flush()
+        return msgspec.json.decode(self._process.stdout.readline(), type=dict[str, Answer])
+
+
+@contextlib.contextmanager
+def confined() -> Iterator[Confined]:
+    """Start the process that forks."""
+    with subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Confined(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def opened(cell: Confined, path: Path, data: bytes, name: str = "a.xlsx") -> dict[str, Answer]:
+    """Do everything to a file, and see that nothing went out of hand."""
+    path.write_bytes(data)
+    found = cell.run(path, name, list(ACTIONS))
+    for action, answer in found.items():
+        assert answer.kind in ("returned", "refused"), (action, answer)
+        assert str(path.parent) not in answer.text, (action, answer)
+    return found
+
+
+def refused(found: dict[str, Answer], words: str, most_bytes: int = MODEST_BYTES) -> None:
+    """See that all of it was refused, with the words, at little cost."""
+    for action, answer in found.items():
+        assert answer.kind == "refused", (action, answer)
+        assert words in answer.text, (action, answer)
+        assert answer.peak_bytes <= most_bytes, (action, answer)
+
+
+def read_rightly(found: dict[str, Answer]) -> None:
+    """See that the values are those of the harmless workbook."""
+    for action, answer in found.items():
+        assert answer.kind == "returned", (action, answer)
+    assert "1\\t2\\t3\\tx" in found["read"].text, found["read"]
+
+
+def _called(action: str, source: Source) -> Answer:
+    before, start = _peak_bytes(), time.process_time()
+    try:
+        found = ACTIONS[action](source)
+        answer = Answer("returned", msgspec.json.encode(found).decode())
+    except KbdError as error:
+        answer = Answer("refused", error.message, error.code)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
+        answer = Answer("raised", repr(error)[:500], type(error).__name__)
+    return msgspec.structs.replace(
+        answer, cpu_s=time.process_time() - start, peak_bytes=_peak_bytes() - before
+    )
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _forked(action: str, source: Source) -> Answer:
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(ours)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.alarm(SECONDS)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        with open(theirs, "wb") as pipe:
+            pipe.write(msgspec.json.encode(_called(action, source)))
+        os._exit(0)
+    os.close(theirs)
+    with open(ours, "rb") as pipe:
+        told = pipe.read()
+    _, status = os.waitpid(pid, 0)
+    if not told:
+        code = os.waitstatus_to_exitcode(status)
+        return Answer("died", f"by signal {-code}" if code < 0 else f"with {code}")
+    return msgspec.json.decode(told, type=Answer)
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    # What a worker's zygote has loaded, too.
+    for module in XlsxFormat.preload:
+        __import__(module)
+    for line in sys.stdin:
+        path, name, actions = json.loads(line)
+        source = Source(Path(path), name)
+        found = {action: _forked(action, source) for action in actions}
+        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
