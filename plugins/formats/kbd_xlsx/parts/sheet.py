@@ -1,5 +1,7 @@
 """One worksheet part, changed by splicing: only what an edit addresses is written anew."""
 
+from io import BytesIO
+
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.body import row_splices
 from kbd_xlsx.parts.cells import CellEdit, Restyle
@@ -163,6 +165,10 @@ class SheetPart:
         """Set a column's width, in characters."""
         self._widths[column] = measure(width)
 
+    def has_width(self, column: int) -> bool:
+        """Tell whether a column's width is to be set."""
+        return column in self._widths
+
     def set_height(self, row: int, height: float) -> None:
         """Set a row's height, in points."""
         self._pending.heights[row] = height
@@ -296,16 +302,16 @@ class SheetPart:
             after = splices[len(before) :]
         else:
             before, rows, after = splices, iter(()), []
-        old, place = memoryview(outline.data), 0
-        pieces: list[bytes | memoryview] = []
+        # Written one after the other: a list of all pieces would be as large again.
+        old, out, place = memoryview(outline.data), BytesIO(), 0
         for part in (before, rows, after):
             for splice in part:
                 if splice.start > place:
-                    pieces.append(old[place : splice.start])
-                pieces.append(splice.text)
+                    out.write(old[place : splice.start])
+                out.write(splice.text)
                 place = splice.end
-        pieces.append(old[place:])
-        return b"".join(pieces)
+        out.write(old[place:])
+        return out.getvalue()
 
     def _elements(self) -> dict[str, bytes]:
         """Return the elements around the rows that follow from what is to change."""
