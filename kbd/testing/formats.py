@@ -17,6 +17,7 @@ import msgspec
 
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
+    AssetPick,
     Editable,
     FormatHandler,
     Mappable,
@@ -25,9 +26,12 @@ from kbd.formats import (
     Reading,
     Region,
     Source,
+    Styled,
     Table,
     Tabular,
 )
+from kbd.testing.promises import check_plain, expect
+from kbd.testing.styles import check_styles
 
 __all__ = ["check_format", "write_rows"]
 
@@ -87,19 +91,14 @@ def write_rows(path: Path, columns: Sequence[Sequence[Any]], rows: Sequence[Sequ
     return path
 
 
-def _expect(promise: str, *, kept: bool) -> None:
-    if not kept:
-        raise AssertionError(promise)
-
-
 def _check_declaration(handler: FormatHandler) -> None:
     who = type(handler).__name__
-    _expect(f"{who}.name is lower case", kept=handler.name == handler.name.lower() != "")
-    _expect(f"{who} has a wire_name and a kind", kept=bool(handler.wire_name and handler.kind))
-    _expect(f"{who} claims suffixes", kept=bool(handler.suffixes))
+    expect(f"{who}.name is lower case", kept=handler.name == handler.name.lower() != "")
+    expect(f"{who} has a wire_name and a kind", kept=bool(handler.wire_name and handler.kind))
+    expect(f"{who} claims suffixes", kept=bool(handler.suffixes))
     for suffix, mime in handler.suffixes.items():
-        _expect(f"{who}: suffix {suffix} is lower case", kept=suffix == suffix.lower())
-        _expect(f"{who}: {suffix} has a MIME type", kept="/" in mime)
+        expect(f"{who}: suffix {suffix} is lower case", kept=suffix == suffix.lower())
+        expect(f"{who}: {suffix} has a MIME type", kept="/" in mime)
 
 
 def _check_sample(handler: FormatHandler, name: str, data: bytes, folder: Path) -> None:
@@ -107,26 +106,21 @@ def _check_sample(handler: FormatHandler, name: str, data: bytes, folder: Path) 
     # The name of the path means nothing, as in a store by content.
     source = Source(folder / "0123abcd", name)
     source.path.write_bytes(data)
-    _check_plain(f"{name}: info", lambda: handler.info(source))
+    check_plain(f"{name}: info", lambda: handler.info(source))
     if isinstance(handler, Mappable):
-        _check_plain(f"{name}: map", lambda: handler.map(source))
+        check_plain(f"{name}: map", lambda: handler.map(source))
     if isinstance(handler, Readable):
         _check_readable(handler, source)
     if isinstance(handler, Tabular):
         _check_table(handler, source, folder)
-    _expect(f"{name}: reading changes nothing", kept=source.path.read_bytes() == data)
-
-
-def _check_plain(what: str, make: Callable[[], dict[str, Any]]) -> None:
-    found = make()
-    again = msgspec.json.decode(msgspec.json.encode(found))
-    _expect(f"{what} holds plain values only", kept=again == found)
-    _expect(f"{what} is the same each time", kept=make() == found)
+    if isinstance(handler, Styled):
+        check_styles(handler, source, folder)
+    expect(f"{name}: reading changes nothing", kept=source.path.read_bytes() == data)
 
 
 def _check_readable(handler: Readable, source: Source) -> None:
     reading = handler.read(source, Region())
-    _expect(f"{source.name}: read returns a Reading", kept=isinstance(reading, Reading))
+    expect(f"{source.name}: read returns a Reading", kept=isinstance(reading, Reading))
     for field, value in _COORDINATES.items():
         if field in handler.coordinates:
             continue
@@ -136,10 +130,10 @@ def _check_readable(handler: Readable, source: Source) -> None:
             continue
         raise AssertionError(f"{source.name}: the coordinate {field} is refused")
     passages = list(handler.passages(source))
-    _expect(f"{source.name}: every passage has a place", kept=all(p.place for p in passages))
+    expect(f"{source.name}: every passage has a place", kept=all(p.place for p in passages))
     words = {word for p in passages for word in f"{p.place} {p.text}".split()}
     missing = set(reading.text.split()) - words
-    _expect(f"{source.name}: passages hold what is read", kept=not missing or not passages)
+    expect(f"{source.name}: passages hold what is read", kept=not missing or not passages)
 
 
 def _plain_rows(path: Path) -> list[list[str]]:
@@ -155,7 +149,7 @@ def _check_table(handler: Tabular, source: Source, folder: Path) -> None:
         # Which sheet is meant has to be said; there is nothing to compare.
         return
     handler.read_table(source, None, second)
-    _expect(f"{source.name}: a table is the same each time",
+    expect(f"{source.name}: a table is the same each time",
             kept=first.read_bytes() == second.read_bytes())  # fmt: skip
     _check_plain_form(source.name, table, _plain_rows(first))
 
@@ -163,12 +157,12 @@ def _check_table(handler: Tabular, source: Source, folder: Path) -> None:
 def _check_plain_form(name: str, table: Table, rows: list[list[str]]) -> None:
     names = [column.name for column in table.columns]
     folded = {column.casefold() for column in names}
-    _expect(f"{name}: column names are unique", kept=len(folded) == len(names))
-    _expect(f"{name}: no column name is empty", kept=all(names))
+    expect(f"{name}: column names are unique", kept=len(folded) == len(names))
+    expect(f"{name}: no column name is empty", kept=all(names))
     if names:
-        _expect(f"{name}: the header has the columns' names", kept=rows[0] == names)
-        _expect(f"{name}: row_count is the rows'", kept=len(rows) - 1 == table.row_count)
-        _expect(f"{name}: rows are of one width", kept={len(row) for row in rows} == {len(names)})
+        expect(f"{name}: the header has the columns' names", kept=rows[0] == names)
+        expect(f"{name}: row_count is the rows'", kept=len(rows) - 1 == table.row_count)
+        expect(f"{name}: rows are of one width", kept={len(row) for row in rows} == {len(names)})
 
 
 def _check_damaged(handler: FormatHandler, name: str, data: bytes, folder: Path) -> None:
@@ -185,7 +179,7 @@ def _check_damaged(handler: FormatHandler, name: str, data: bytes, folder: Path)
             try:
                 ask()
             except KbdError as error:
-                _expect(f"{name}: errors hold no path", kept=str(folder) not in error.message)
+                expect(f"{name}: errors hold no path", kept=str(folder) not in error.message)
             except Exception as error:
                 broken = f"{name}, damaged ({count}): only a KbdError is raised"
                 raise AssertionError(broken) from error
@@ -200,6 +194,9 @@ def _questions(
     if isinstance(handler, Readable):
         yield lambda: handler.read(source, Region())
         yield lambda: list(handler.passages(source))
+    if isinstance(handler, Styled):
+        yield lambda: handler.get_styles(source, None)
+        yield lambda: handler.copy_assets(source, None, (AssetPick("nothing:at all"),), target)
     if isinstance(handler, Tabular):
         yield lambda: handler.read_table(source, None, target)
 
@@ -216,18 +213,18 @@ def _check_edits(
         first, second = tmp / f"edit{count}a{suffix}", tmp / f"edit{count}b{suffix}"
         applied = handler.apply(None, operations, first)
         handler.apply(None, operations, second)
-        _expect(f"edit {count} is applied whole", kept=applied.applied == len(operations))
-        _expect(f"edit {count} gives the same bytes each time",
+        expect(f"edit {count} is applied whole", kept=applied.applied == len(operations))
+        expect(f"edit {count} gives the same bytes each time",
                 kept=first.read_bytes() == second.read_bytes())  # fmt: skip
         before = first.read_bytes()
         handler.apply(Source(first, first.name), operations, tmp / f"edit{count}c{suffix}")
-        _expect(f"edit {count} leaves its source alone", kept=first.read_bytes() == before)
+        expect(f"edit {count} leaves its source alone", kept=first.read_bytes() == before)
     for count, edit in enumerate(bad_edits):
         target = tmp / f"bad{count}{suffix}"
         try:
             handler.apply(None, tuple(msgspec.convert(list(edit), list[vocabulary])), target)
         except (ValidationFailed, msgspec.ValidationError):
-            _expect(f"bad edit {count} leaves no file", kept=not target.exists())
+            expect(f"bad edit {count} leaves no file", kept=not target.exists())
             continue
         raise AssertionError(f"bad edit {count} is refused")
 
@@ -248,15 +245,15 @@ def _check_round_trip(handler: FormatHandler, tmp: Path) -> None:
             continue
         written += 1
         handler.write_table(None, rows, Placement(), again)
-        _expect(f"{suffix}: the same rows give the same bytes",
+        expect(f"{suffix}: the same rows give the same bytes",
                 kept=source.path.read_bytes() == again.read_bytes())  # fmt: skip
         plain = tmp / f"plain{PurePosixPath(suffix).name}"
         table = handler.read_table(source, None, plain)
         _check_plain_form(source.name, table, _plain_rows(plain))
         found = [_comparable(row) for row in _plain_rows(plain)]
         wanted = [_comparable(row) for row in ([name for name, _ in _COLUMNS], *_ROWS)]
-        _expect(f"{suffix}: rows are read back as they were written", kept=found == wanted)
-    _expect("a Tabular handler writes one of its suffixes", kept=written > 0)
+        expect(f"{suffix}: rows are read back as they were written", kept=found == wanted)
+    expect("a Tabular handler writes one of its suffixes", kept=written > 0)
 
 
 def _comparable(row: Sequence[Any]) -> list[Any]:
