@@ -1,11 +1,16 @@
 """Workbooks of Office Open XML.
 
-`handler` declares the format and `operations` what can be asked of it.
-`workbook` and `features` read its parts, `grids` its values and `formulas` what those leave out;
-`references` are cells and ranges. `mapping`, `islands`, `reading` and `tables` show them.
-`editing`, `values` and `styles` carry out operations. `filling` writes tables, with what
-is in `rows`.
-`saving` writes the file, `marker` recognises files that were written so, `loading` reads them.
+`handler` declares the format and `operations` what can be asked of it; `references` are cells and
+ranges, `suffixes` what a name promises. `values`, `formulatext` and `contents` check what goes into
+cells and spell it as files do.
+
+Seen: `workbook` and `features` read what there is beside cells, `extents` bound it before it is
+loaded, `grids` hold values and `formulas` what those leave out; `islands`, `mapping`, `reading` and
+`tables` show them, `looking` finds them quickly.
+
+Changed: `parts` are the pieces of a file, each changed by itself. `edits` carry out operations,
+`rows` and `filling` write tables, `styled` tells looks and copies them, `calculation` knows which
+results an edit makes old.
 """
 
 from collections.abc import Sequence

@@ -57,12 +57,14 @@ class BookEdit:
     Attributes:
         notices: What the reader of the result must know.
         is_new: Whether the workbook was made here.
+        made: The titles of the sheets that were made here.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
         self.rewriting, self.main, self.is_new = rewriting, main, is_new
         self.book = BookPart(rewriting.root(main))
         self.notices = Notices()
+        self.made: set[str] = set()
         self._styles: StyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
@@ -203,10 +205,12 @@ class BookEdit:
         part = self.rewriting.free_name(folder)
         strict = self.rewriting.relation_types.startswith("http://purl.oclc.org")
         space = _STRICT_SPACE if strict else _SPACE
-        empty = f'{_HEAD}<worksheet xmlns="{space}"><sheetData/></worksheet>'
+        rows = '<sheetFormatPr defaultRowHeight="15"/><sheetData/>'
+        empty = f'{_HEAD}<worksheet xmlns="{space}">{rows}</worksheet>'
         self.rewriting.add(part, empty.encode(), f"{_TYPE}.worksheet+xml")
         self.book.add(name, self.rewriting.relate(self.main, "worksheet", part))
         self._sheets.append(_Worksheet(self.book.tabs[-1], part, "worksheet"))
+        self.made.add(name)
         return True
 
     def forget_sheet(self, name: str) -> None:

@@ -62,6 +62,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
 def _applied(book: BookEdit, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
     writer = CellWriter(book)
     changed = tuple(_carried_out(book, writer, operation, target) for operation in operations)
+    writer.fit_dates()
     book.save(target)
     return Applied(len(changed), changed, book.warnings, book.notices.external)
 

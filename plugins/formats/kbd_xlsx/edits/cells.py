@@ -27,6 +27,9 @@ MAX_CELLS = 2_000_000
 """Cells that one call may set."""
 
 _SHORT = 1000
+_DATE_WIDTHS = {"date": 12.0, "datetime": 20.0, "time": 10.0}
+"""Characters that a shown date needs; in a narrower column only signs are seen of it."""
+
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 
 
@@ -40,6 +43,7 @@ class CellWriter:
     def __init__(self, book: BookEdit) -> None:
         self._book = book
         self._count = 0
+        self._date_widths: dict[tuple[str, int], float] = {}
         self._from_1904 = book.book.from_1904
 
     def set_cells(self, operation: SetCells) -> str:
@@ -89,6 +93,15 @@ class CellWriter:
         sheet.clear(area)
         return f"{sheet.name}!{area}: emptied"
 
+    def fit_dates(self) -> None:
+        """Widen columns of sheets made here for the dates in them, where no width was asked for."""
+        for (title, column), width in self._date_widths.items():
+            if self._book.find(title) is None:
+                continue
+            sheet = self._book.sheet(title)
+            if not sheet.has_width(column):
+                sheet.set_width(column, width)
+
     def _typed(
         self,
         value: Scalar | TypedValue,
@@ -116,6 +129,9 @@ class CellWriter:
             content = content_of(cell_value(value, kind, place), from_1904=self._from_1904)
         if content.kind == "formula":
             self._notice_formula(content.text, f"{sheet}!{cell_name(row, column)}")
+        elif content.show and sheet in self._book.made:
+            known = self._date_widths.get((sheet, column), 0.0)
+            self._date_widths[sheet, column] = max(known, _DATE_WIDTHS[content.show])
         elif content.kind == "text" and looks_like_formula(content.text):
             self._book.notices.like_formula(f"{sheet}!{cell_name(row, column)}")
         return content
