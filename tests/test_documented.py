@@ -82,6 +82,19 @@ def test_requests_are_documented() -> None:
             assert told(request.answer) == names(rows[method]["answer"]), method
 
 
+def test_methods_of_formats_are_documented(plugins: Plugins) -> None:
+    """Each method that a built-in format contributes stands in the table, likewise."""
+    rows = table("Methods of formats")
+    methods = [owned.item.kind for owned in plugins.methods]
+
+    assert [kind.method for kind in methods] == list(rows)
+    for kind in methods:
+        row = rows[kind.method]
+        assert told(kind, "api_version") == names(row["parameters"]), kind.method
+        if isinstance(kind.answer, type) and issubclass(kind.answer, msgspec.Struct):
+            assert told(kind.answer) == names(row["answer"]), kind.method
+
+
 def test_notifications_are_documented() -> None:
     """Each notification stands in the table with its parameters."""
     kinds: dict[str, type[msgspec.Struct]] = {
