@@ -68,8 +68,8 @@ def _judged(head: bytes, *, is_whole: bool) -> str | None:
 
 def _decoded(head: bytes) -> str:
     """Decode what can be judged: UTF-16 as such, all else by what it shares with ASCII."""
-    if head.startswith((b"\xff\xfe", b"<\0")):
+    if head.startswith(b"\xff\xfe") or head[1:2] == b"\0":
         return head.decode("utf-16-le", "replace").lstrip("\ufeff")
-    if head.startswith((b"\xfe\xff", b"\0<")):
+    if head.startswith((b"\xfe\xff", b"\0")):
         return head.decode("utf-16-be", "replace").lstrip("\ufeff")
     return head.removeprefix(b"\xef\xbb\xbf").decode("latin-1")

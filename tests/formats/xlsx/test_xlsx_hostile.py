@@ -1,5 +1,6 @@
 """Packages that are made to do harm: each is read rightly or refused, with a reason and cheaply."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,12 @@ def replaced(parts: dict[str, bytes], name: str, **how: object) -> list[Member]:
     place = [member.name for member in found].index(name.encode())
     found[place] = msgspec.structs.replace(found[place], **how)
     return found
+
+
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+Build = Callable[[dict[str, bytes]], bytes]
 
 
 def overlapping(parts: dict[str, bytes], *, is_quoted: bool) -> bytes:
@@ -45,7 +52,7 @@ def claiming(mib: int) -> Member:
     return Member(name=b"xl/media/%d.bin" % mib, packed=packed, size=mib << 20)
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Build, str]] = {
     "the same bytes twice": (lambda p: overlapping(p, is_quoted=False), "damaged"),
     "one entry inside another": (lambda p: overlapping(p, is_quoted=True), "overlap"),
     "two of one name": (lambda p: forge([*members(p), *members(p)[:1]]), "one name"),
@@ -95,8 +102,6 @@ REFUSED = {
     "an old workbook": (lambda _: OLE + bytes(600), "save it as .xlsx"),
     "an encrypted one": (lambda _: OLE + bytes(600) + ENCRYPTED, "remove that"),
 }  # fmt: skip
-OLE = bytes.fromhex("d0cf11e0a1b11ae1")
-ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
 @pytest.mark.parametrize("which", REFUSED)
@@ -109,7 +114,7 @@ def test_packages_made_to_do_harm_are_refused(
     refused(opened(cell, tmp_path / "blob", build(parts)), words)
 
 
-READ = {
+READ: dict[str, Build] = {
     "as it is": lambda p: forge(members(p)),
     "sizes that follow": lambda p: forge(replaced(p, WORKSHEET, flags=8)),
     "a stored part": lambda p: forge(replaced(p, WORKSHEET, method=0)),
