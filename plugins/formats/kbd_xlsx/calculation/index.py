@@ -17,16 +17,20 @@ WIDE = 32
 _STRIDE = 1 << 15
 """Places that a row has in the number of a place; more than a sheet has columns."""
 
+_ROWS = 1 << 24
+"""More than the rows of a sheet, and than what seven digits make of one."""
+
 
 class SheetIndex:
     """The references to one sheet, each with the number of the formula that holds it."""
 
     def __init__(self) -> None:
         # Formulas that refer to one place are chained: the place leads to its last entry.
+        # Numbers for places, and arrays, cost a fraction of what records and lists would.
         self._last_at: dict[int, int] = {}
+        self._last_of: dict[int, int] = {}
         self._owners = array("l")
         self._earlier = array("l")
-        self._ranges: dict[tuple[int, int, int, int], list[int]] = {}
         self._trees: dict[tuple[int, int], _RowTree] = {}
         self._at_column: dict[int, list[tuple[int, int]]] = {}
         self._wide: list[tuple[int, int]] = []
@@ -34,12 +38,15 @@ class SheetIndex:
     def add(self, formula: int, top: int, left: int, bottom: int, right: int) -> None:
         """Note that a formula refers to a rectangle; not to be called after `take`."""
         if top == bottom and left == right:
-            place = top * _STRIDE + left
-            self._earlier.append(self._last_at.get(place, -1))
-            self._last_at[place] = len(self._owners)
-            self._owners.append(formula)
+            chains, place = self._last_at, top * _STRIDE + left
         else:
-            self._ranges.setdefault((top, left, bottom, right), []).append(formula)
+            chains, place = (
+                self._last_of,
+                ((top * _ROWS + bottom) * _STRIDE + left) * _STRIDE + right,
+            )
+        self._earlier.append(chains.get(place, -1))
+        chains[place] = len(self._owners)
+        self._owners.append(formula)
 
     def take(self, top: int, left: int, bottom: int, right: int) -> Iterator[int]:
         """Yield the formulas that refer to any cell of a rectangle, and forget those references.
@@ -48,17 +55,17 @@ class SheetIndex:
         """
         if self._last_at:
             if top == bottom and left == right:
-                yield from self._chain(top * _STRIDE + left)
+                yield from self._chain(self._last_at.pop(top * _STRIDE + left, -1))
             else:
                 for place in self._places(top, left, bottom, right):
-                    yield from self._chain(place)
-        if self._ranges:
+                    yield from self._chain(self._last_at.pop(place, -1))
+        if self._last_of:
             if not self._trees:
                 self._grow()
             for columns in self._columns(left, right):
                 yield -1
-                for rows in self._trees[columns].take(top, bottom):
-                    yield from self._ranges.pop((rows[0], columns[0], rows[1], columns[1]))
+                for place in self._trees[columns].take(top, bottom):
+                    yield from self._chain(self._last_of.pop(place))
 
     def _places(self, top: int, left: int, bottom: int, right: int) -> Iterable[int]:
         """Return the places of a rectangle, or of those that are referred to, the fewer."""
@@ -74,17 +81,16 @@ class SheetIndex:
             if top <= place // _STRIDE <= bottom and left <= place % _STRIDE <= right
         ]
 
-    def _chain(self, place: int) -> Iterator[int]:
-        entry = self._last_at.pop(place, -1)
+    def _chain(self, entry: int) -> Iterator[int]:
         while entry >= 0:
             yield self._owners[entry]
             entry = self._earlier[entry]
 
     def _grow(self) -> None:
-        rows: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        for top, left, bottom, right in self._ranges:
-            rows.setdefault((left, right), []).append((top, bottom))
-        for columns, found in rows.items():
+        places: dict[tuple[int, int], list[int]] = {}
+        for place in self._last_of:
+            places.setdefault((place // _STRIDE % _STRIDE, place % _STRIDE), []).append(place)
+        for columns, found in places.items():
             self._trees[columns] = _RowTree(found)
             left, right = columns
             if right - left < WIDE:
@@ -122,21 +128,22 @@ class _RowTree:
     last row below it, 0 once nothing is left.
     """
 
-    def __init__(self, rows: list[tuple[int, int]]) -> None:
-        self._rows = sorted(rows)
-        self._tops = array("l", (top for top, _ in self._rows))
+    def __init__(self, places: list[int]) -> None:
+        # The number of a range's place begins with its first row.
+        self._places = sorted(places)
+        self._tops = array("l", (place // _STRIDE**2 // _ROWS for place in self._places))
         size = 1
-        while size < len(rows):
+        while size < len(places):
             size *= 2
         self._size = size
         greatest = array("l", bytes(array("l").itemsize * 2 * size))
-        for place, (_, bottom) in enumerate(self._rows):
-            greatest[size + place] = bottom
+        for number, place in enumerate(self._places):
+            greatest[size + number] = place // _STRIDE**2 % _ROWS
         for node in range(size - 1, 0, -1):
             greatest[node] = max(greatest[2 * node], greatest[2 * node + 1])
         self._greatest = greatest
 
-    def take(self, top: int, bottom: int) -> Iterator[tuple[int, int]]:
+    def take(self, top: int, bottom: int) -> Iterator[int]:
         """Yield the intervals that meet the rows from `top` to `bottom`, and forget them."""
         greatest, size = self._greatest, self._size
         if greatest[1] < top:
@@ -150,7 +157,7 @@ class _RowTree:
                     node += 1
             if node >= limit:
                 return
-            yield self._rows[node - size]
+            yield self._places[node - size]
             greatest[node] = 0
             while node > 1:
                 node //= 2

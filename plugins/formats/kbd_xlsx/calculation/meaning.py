@@ -45,8 +45,13 @@ class Meaning(msgspec.Struct):
 
 
 _NameKey = tuple[int | None, str]
-_Named = dict[_NameKey, Meaning]
-"""What names mean to the formula that is read now."""
+
+
+class _Named(msgspec.Struct):
+    """What names mean to the formula that is read now, and how many of them lead to this one."""
+
+    known: dict[_NameKey, Meaning] = msgspec.field(default_factory=dict)
+    depth: int = 0
 
 
 class Meanings:
@@ -84,7 +89,7 @@ class Meanings:
             place: The cell that it stands in.
             moved: Rows and columns from the cell that the text was written for.
         """
-        return self._of(operands, place, moved, {})
+        return self._of(operands, place, moved, _Named())
 
     def sheets(self, written: str, own: int) -> tuple[int, ...] | None:
         """Return the numbers of the sheets that are written before "!", None if that is unclear.
@@ -199,26 +204,31 @@ class Meanings:
                 return None
             scope = sheets[0]
         folded = use.name.casefold()
-        key: _NameKey = (scope, folded)
-        if key not in self._names:
-            key = (None, folded)
-        if key not in self._names:
+        keys: list[_NameKey] = [(None, folded)]
+        if use.sheet != "[0]":
+            keys.insert(0, (scope, folded))
+        keys = [key for key in keys if key in self._names]
+        if not keys:
             table = self._tables.get(folded)
             return None if table is None else self._table(TableUse(use.name, ""), place)
-        known = self._known.get((*key, place[0])) or named.get(key)
+        if not named.depth:
+            # A sheet's own name hides that of the workbook; within a name either may be meant.
+            del keys[1:]
+        meanings = [self._definition(key, place, named) for key in keys]
+        return meanings[0] if len(meanings) == 1 else _joined(meanings)
+
+    def _definition(self, key: _NameKey, place: Place, named: _Named) -> Meaning:
+        known = self._known.get((*key, place[0])) or named.known.get(key)
         if known is not None:
             return known
         # A name that leads back to itself adds nothing, but is not to be remembered without it.
-        named[key] = Meaning([], is_fixed=False)
-        meaning = Meaning([])
-        for operands in self._names[key]:
-            # Relative places in a name are written as for the first cell.
-            part = self._of(operands, place, (place[1] - 1, place[2] - 1), named)
-            meaning.cells.extend(part.cells)
-            meaning.reads_all |= part.reads_all
-            meaning.is_fixed &= part.is_fixed
-        meaning.cells = list(dict.fromkeys(meaning.cells))
-        named[key] = meaning
+        named.known[key] = Meaning([], is_fixed=False)
+        named.depth += 1
+        # Relative places in a name are written as for the first cell.
+        moved = place[1] - 1, place[2] - 1
+        meaning = _joined([self._of(each, place, moved, named) for each in self._names[key]])
+        named.depth -= 1
+        named.known[key] = meaning
         if meaning.is_fixed:
             self._known[(*key, place[0])] = meaning
         return meaning
@@ -279,6 +289,14 @@ class Meanings:
             return None
         cells = (sheet, area.top, area.left, area.bottom, area.right)
         return Meaning([cells], is_fixed=use.inside.find("@") < 0 and "#" not in use.inside)
+
+
+def _joined(meanings: Sequence[Meaning]) -> Meaning:
+    return Meaning(
+        list(dict.fromkeys(cells for meaning in meanings for cells in meaning.cells)),
+        any(meaning.reads_all for meaning in meanings),
+        all(meaning.is_fixed for meaning in meanings),
+    )
 
 
 def _holds(table: tuple[int, TableArea], place: Place) -> bool:

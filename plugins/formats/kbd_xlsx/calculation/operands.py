@@ -84,7 +84,10 @@ class Operands(msgspec.Struct):
 # Beyond ASCII any character may belong to a name: letters of all scripts with their marks.
 _LETTER = r"[A-Za-z0-9_.\\?\u0080-\U0010ffff]"
 _END = rf"(?!{_LETTER}|[(!\[])"
-_SHEET = rf"(?:('(?:[^']|'')*'|\$?(?:\[[^\[\]]*\])?(?>{_LETTER}*)(?::\$?(?>{_LETTER}+))?|\#REF)!)?"
+_SHEET = (
+    r"(?:('(?:[^']|'')*'|\$?(?:\[[^\[\]]*\])?"
+    rf"(?:(?>{_LETTER}+)(?::\$?(?>{_LETTER}+))?)?|\#REF)!)?"
+)
 _CELL = r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})"
 _OPERAND = rf"""(?:
   (?P<call>(?>{_LETTER}+)(?=\())
@@ -98,10 +101,8 @@ _OPERAND = rf"""(?:
 )"""
 _REST = r"""| "[^"]*" | (?P<colon>:) | (?P<stray>["'\[\]])"""
 _FLAGS = re.VERBOSE | re.DOTALL
-_TOKEN = re.compile(_SHEET + _OPERAND + _REST, _FLAGS)
-# The same for most formulas, in which no sheet is named: less to try at each word. Its first
-# group never matches, so that the groups have the same numbers.
-_OWN_TOKEN = re.compile("((?!))?" + _OPERAND + _REST, _FLAGS)
+# Marks between operands are passed over in one go; what fits nowhere is passed over one by one.
+_TOKEN = re.compile(rf"[-\s(),;+*/^&=<>%{{}}]*+(?:{_SHEET}{_OPERAND}{_REST}|.|$)", _FLAGS)
 _ANY_TOKEN = re.compile(_SHEET + _OPERAND + _REST + r"| (?P<mark>\S)", _FLAGS)
 
 _SHEET_GROUP = 1
@@ -124,7 +125,7 @@ def read_operands(text: str) -> Operands:
     others: list[NameUse | TableUse] = []
     calls: list[str] = []
     has_colon, is_clear = False, True
-    for token in (_TOKEN if "!" in text else _OWN_TOKEN).finditer(text):
+    for token in _TOKEN.finditer(text):
         kind = token.lastindex
         if kind == _CALL:
             sheet = token[_SHEET_GROUP]
@@ -203,9 +204,11 @@ def _rows(token: re.Match[str], sheet: str | None) -> Operand:
 
 
 def _number(letters: str) -> int:
+    if len(letters) == 1:
+        return int(letters, 36) - 9
     number = 0
-    for letter in letters.upper():
-        number = number * 26 + ord(letter) - 64
+    for letter in letters:
+        number = number * 26 + int(letter, 36) - 9
     return number
 
 

@@ -21,7 +21,7 @@ def cells_of_table(table: TableArea, inside: str, row: int) -> Area | None:
     """
     is_this_row = inside.startswith("@")
     rest = inside.removeprefix("@")
-    items = _ITEM.findall(rest) if "[" in rest else [rest]
+    items = _ITEM.findall(rest) if rest.lstrip().startswith("[") else [rest]
     parts = {item.strip().casefold() for item in items if item.lstrip().startswith("#")}
     if is_this_row:
         parts.add("#this row")
