@@ -1,14 +1,16 @@
 """A plugin as a stranger would install it: a small styled workbook that can also take its time."""
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
 from kbd import hookimpl
-from kbd.formats import Applied, FormatHandler, Source
+from kbd.errors import ValidationFailed
+from kbd.formats import Applied, Celled, ChunkInfo, FormatHandler, Reading, Region, Source
 from tools.small_formats import BookFormat, StyledBook
 
 __all__ = ["install", "kbd_register_formats"]
@@ -20,10 +22,20 @@ class Nap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="op
     flag: str
 
 
-class SlowBook(StyledBook):
-    """The workbook with one operation more."""
+class SlowBook(StyledBook, Celled):
+    """The workbook with one operation more, and with typed cells."""
 
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadCells": ("sheet",)}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = (*BookFormat.operations, Nap)
+
+    def cells(self, source: Source, region: Region) -> Reading:
+        """Return a sheet's rows."""
+        sheets = json.loads(source.path.read_text())
+        if region.sheet not in sheets:
+            raise ValidationFailed(f"there is no sheet {region.sheet}")
+        rows = sheets[region.sheet]["rows"]
+        place = ChunkInfo(0, 1, has_more=False, range=f"1-{len(rows)}")
+        return Reading(str(rows), place, ("for tests",), tuple(map(tuple, rows)))
 
     def apply(
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path

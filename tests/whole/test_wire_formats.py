@@ -62,7 +62,7 @@ def test_methods_are_those_that_formats_declare(wire: Wired) -> None:
     assert named["Csv"] == set()
     assert named["Book"] == {
         "BookApplyOps", "BookExtractText", "BookGetInfo", "BookGetMap", "BookGetStyles",
-        "BookCopyAssets",
+        "BookCopyAssets", "BookReadCells",
     }  # fmt: skip
     read = {each["name"]: each["required"] for each in found["XlsxReadRange"]["params"]}
     assert read == {
@@ -194,6 +194,22 @@ def test_all_text_is_read_in_parts(wire: Wired) -> None:
         cursor = {key: part[key] for key in ("passage_start", "character_start")}
     assert len(parts) > 3
     assert "".join(parts) == whole
+
+
+def test_cells_come_as_values(wire: Wired) -> None:
+    """What a format tells of them arrives as it is, beside the text."""
+    workbench_id = wire.workbench()
+    rows = [[1, 2.5, None, True, "x"], [{"date": "2024-01-31"}, "", 0, False, "é"]]
+    asked: dict[str, Any] = {"workbench_id": workbench_id, "path": "b.book"}
+    wire.ask("BookApplyOps", **asked, ops=[{**ROWS, "rows": rows}], create_new=True)
+    read = wire.ask("BookReadCells", **asked, sheet="S")
+    assert read == {
+        "text": str(rows), "warnings": ["for tests"], "rows": rows,
+        "chunk_info": {"chunk_index": 0, "total_chunks": 1, "has_more": False, "range": "1-2"},
+    }  # fmt: skip
+    assert wire.refused("BookReadCells", **asked, sheet="Z").data["error_code"] == (
+        "VALIDATION_FAILED"
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from kbd.core.supervisor import Parts
 from kbd.core.supervisor.desks import open_files
 from kbd.editing import Edited
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
+from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.requests.base import Request
@@ -63,7 +64,7 @@ async def own_call(
                     applied=edited.applied, changed=edited.changed, warnings=edited.warnings
                 )
                 changes = await files.land(call.id)
-            except (DiskFull, LogCorrupt):
+            except (DiskFull, LogCorrupt, LogPoisoned):
                 raise
             except KbdError as error:
                 await call.record_failure(error)

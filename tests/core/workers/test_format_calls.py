@@ -11,7 +11,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Placement, Region
+from kbd.formats import AssetPick, Placement, Region
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName
 
@@ -127,6 +127,29 @@ async def test_a_bad_operation_is_refused(
         await formats.apply(formats.handlers()[0], None, operations, target)
 
     assert not target.exists()
+
+
+async def test_a_format_without_styles_has_none_to_tell(
+    formats: FormatCalls, tmp_path: Path
+) -> None:
+    """It is refused in words before a worker is asked; nothing is written."""
+    file, target = blob(tmp_path, "x"), tmp_path / "target"
+    with pytest.raises(ValidationFailed, match=r"a\.note cannot tell its styles"):
+        await formats.get_styles(file, None)
+    with pytest.raises(ValidationFailed, match=r"a\.note cannot give styles or media"):
+        await formats.copy_assets(file, None, (AssetPick("style:A"),), target)
+
+    assert not target.exists()
+
+
+async def test_all_text_comes_in_parts(formats: FormatCalls, tmp_path: Path) -> None:
+    """A worker sends no more than is asked for, and where to go on."""
+    file = blob(tmp_path, "one\ntwo")
+    first = await formats.extract(file, 0, 0, 5)
+    assert first.following is not None
+    rest = await formats.extract(file, *first.following, 100)
+
+    assert (len(first.text), first.text + rest.text, rest.following) == (5, "one\ntwo\n", None)
 
 
 async def test_tables(formats: FormatCalls, tmp_path: Path) -> None:

@@ -81,8 +81,8 @@ class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
         return msgspec.structs.replace(self.read(source, region), rows=rows)
 
     def passages(self, source: Source) -> Iterator[Passage]:
-        """Yield nothing."""
-        yield from ()
+        """Yield the whole text."""
+        yield Passage(source.path.read_text(), "whole")
 
     def apply(
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
