@@ -8,6 +8,7 @@ import msgspec
 
 from kbd.formats import (
     Applied,
+    AssetPick,
     Editable,
     FormatHandler,
     Mappable,
@@ -17,6 +18,7 @@ from kbd.formats import (
     Reading,
     Region,
     Source,
+    Styled,
     Table,
     Tabular,
     Written,
@@ -26,7 +28,7 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
+class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Styled, Tabular):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -43,6 +45,8 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
         "kbd_xlsx.filling",
         "kbd_xlsx.mapping",
         "kbd_xlsx.reading",
+        "kbd_xlsx.styled.copying",
+        "kbd_xlsx.styled.listing",
         "kbd_xlsx.tables",
     )
     guidance = (
@@ -90,6 +94,20 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
         from kbd_xlsx.edits import carrying  # noqa: PLC0415 - 270 ms with openpyxl
 
         return carrying.apply(source, operations, target)
+
+    def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
+        """Return how cells look, in the words of style objects, and what can be copied."""
+        from kbd_xlsx.styled import listing  # noqa: PLC0415 - 70 ms for lxml
+
+        return listing.get_styles(source, sheet)
+
+    def copy_assets(
+        self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
+    ) -> Applied:
+        """Copy looks, widths, conditional formats, pictures and charts into another workbook."""
+        from kbd_xlsx.styled import copying  # noqa: PLC0415 - 70 ms for lxml
+
+        return copying.copy_assets(source, into, picks, target)
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
         """Write a sheet's table in the plain form, typed where its cells agree."""

@@ -1,9 +1,11 @@
 """How a workbook looks, told in words, and its looks and media carried into another one.
 
-listing      what `get_styles` answers; `answers` bounds it
-describing   cell formats and differential formats in the words of style objects
-palette      what colours come to: the theme's, listed ones, with tints
-rules        conditional formats in words
-sheetlooks   what a sheet's part says of looks, read as a stream; `occurrences` makes ranges of it
-drawings     pictures and charts on sheets
+Told: `listing` is what `get_styles` answers, bounded by `answers`. `describing` has the words for
+looks and `rules` those for conditional formats; `palette` resolves colours. `sheetlooks` reads a
+sheet as a stream, `occurrences` makes ranges of what it meets; `drawings` finds pictures and
+charts, `sourcebook` the parts that a workbook has one of.
+
+Carried: `copying` is what `copy_assets` does with its `picks`. `copiedlooks` and `copiedrules` take
+looks along, `copiedobjects` pictures and charts; `carriage` takes a part with all that belongs to
+it, `anchors` moves it, `insertion` has a sheet name it.
 """

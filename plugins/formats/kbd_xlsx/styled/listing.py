@@ -6,11 +6,10 @@ It is for a model to read, so it is bounded everywhere; `left_out` says what the
 from collections.abc import Sequence
 from typing import Any
 
-from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd.opc import Package
 from kbd_xlsx.parts.numberformats import BUILTIN_CODES
-from kbd_xlsx.parts.styletables import StyleTables, number_of
+from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import cell_name, column_letters
 from kbd_xlsx.styled.answers import Answer
 from kbd_xlsx.styled.describing import describe_format
@@ -18,9 +17,10 @@ from kbd_xlsx.styled.drawings import drawing_of, drawn_objects, why_not_copied
 from kbd_xlsx.styled.palette import SLOTS, Palette, read_palette
 from kbd_xlsx.styled.rules import describe_rules
 from kbd_xlsx.styled.sheetlooks import SheetLooks, read_sheet_looks
+from kbd_xlsx.styled.sourcebook import style_tables, workbook_parts
 from kbd_xlsx.workbook import SheetPart, find_sheet, read_workbook
 
-__all__ = ["get_styles", "style_tables", "workbook_parts"]
+__all__ = ["get_styles"]
 
 _LIMITS = {
     "sheets": 20,
@@ -58,23 +58,6 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
         return listing.listed(chosen)
 
 
-def workbook_parts(package: Package) -> dict[str, str]:
-    """Return the parts that a workbook has one of ("styles", "theme"), by the relation's kind."""
-    main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
-    relations = package.relations(main)
-    return {r.kind: r.target for r in relations if not r.external and r.target in package}
-
-
-def style_tables(package: Package, part: str) -> StyleTables | None:
-    """Return a workbook's style sheet, None where it has none or one of an unknown form."""
-    if not part:
-        return None
-    try:
-        return StyleTables(package.root(part))
-    except ValidationFailed:
-        return None
-
-
 class _Listing:
     """The looks of a workbook while they are gathered."""
 
@@ -86,6 +69,7 @@ class _Listing:
         root = self._tables.root if self._tables else None
         self._palette = read_palette(package, parts.get("theme", ""), root)
         self._codes: dict[str, None] = {}
+        self._assets: set[str] = set()
         if self._tables is None and "styles" in parts:
             self.answer.note("cell_formats: the styles are of an unknown form")
 
@@ -113,8 +97,10 @@ class _Listing:
         return {"theme": _theme(self._palette), **self.answer.plain()}
 
     def _add_asset(self, kind: str, name: str, **beside: str) -> None:
-        entry = {"asset_id": f"{kind}:{name}", "kind": kind, "name": name, **beside}
-        self.answer.add("assets", entry)
+        id_ = f"{kind}:{name}"
+        if id_ not in self._assets:
+            self._assets.add(id_)
+            self.answer.add("assets", {"asset_id": id_, "kind": kind, "name": name, **beside})
 
     def _add_formats(self, sheet: str, looks: SheetLooks, many: int) -> None:
         if looks.unread_from:
@@ -202,7 +188,9 @@ class _Listing:
             words = describe_format(self._tables, self._palette, index, section="cellStyleXfs")
             name = entry.get("name", "")
             self.answer.add("named_styles", {"name": name, **words.plain()})
-            self._add_asset("named_style", name)
+            if self._tables.name_of(index) is not None:
+                # Normal is every workbook's own.
+                self._add_asset("named_style", name)
 
 
 def _theme(palette: Palette) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kbd_xlsx.references import MAX_COLUMN, Area, column_letters
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters
 
 __all__ = ["MAX_RANGES", "Occurrence", "Occurrences"]
 
@@ -39,10 +39,12 @@ class Occurrences:
         self.by_style: dict[int, Occurrence] = {}
         # The ranges that the next row may continue: (style, left, right) -> (top, bottom).
         self._open: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._whole: dict[int, tuple[int, int]] = {}
 
     def add_columns(self, style: int, left: int, right: int) -> None:
         """Note that whole columns have a look."""
-        self._list(style, f"{column_letters(left)}:{column_letters(right)}", (1, left))
+        self._list(style, f"{column_letters(left)}:{column_letters(right)}")
+        self._whole.setdefault(style, (MAX_ROW, left))
 
     def add_row(self, row: int, cells: list[tuple[int, int]], whole: int | None = None) -> None:
         """Note the looks of a row.
@@ -63,23 +65,28 @@ class Occurrences:
             self._close(style, Area(top, left, bottom, right))
         self._open = opened
         if whole is not None:
-            self._list(whole, f"{row}:{row}", (row, 1))
+            self._list(whole, f"{row}:{row}")
+            self._whole.setdefault(whole, (row, MAX_COLUMN))
 
     def finish(self) -> None:
         """Close what is open: no row follows."""
         for (style, left, right), (top, bottom) in self._open.items():
             self._close(style, Area(top, left, bottom, right))
         self._open = {}
+        for style, place in self._whole.items():
+            if not self.by_style[style].cells:
+                # No cell of its own has it, so a cell that nobody will have written to does.
+                self.by_style[style].first = place
 
     def _close(self, style: int, area: Area) -> None:
-        self._list(style, str(area), (area.top, area.left))
-        height, width = area.bottom - area.top + 1, area.right - area.left + 1
-        self.by_style[style].cells += height * width
+        self._list(style, str(area))
+        found = self.by_style[style]
+        if not found.cells:
+            found.first = area.top, area.left
+        found.cells += (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
-    def _list(self, style: int, text: str, first: tuple[int, int]) -> None:
+    def _list(self, style: int, text: str) -> None:
         found = self.by_style.setdefault(style, Occurrence())
-        if not found.ranges:
-            found.first = first
         if len(found.ranges) < MAX_RANGES:
             found.ranges.append(text)
         else:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import msgspec
 from lxml import etree
 
-from kbd.opc import Package
+from kbd.opc import Package, Rewriting
 
-__all__ = ["SLOTS", "Colour", "Palette", "read_palette"]
+__all__ = ["SLOTS", "Colour", "Palette", "fix_colours", "read_palette"]
 
 SLOTS = (
     *("light1", "dark1", "light2", "dark2", "accent1", "accent2", "accent3", "accent4"),
@@ -94,7 +94,9 @@ class Palette(msgspec.Struct, frozen=True):
         return Colour(tinted(rgb, tint), slot)
 
 
-def read_palette(package: Package, theme: str, styles: etree._Element | None) -> Palette:
+def read_palette(
+    package: Package | Rewriting, theme: str, styles: etree._Element | None
+) -> Palette:
     """Read a workbook's palette.
 
     Args:
@@ -134,6 +136,30 @@ def tinted(rgb: str, tint: float) -> str:
     light = light * (1 + tint) if tint < 0 else light * (1 - tint) + tint
     parts: Sequence[float] = colorsys.hls_to_rgb(hue, light, saturation)
     return "".join(f"{round(255 * part):02X}" for part in parts)
+
+
+def fix_colours(styles: etree._Element, old: Palette, new: Palette) -> None:
+    """Have the colours and fonts of a style sheet look in another workbook as they do in theirs.
+
+    What both palettes have alike stays a slot of the theme; the rest becomes RGB, in place.
+
+    Args:
+        styles: The root of the style sheet.
+        old: The palette of its own workbook.
+        new: The palette of the other one.
+    """
+    for element in styles.iter():
+        names_theme = element.get("theme") is not None and old.theme != new.theme
+        names_list = element.get("indexed") is not None and old.indexed != new.indexed
+        colour = old.colour(element) if names_theme or names_list else None
+        if colour is not None:
+            for name in ("theme", "indexed", "tint"):
+                element.attrib.pop(name, "")
+            element.set("rgb", f"FF{colour.rgb}")
+    if (old.major, old.minor) != (new.major, new.minor):
+        for font in styles.iter("{*}font"):
+            for scheme in font.findall("{*}scheme"):
+                font.remove(scheme)
 
 
 def _theme_colours(scheme: etree._Element | None) -> tuple[str, ...]:
