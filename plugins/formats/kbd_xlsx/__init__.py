@@ -4,9 +4,8 @@
 ranges, `suffixes` what a name promises. `values`, `formulatext` and `contents` check what goes into
 cells and spell it as files do.
 
-Seen: `workbook` and `features` read what there is beside cells, `extents` bound it before it is
-loaded, `grids` hold values and `formulas` what those leave out; `islands`, `mapping`, `reading` and
-`tables` show them, `looking` finds them quickly.
+Seen: `workbook` reads what there is beside sheets, `extents` bounds a sheet before it is loaded,
+`looking` finds what is in it, once; `mapping`, `reading` and `tables` show it.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` carry out operations,
 `rows` and `filling` write tables, `styled` tells looks and copies them, `calculation` knows which

@@ -8,13 +8,13 @@ import msgspec
 
 from kbd.formats import (
     Applied,
+    Celled,
     AssetPick,
     Editable,
     FormatHandler,
     Mappable,
     Passage,
     Placement,
-    Readable,
     Reading,
     Region,
     Source,
@@ -28,7 +28,7 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Styled, Tabular):
+class XlsxFormat(FormatHandler, Mappable, Celled, Editable, Styled, Tabular):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -80,6 +80,12 @@ class XlsxFormat(FormatHandler, Mappable, Readable, Editable, Styled, Tabular):
         from kbd_xlsx import reading  # noqa: PLC0415 - 270 ms with openpyxl
 
         return reading.read_region(source, region)
+
+    def cells(self, source: Source, region: Region) -> Reading:
+        """Return a range with its cells as typed values."""
+        from kbd_xlsx import reading  # noqa: PLC0415 - 270 ms with openpyxl
+
+        return reading.read_cells(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield every sheet in chunks of 50 rows."""

@@ -1,23 +1,19 @@
 """The map of a workbook: sheets, used ranges, islands, chunks and features. No values but headers.
 
-Field names: contract, section 8.
+Field names: contract, section 8. What few sheets have is named only where it is there, so that maps
+stay small.
 """
 
 from typing import Any
 
-import msgspec
-
-from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Package
-from kbd_xlsx.features import Features, sheet_features
-from kbd_xlsx.formulas import read_formulas
-from kbd_xlsx.grids import Grid, open_grids
-from kbd_xlsx.islands import find_islands
-from kbd_xlsx.references import Area
-from kbd_xlsx.workbook import SheetPart, Workbook, read_workbook
+from kbd_xlsx.looking.book import Book, looked_into
+from kbd_xlsx.looking.features import Features
+from kbd_xlsx.looking.islands import Island
+from kbd_xlsx.looking.sheet import Sheet
+from kbd_xlsx.references import Area, column_letters
 
-__all__ = ["ROWS_PER_CHUNK", "Look", "look", "sheet_dimensions", "workbook_map"]
+__all__ = ["ROWS_PER_CHUNK", "sheet_dimensions", "workbook_map"]
 
 ROWS_PER_CHUNK = 50
 """Contract, section 8."""
@@ -25,94 +21,104 @@ ROWS_PER_CHUNK = 50
 MAX_ISLANDS = 100
 """Islands that the map of one sheet lists; `island_count` tells how many there are."""
 
-
-class Look(msgspec.Struct, frozen=True):
-    """A sheet, what it holds beside values, and its cells; a formula without result as its text."""
-
-    sheet: SheetPart
-    features: Features
-    grid: Grid
-
-
-def look(source: Source) -> tuple[Workbook, list[Look]]:
-    """Check a workbook and load its sheets.
-
-    Raises:
-        FileReadFailed: It is no workbook, is encrypted or damaged, or is too large.
-    """
-    with Package(source) as package:
-        workbook = read_workbook(package)
-        if not workbook.sheets:
-            raise FileReadFailed(f"{source.name} is damaged: it has no sheets.")
-        # All sheets are checked before any is loaded.
-        checked = [(sheet, sheet_features(package, sheet)) for sheet in workbook.sheets]
-        with open_grids(source, package) as book:
-            return workbook, [
-                Look(
-                    sheet,
-                    features,
-                    book.grid(sheet.name).filled(read_formulas(package, sheet, features)),
-                )
-                for sheet, features in checked
-            ]
+_RARE = (
+    "formula_count", "error_count", "merged_count", "conditional_format_count",
+    "data_validation_count", "sparkline_count", "chart_count", "pivot_count", "image_count",
+    "frozen_rows", "frozen_columns", "has_comments", "has_slicers", "is_protected", "auto_filter",
+)  # fmt: skip
+"""Features that a map names only where they are."""
 
 
 def workbook_map(source: Source) -> dict[str, Any]:
     """Map a workbook; raises FileReadFailed."""
-    workbook, looks = look(source)
-    sheets = [_sheet_map(found.sheet, found.features, found.grid) for found in looks]
-    return {"sheets": sheets, "defined_names": list(workbook.defined_names)}
+    return looked_into(source, _map)
 
 
 def sheet_dimensions(source: Source) -> list[dict[str, Any]]:
     """List the sheets with their used ranges and sizes; raises FileReadFailed."""
-    return [
-        {"name": found.sheet.name, "hidden": found.sheet.hidden, **_dimensions(found.grid.area)}
-        for found in look(source)[1]
-    ]
+    return looked_into(source, _list)
 
 
-def _dimensions(area: Area | None) -> dict[str, Any]:
+def _map(book: Book) -> dict[str, Any]:
+    workbook = book.workbook
+    sheets = []
+    for part in workbook.sheets:
+        with book.sheet(part) as sheet:
+            sheets.append(_sheet_map(sheet))
+    found: dict[str, Any] = {"sheets": sheets, "defined_names": list(workbook.defined_names)}
+    if workbook.has_macros:
+        found["has_macros"] = True
+    return found
+
+
+def _list(book: Book) -> list[dict[str, Any]]:
+    found = []
+    for part in book.workbook.sheets:
+        with book.sheet(part) as sheet:
+            used = "" if sheet.area is None else str(sheet.area)
+            sizes = {"range": used, **_size(sheet.area)}
+            found.append({"name": part.name, "hidden": part.hidden, **sizes})
+    return found
+
+
+def _size(area: Area | None) -> dict[str, int]:
     if area is None:
-        return {"range": "", "row_count": 0, "col_count": 0}
-    rows, columns = area.bottom - area.top + 1, area.right - area.left + 1
-    return {"range": str(area), "row_count": rows, "col_count": columns}
-
-
-def _sheet_map(sheet: SheetPart, features: Features, grid: Grid) -> dict[str, Any]:
-    islands = find_islands(grid)
-    first = list(islands[0].headers) if islands and islands[0].headers else None
-    used = grid.area
-    size = _dimensions(used)
-    del size["range"]
+        return {"row_count": 0, "col_count": 0}
     return {
-        "name": sheet.name,
-        "kind": sheet.kind,
-        "hidden": sheet.hidden,
+        "row_count": area.bottom - area.top + 1,
+        "col_count": area.right - area.left + 1,
+    }
+
+
+def _sheet_map(sheet: Sheet) -> dict[str, Any]:
+    islands, count = sheet.islands(MAX_ISLANDS)
+    first = list(islands[0].headers) if islands and islands[0].headers else None
+    used = sheet.area
+    features = sheet.features
+    return {
+        "name": sheet.part.name,
+        "kind": sheet.part.kind,
+        "hidden": sheet.part.hidden,
         "used_range": used and {
             "min_row": used.top, "max_row": used.bottom,
             "min_col": used.left, "max_col": used.right,
         },
-        **size,
-        "island_count": len(islands),
-        "islands": [
-            {
-                "range": str(island.area),
-                "label": "header" if island.headers else "data",
-                "row_count": island.area.bottom - island.area.top + 1,
-                "col_count": island.area.right - island.area.left + 1,
-                "headers": list(island.headers) if island.headers else None,
-            }
-            for island in islands[:MAX_ISLANDS]
-        ],
+        **_size(used),
+        "island_count": count,
+        "islands": [_island_map(island) for island in islands],
         "chunks": _chunks(used, first),
-        "has_charts": features.has_charts,
-        "has_merged_cells": features.has_merged_cells,
-        "has_conditional_formatting": features.has_conditional_formatting,
-        "has_formulas": features.has_formulas,
-        "has_pivots": features.has_pivots,
+        "has_charts": features.chart_count > 0,
+        "has_merged_cells": features.merged_count > 0,
+        "has_conditional_formatting": features.conditional_format_count > 0,
+        "has_formulas": features.formula_count > 0,
+        "has_pivots": features.pivot_count > 0,
         "tables": list(features.tables),
+        **_rare(sheet, features),
     }  # fmt: skip
+
+
+def _rare(sheet: Sheet, features: Features) -> dict[str, Any]:
+    """Return what few sheets have, where it is."""
+    found = {field: value for field in _RARE if (value := getattr(features, field))}
+    everywhere = Area(1, 1, 1 << 30, 1 << 30)
+    rows = sum(last - first + 1 for first, last in sheet.hidden_rows(everywhere))
+    if rows:
+        found["hidden_row_count"] = rows
+    if features.hidden_columns:
+        found["hidden_columns"] = [
+            f"{column_letters(first)}:{column_letters(last)}"
+            for first, last in features.hidden_columns
+        ]
+    return found
+
+
+def _island_map(island: Island) -> dict[str, Any]:
+    return {
+        "range": str(island.area),
+        "label": "header" if island.headers else "data",
+        **_size(island.area),
+        "headers": list(island.headers) if island.headers else None,
+    }
 
 
 def _chunks(used: Area | None, headers: list[str] | None) -> list[dict[str, Any]]:

@@ -6,40 +6,67 @@
 
 Cells are separated by tabs, blank rows and blank cells at a row's end are left out. Dates are ISO,
 numbers plain; text that could be taken for another type stands in quotes. A formula is shown as
-its text with the result that was stored, if there is one.
+its text with the result that was stored, and what that is worth. The same as typed values: `cells`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import assert_never
 
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd.opc import Package
-from kbd_xlsx.features import sheet_features
-from kbd_xlsx.formulas import read_formulas
-from kbd_xlsx.grids import Grid, open_grids, shown
+from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
+from kbd_xlsx.looking.blocks import Value
+from kbd_xlsx.looking.book import Book, looked_into
+from kbd_xlsx.looking.keeping import ShelfDamagedError
+from kbd_xlsx.looking.sheet import Formula, Sheet
+from kbd_xlsx.looking.shown import plain_value, shown
 from kbd_xlsx.mapping import ROWS_PER_CHUNK
 from kbd_xlsx.references import Area, column_letters, parse_area
-from kbd_xlsx.workbook import SheetPart, find_sheet, read_workbook
+from kbd_xlsx.workbook import SheetPart
 
-__all__ = ["passages", "read_region"]
+__all__ = ["passages", "read_cells", "read_region"]
 
 MAX_READ_CHARS = 200_000
 """What one reading holds at most: about 50,000 tokens, more than a model uses well."""
 
-_FORMULA_NOTE = (
-    "Formula cells show their formula; [stored: …] is the result that the saving program left, "
-    "and [no value stored] means that there is none, or an error."
+MAX_CELLS = 200_000
+"""What one reading of typed values holds at most."""
+
+_SHOWN_RANGES = 10
+
+_NOTES = {
+    "missing": "[not calculated] means that no result is stored: it appears when a person opens "
+    "the file.",
+    "momentary": "[stored then: …] is the result of the last calculation; it changes with time or "
+    "chance, or by what the file cannot tell.",
+    "current": "[stored: …] is the result that the saving program left.",
+}
+_PLACEHOLDERS = (
+    "All stored results here are 0 and the workbook asks to be calculated when it is opened: "
+    "they may be placeholders."
 )
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """A grid's text, the last row that is in it, and whether it has formulas."""
+    """A grid's text and the last row that is in it."""
 
     text: str
     last_row: int
-    has_formulas: bool
+
+
+class _Grid(msgspec.Struct, frozen=True):
+    """An area within the used range: the rows that have values, and the formulas."""
+
+    area: Area
+    rows: Mapping[int, list[Value]]
+    formulas: Mapping[tuple[int, int], Formula]
+    are_placeholders: bool
+
+    def row(self, number: int) -> list[Value]:
+        """Return the values of a row."""
+        return self.rows.get(number) or [""] * (self.area.right - self.area.left + 1)
 
 
 def read_region(source: Source, region: Region) -> Reading:
@@ -49,42 +76,62 @@ def read_region(source: Source, region: Region) -> Reading:
         FileReadFailed: The workbook cannot be read.
         ValidationFailed: There is no such sheet, or the range is none.
     """
-    foreign = set(region.named()) - {"sheet", "range"}
-    if foreign:
-        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}.")
-    name, wanted = _named(region)
-    with Package(source) as package:
-        workbook = read_workbook(package)
-        sheet = find_sheet(workbook, name) if name else _first(workbook.sheets)
-        features = sheet_features(package, sheet)
-        with open_grids(source, package) as book:
-            grid = book.grid(sheet.name)
-        formulas = read_formulas(package, sheet, features)
-        grid = grid.widened(formulas.keys())
-        if grid.area is None:
-            return Reading(f"{sheet.name}: no values.")
-        area = parse_area(wanted, grid.area) if wanted else _first_chunk(grid.area)
-    return _reading(sheet, grid, grid.area, area, formulas)
+    return _read(source, region, typed=False)
+
+
+def read_cells(source: Source, region: Region) -> Reading:
+    """Read a range as `read_region` does, with its cells as `rows`; raises as it does."""
+    return _read(source, region, typed=True)
 
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield every sheet's text in chunks of 50 rows; places are as "Sheet1!A1:E50"."""
-    with Package(source) as package:
-        workbook = read_workbook(package)
-        for sheet in workbook.sheets:
-            formulas = read_formulas(package, sheet, sheet_features(package, sheet))
-            with open_grids(source, package) as book:
-                grid = book.grid(sheet.name).widened(formulas.keys())
-            if grid.area is None:
-                continue
-            top = grid.area.top
-            while top <= grid.area.bottom:
-                bottom = min(top + ROWS_PER_CHUNK - 1, grid.area.bottom)
-                area = Area(top, grid.area.left, bottom, grid.area.right)
-                found = _grid_text(grid, area, formulas)
-                area = Area(top, area.left, found.last_row, area.right)
-                yield Passage(found.text, f"{sheet.name}!{area}")
-                top = found.last_row + 1
+    done = 0
+    for anew in (False, True):
+        try:
+            with Book(source, anew=anew) as book:
+                for passage in islice(_all_passages(book), done, None):
+                    yield passage
+                    done += 1
+        except ShelfDamagedError:
+            continue
+        return
+
+
+def _all_passages(book: Book) -> Iterator[Passage]:
+    for part in book.workbook.sheets:
+        with book.sheet(part) as sheet:
+            yield from _sheet_passages(book, sheet)
+
+
+def _sheet_passages(book: Book, sheet: Sheet) -> Iterator[Passage]:
+    used = sheet.area
+    top = used.top if used else 1
+    while used is not None and top <= used.bottom:
+        bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
+        area = Area(top, used.left, bottom, used.right)
+        found = _grid_text(_grid(book, sheet, area))
+        area = Area(top, area.left, found.last_row, area.right)
+        yield Passage(found.text, f"{sheet.part.name}!{area}")
+        top = found.last_row + 1
+
+
+def _read(source: Source, region: Region, *, typed: bool) -> Reading:
+    foreign = set(region.named()) - {"sheet", "range"}
+    if foreign:
+        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}.")
+    name, wanted = _named(region)
+
+    def work(book: Book) -> Reading:
+        part = book.find(name) if name else _first(book.workbook.sheets)
+        with book.sheet(part) as sheet:
+            used = sheet.area
+            if used is None:
+                return Reading(f"{part.name}: no values.", rows=() if typed else None)
+            area = parse_area(wanted, used) if wanted else _first_chunk(used)
+            return _reading(book, sheet, used, area, typed=typed)
+
+    return looked_into(source, work)
 
 
 def _named(region: Region) -> tuple[str | None, str | None]:
@@ -103,8 +150,6 @@ def _first(sheets: tuple[SheetPart, ...]) -> SheetPart:
     for sheet in sheets:
         if sheet.kind == "worksheet" and not sheet.hidden:
             return sheet
-    if not sheets:
-        raise ValidationFailed("The workbook has no sheets.")
     return sheets[0]
 
 
@@ -112,51 +157,128 @@ def _first_chunk(used: Area) -> Area:
     return Area(used.top, used.left, min(used.bottom, used.top + ROWS_PER_CHUNK - 1), used.right)
 
 
-def _reading(
-    sheet: SheetPart, grid: Grid, used: Area, area: Area, formulas: dict[tuple[int, int], str]
-) -> Reading:
-    found = _grid_text(grid, area, formulas)
-    warnings = [_FORMULA_NOTE] if found.has_formulas else []
+def _grid(book: Book, sheet: Sheet, area: Area) -> _Grid:
+    """Take an area's cells; rows and columns outside the used range hold nothing to show."""
+    used = sheet.area or area
+    right = max(area.left, min(area.right, used.right))
+    inside = Area(area.top, area.left, min(area.bottom, max(used.bottom, area.top)), right)
+    rows = dict(sheet.rows(inside))
+    formulas = sheet.formulas(inside)
+    results = [
+        rows[row][column - inside.left] if row in rows else ""
+        for (row, column), formula in formulas.items()
+        if formula.text
+    ]
+    zeros = len(results) > 1 and all(result == 0 for result in results)
+    return _Grid(inside, rows, formulas, zeros and book.workbook.is_calculated_on_load)
+
+
+def _reading(book: Book, sheet: Sheet, used: Area, area: Area, *, typed: bool) -> Reading:
+    grid = _grid(book, sheet, area)
+    found = _grid_text(grid)
+    rows = _typed_rows(grid, found.last_row) if typed else None
     end = min(area.bottom, used.bottom)
-    if found.last_row < end:
-        warnings.append(
-            f"Only the rows up to {found.last_row} fit into one reading; go on below it."
-        )
-    taken = Area(area.top, area.left, max(area.top, min(found.last_row, area.bottom)), area.right)
-    text = f"{sheet.name}!{taken}\n{found.text}"
-    if taken.top <= used.top and taken.bottom >= used.bottom:
+    last = found.last_row if rows is None else grid.area.top + len(rows) - 1
+    warnings = []
+    if last < end:
+        warnings.append(f"Only the rows up to {last} fit into one reading; go on below it.")
+    taken = Area(area.top, area.left, max(area.top, min(last, area.bottom)), area.right)
+    text = f"{sheet.part.name}!{taken}\n{found.text}"
+    warnings = [*_notes(sheet, grid), *warnings]
+    is_whole = taken.top <= used.top and taken.bottom >= used.bottom
+    if is_whole and rows is None:
         return Reading(text, warnings=tuple(warnings))
     total = -(-(used.bottom - used.top + 1) // ROWS_PER_CHUNK)
     index = min(max(0, taken.top - used.top) // ROWS_PER_CHUNK, total - 1)
     more = taken.bottom < used.bottom
-    return Reading(text, ChunkInfo(index, total, more, str(taken)), tuple(warnings))
+    if rows is not None:
+        taken = Area(taken.top, taken.left, last, grid.area.right)
+    return Reading(text, ChunkInfo(index, total, more, str(taken)), tuple(warnings), rows)
 
 
-def _grid_text(grid: Grid, area: Area, formulas: dict[tuple[int, int], str]) -> _Text:
+def _notes(sheet: Sheet, grid: _Grid) -> list[str]:
+    """Say what the reader must know of formulas and of what is hidden."""
+    notes = []
+    seen = {formula.standing for formula in grid.formulas.values() if formula.text}
+    if seen:
+        notes.append("Formula cells show their formula. " + " ".join(
+            note for standing, note in _NOTES.items() if standing in seen
+        ))  # fmt: skip
+    if grid.are_placeholders:
+        notes.append(_PLACEHOLDERS)
+    if sheet.part.hidden:
+        notes.append(f"The sheet {sheet.part.name} is hidden.")
+    rows = [
+        f"{first}-{last}" if last > first else str(first)
+        for first, last in sheet.hidden_rows(grid.area)
+    ]
+    columns = [
+        f"{column_letters(first)}-{column_letters(last)}" if last > first else column_letters(first)
+        for first, last in sheet.hidden_columns(grid.area)
+    ]
+    for what, ranges in (("Rows", rows), ("Columns", columns)):
+        if ranges:
+            more = " …" if len(ranges) > _SHOWN_RANGES else ""
+            notes.append(f"{what} that are hidden: {', '.join(ranges[:_SHOWN_RANGES])}{more}.")
+    return notes
+
+
+def _grid_text(grid: _Grid) -> _Text:
     """Write an area's rows until they are all there or the text is full."""
+    area = grid.area
     columns = range(area.left, area.right + 1)
-    used = grid.area
-    # Columns and rows outside the used range hold nothing to show.
-    last_row = min(area.bottom, used.bottom) if used else area.bottom
-    right = min(area.right, used.right) if used else area.right
-    columns = range(area.left, max(area.left, right) + 1)
     lines = ["\t" + "\t".join(map(column_letters, columns))]
     size = len(lines[0])
-    seen = False
-    for number in range(area.top, last_row + 1):
-        cells = [shown(value) for value in grid.row(number, columns[0], columns[-1])]
-        for place, column in enumerate(columns) if formulas else ():
-            formula = formulas.get((number, column))
-            if formula is not None and formula.startswith("="):
-                seen = True
-                stored = f"stored: {cells[place]}" if cells[place] else "no value stored"
-                cells[place] = f"{formula} [{stored}]"
-            elif formula is not None:
-                cells[place] = formula
+    by_row: dict[int, list[int]] = {}
+    for row, column in grid.formulas:
+        by_row.setdefault(row, []).append(column)
+    for number in sorted(grid.rows.keys() | by_row.keys()):
+        cells = [shown(value) for value in grid.row(number)]
+        for column in by_row.get(number, ()):
+            place = column - area.left
+            cells[place] = _formula_text(grid.formulas[number, column], cells[place])
+        if not any(cells):
+            continue
         line = f"{number}\t" + "\t".join(cells).rstrip("\t")
         if size + len(line) > MAX_READ_CHARS and number > area.top:
-            return _Text("\n".join(lines), number - 1, seen)
-        if any(cells):
-            lines.append(line)
-            size += len(line) + 1
-    return _Text("\n".join(lines), max(area.top, last_row), seen)
+            return _Text("\n".join(lines), number - 1)
+        lines.append(line)
+        size += len(line) + 1
+    return _Text("\n".join(lines), area.bottom)
+
+
+def _formula_text(formula: Formula, result: str) -> str:
+    if not formula.text:
+        return formula.error
+    result = formula.error or result or '""'
+    match formula.standing:
+        case "missing":
+            return f"{formula.text} [not calculated]"
+        case "momentary":
+            return f"{formula.text} [stored then: {result}]"
+        case "current":
+            return f"{formula.text} [stored: {result}]"
+        case _:
+            assert_never(formula.standing)
+
+
+def _typed_rows(grid: _Grid, last_row: int) -> tuple[tuple[CellValue, ...], ...]:
+    """Return the rectangle's rows as plain values, up to the last row that fits."""
+    area = grid.area
+    width = area.right - area.left + 1
+    last_row = min(last_row, area.top + max(1, MAX_CELLS // width) - 1)
+    rows: list[list[CellValue]] = [
+        [plain_value(value) for value in grid.row(number)]
+        for number in range(area.top, last_row + 1)
+    ]
+    for (row, column), formula in grid.formulas.items():
+        if row > last_row:
+            continue
+        cells, place = rows[row - area.top], column - area.left
+        value: CellValue = {"error": formula.error} if formula.error else cells[place]
+        if not formula.text:
+            cells[place] = value
+            continue
+        is_current = formula.standing == "current" and not grid.are_placeholders
+        cells[place] = {"formula": formula.text, "value": value, "current": is_current}
+    return tuple(map(tuple, rows))

@@ -5,22 +5,33 @@ blank row does not end a table). What else the sheet holds is told in the warnin
 """
 
 import csv
-import datetime as dt
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Column, ColumnType, Source, Table
-from kbd.opc import Package
-from kbd_xlsx.features import sheet_features
-from kbd_xlsx.formulas import read_formulas
-from kbd_xlsx.grids import Grid, GridBook, Value, open_grids, plain_text
-from kbd_xlsx.islands import Island, find_islands
+from kbd_xlsx.looking import blocks
+from kbd_xlsx.looking.book import Book, looked_into
+from kbd_xlsx.looking.sheet import Sheet
+from kbd_xlsx.looking.shown import plain_number, plain_text
 from kbd_xlsx.references import Area
-from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet, read_workbook
+from kbd_xlsx.workbook import SheetPart
 
 __all__ = ["column_names", "read_table"]
+
+_EXACT = 2**53
+"""Past it whole numbers are not exact in a file."""
+
+
+class _Extent(msgspec.Struct, frozen=True):
+    """A table's cells, the names in its first row, and what is not in it."""
+
+    area: Area
+    headers: tuple[str, ...] | None
+    warnings: tuple[str, ...] = ()
 
 
 def read_table(source: Source, sheet: str | None, target: Path) -> Table:
@@ -30,27 +41,17 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
         FileReadFailed: The workbook cannot be read.
         ValidationFailed: There is no such sheet, or several hold values and none was named.
     """
-    with Package(source) as package:
-        workbook = read_workbook(package)
-        wanted = find_sheet(workbook, sheet) if sheet is not None else None
-        parts = workbook.sheets if wanted is None else (wanted,)
-        features = {part.name: sheet_features(package, part) for part in parts}
-        with open_grids(source, package) as book:
-            chosen, grid = _choose(book, workbook, wanted)
-        places = read_formulas(package, chosen, features[chosen.name])
-        grid = grid.widened(places.keys())
-        islands = find_islands(grid.filled(places))
-        if not islands:
-            target.write_text("")
-            return Table((), 0, details={"sheet": chosen.name})
-        headers = _frozen_header(grid, features[chosen.name].frozen_rows)
-        if headers is not None and grid.area is not None:
-            area = grid.area
-            left_out: tuple[str, ...] = ()
-        else:
-            area, headers, left_out = _extent(islands)
-    warnings = (*left_out, *_formula_notes(places, grid, area))
-    return _write(grid, area, headers, target, chosen.name, warnings)
+
+    def work(book: Book) -> Table:
+        part = _only_filled(book) if sheet is None else book.find(sheet)
+        with book.sheet(part) as found:
+            extent = _extent(found)
+            if extent is None:
+                target.write_text("")
+                return Table((), 0, details={"sheet": part.name})
+            return _write(found, extent, target)
+
+    return looked_into(source, work)
 
 
 def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
@@ -68,131 +69,139 @@ def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
     return names
 
 
-def _choose(book: GridBook, workbook: Workbook, wanted: SheetPart | None) -> tuple[SheetPart, Grid]:
-    """Return the sheet asked for, or the only one that holds values."""
-    if wanted is not None:
-        return wanted, book.grid(wanted.name)
-    filled = [
-        (sheet, grid)
-        for sheet, grid in ((sheet, book.grid(sheet.name)) for sheet in workbook.sheets)
-        if grid.area is not None
-    ]
+def _only_filled(book: Book) -> SheetPart:
+    """Return the only sheet that holds values."""
+    filled = []
+    for part in book.workbook.sheets:
+        with book.sheet(part) as sheet:
+            if sheet.area is not None:
+                filled.append(part)
     if len(filled) > 1:
-        names = ", ".join(sheet.name for sheet, _ in filled)
+        names = ", ".join(part.name for part in filled)
         raise ValidationFailed(f"Several sheets hold values; name one of: {names}.")
-    return filled[0] if filled else (workbook.sheets[0], Grid(None, []))
+    return filled[0] if filled else book.workbook.sheets[0]
 
 
-def _extent(islands: list[Island]) -> tuple[Area, tuple[str, ...] | None, tuple[str, ...]]:
-    """Return the table's cells, its headers, and a warning for islands that are not in it."""
-    core = max(islands, key=lambda found: _size(found.area))
+def _extent(sheet: Sheet) -> _Extent | None:
+    """Find the table of a sheet; None if it holds nothing."""
+    frozen = sheet.frozen_header()
+    if frozen is not None and sheet.area is not None:
+        return _Extent(sheet.area, frozen)
+    areas = sheet.island_areas()
+    if not areas:
+        return None
+    core = sheet.island(max(areas, key=_size))
     area = core.area
     others = []
-    for island in islands:
-        if island is core:
+    for found in areas:
+        if found == core.area:
             continue
-        inside = island.area.left >= area.left and island.area.right <= area.right
-        if inside and island.area.top > area.bottom and island.headers is None:
-            area = Area(area.top, area.left, island.area.bottom, area.right)
-        elif not (inside and area.top <= island.area.top and island.area.bottom <= area.bottom):
-            others.append(str(island.area))
+        inside = found.left >= area.left and found.right <= area.right
+        if inside and found.top > area.bottom and sheet.island(found).headers is None:
+            area = Area(area.top, area.left, found.bottom, area.right)
+        elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
+            others.append(found)
     if not others:
-        return area, core.headers, ()
-    listed = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
-    return area, core.headers, (f"The table is {area}; not in it: {listed}.",)
-
-
-def _frozen_header(grid: Grid, frozen_rows: int) -> tuple[str, ...] | None:
-    """Return the names in a sheet's first used row if it stays in view and has one a column.
-
-    Who freezes a row of names says that they head everything below, blank rows and all.
-    """
-    area = grid.area
-    if area is None or frozen_rows != area.top:
-        return None
-    names = grid.row(area.top, area.left, area.right)
-    if not all(isinstance(name, str) and name.strip() for name in names):
-        return None
-    return tuple(str(name) for name in names)
+        return _Extent(area, core.headers)
+    listed = ", ".join(map(str, others[:5])) + (" …" if len(others) > 5 else "")
+    return _Extent(area, core.headers, (f"The table is {area}; not in it: {listed}.",))
 
 
 def _size(area: Area) -> int:
     return (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
 
-def _formula_notes(
-    places: Mapping[tuple[int, int], str], grid: Grid, area: Area
-) -> tuple[str, ...]:
+def _formula_notes(sheet: Sheet, area: Area) -> tuple[str, ...]:
     """Warn of results that were stored, and of those that are missing."""
-    inside = {
-        (row, column): text
-        for (row, column), text in places.items()
-        if area.top <= row <= area.bottom and area.left <= column <= area.right
-    }
-    results = [
-        grid.row(row, column, column)[0]
-        for (row, column), text in inside.items()
-        if text.startswith("=")
-    ]
-    missing = results.count("")
+    stored = missing = errors = 0
+    for told, _ in sheet.told(area):
+        if told.error:
+            errors += 1
+        elif told.is_empty_text or sheet.value(told.row, told.column) != "":
+            stored += 1
+        else:
+            missing += 1
     notes = []
-    if len(results) > missing:
-        notes.append(f"{len(results) - missing} value(s) are results of formulas, as last stored.")
+    if stored:
+        notes.append(f"{stored} value(s) are results of formulas, as last stored.")
     if missing:
         notes.append(f"{missing} formula(s) have no stored result; their cells are empty here.")
-    if len(inside) > len(results):
-        notes.append(f"{len(inside) - len(results)} cell(s) hold an error; they are empty here.")
+    if errors:
+        notes.append(f"{errors} cell(s) hold an error; they are empty here.")
     return tuple(notes)
 
 
-def _write(
-    grid: Grid,
-    area: Area,
-    headers: tuple[str, ...] | None,
-    target: Path,
-    sheet: str,
-    warnings: tuple[str, ...],
-) -> Table:
-    width = area.right - area.left + 1
-    names = column_names(headers, width)
-    kinds: list[set[str]] = [set() for _ in range(width)]
+def _write(sheet: Sheet, extent: _Extent, target: Path) -> Table:
+    area, headers = extent.area, extent.headers
+    names = column_names(headers, area.right - area.left + 1)
+    kinds: list[set[str]] = [set() for _ in names]
+    top = area.top + (headers is not None)
     count = 0
     with target.open("w", encoding="utf-8", newline="", buffering=1 << 20) as file:
         writer = csv.writer(_LfEnds(file), lineterminator="\r\n")
         writer.writerow(names)
-        for row in _rows(grid, area, area.top + (headers is not None)):
-            writer.writerow([plain_text(value) for value in row])
-            for seen, value in zip(kinds, row, strict=True):
-                if value != "":
-                    seen.add(_kind(value))
-            count += 1
-    if blank := area.bottom - area.top + 1 - (headers is not None) - count:
+        for first, left, columns in sheet.blocks():
+            rows = _rows(Area(top, area.left, area.bottom, area.right), first, left, columns, kinds)
+            writer.writerows(rows)
+            count += len(rows)
+    warnings = (*extent.warnings, *_formula_notes(sheet, area))
+    if blank := area.bottom - top + 1 - count:
         warnings = (*warnings, f"{blank} blank row(s) between others were skipped.")
-    columns = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
-    details = {"sheet": sheet, "range": str(area), "has_header": headers is not None}
-    return Table(columns, count, details=details, warnings=warnings)
+    columns_found = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))
+    details = {"sheet": sheet.part.name, "range": str(area), "has_header": headers is not None}
+    return Table(columns_found, count, details=details, warnings=warnings)
 
 
-def _rows(grid: Grid, area: Area, top: int) -> Iterator[list[Value]]:
-    """Yield the rows that are not blank."""
-    for number in range(top, area.bottom + 1):
-        row = grid.row(number, area.left, area.right)
-        if any(value != "" for value in row):
-            yield row
+def _rows(
+    area: Area, first: int, left: int, columns: list[blocks.Column], kinds: list[set[str]]
+) -> list[tuple[str, ...]]:
+    """Return a block's rows that are in the table and not blank, as text, and add their kinds."""
+    height = len(columns[0].values)
+    start, end = max(0, area.top - first), min(height, area.bottom - first + 1)
+    if start >= end:
+        return []
+    found = []
+    for column, seen in zip(range(area.left, area.right + 1), kinds, strict=True):
+        place = column - left
+        if 0 <= place < len(columns):
+            found.append(_texts(columns[place], start, end, seen))
+        else:
+            found.append([""] * (end - start))
+    return [row for row in zip(*found, strict=True) if any(row)]
 
 
-def _kind(value: Value) -> str:
+def _texts(column: blocks.Column, start: int, end: int, seen: set[str]) -> list[str]:
+    """Return some values of a column in the plain form, and add their kinds to those seen."""
+    if column.codes:
+        stamped = blocks.column_values(column, start, end - 1)
+        seen.update(_kind(value) for value in stamped if value != "")
+        return [plain_text(value) for value in stamped]
+    values = column.values[start:end]
+    types = set(map(type, values))
+    if types == {str}:
+        if any(values):
+            seen.add("string")
+        return values
+    if types == {float} and all(map(float.is_integer, values)) and max(map(abs, values)) < _EXACT:
+        seen.add("integer")
+        return list(map(str, map(int, values)))
+    if types == {float}:
+        seen.add("float")
+        return list(map(plain_number, values))
+    seen.update(_kind(value) for value in values if value != "")
+    return [plain_text(value) for value in values]
+
+
+def _kind(value: blocks.Value) -> str:
     match value:
         case bool():
             return "boolean"
         case int():
             return "integer"
         case float():
-            return "integer" if value.is_integer() and abs(value) < 2**53 else "float"
-        case dt.datetime():
-            return "datetime"
-        case dt.date():
-            return "date"
+            return "integer" if value.is_integer() and abs(value) < _EXACT else "float"
+        case blocks.Stamp() if value.kind in ("date", "datetime"):
+            return value.kind
         case _:
             return "string"
 

@@ -56,11 +56,15 @@ class Workbook(msgspec.Struct, frozen=True):
         sheets: In the order of their tabs.
         defined_names: As a map lists them.
         doubt: Why office programs refuse it although it can be read, "" if they do not.
+        is_calculated_on_load: Whether programs are asked to calculate it when they open it.
+        has_macros: Whether it holds a VBA project.
     """
 
     sheets: tuple[SheetPart, ...]
     defined_names: tuple[dict[str, Any], ...]
     doubt: str = ""
+    is_calculated_on_load: bool = False
+    has_macros: bool = False
 
 
 def read_workbook(package: Package) -> Workbook:
@@ -87,7 +91,14 @@ def read_workbook(package: Package) -> Workbook:
         kind = relation.kind if relation else "worksheet"
         hidden = element.get("state", "visible") != "visible"
         sheets.append(SheetPart(element.get("name", ""), part, kind, hidden))
-    return Workbook(tuple(sheets), tuple(_names(root, sheets)), identity.doubt)
+    calculation = root.find("{*}calcPr")
+    return Workbook(
+        tuple(sheets),
+        tuple(_names(root, sheets)),
+        identity.doubt,
+        calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true"),
+        any(relation.kind == "vbaProject" for relation in relations.values()),
+    )
 
 
 def find_sheet(workbook: Workbook, name: str) -> SheetPart:

@@ -111,7 +111,7 @@ def test_features(tmp_path: Path) -> None:
 
     for feature in ("charts", "merged_cells", "conditional_formatting", "formulas"):
         assert (first[f"has_{feature}"], second[f"has_{feature}"]) == (True, False), feature
-    assert first["tables"] == [{"name": "Costs", "range": "A1:B3"}]
+    assert first["tables"] == [{"name": "Costs", "range": "A1:B3", "columns": ["a", "b"]}]
     assert found["defined_names"] == [{"name": "Total", "refers_to": "Sheet!$A$4"}]
     assert (first["hidden"], second["hidden"], first["has_pivots"]) == (False, True, False)
 
@@ -161,7 +161,7 @@ def test_formulas_are_shown_with_what_was_stored(tmp_path: Path) -> None:
 
     reading = FORMAT.read(source, Region())
 
-    assert reading.text.endswith("1\t1\t#N/A\t=A1*2 [no value stored]")
+    assert reading.text.endswith("1\t1\t#N/A\t=A1*2 [not calculated]")
     assert "formula" in reading.warnings[0].lower()
 
 

@@ -13,17 +13,15 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
-from kbd.opc import Package
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.features import sheet_features
-from kbd_xlsx.formulas import read_formulas
-from kbd_xlsx.grids import Grid, GridBook, Value, open_grids, plain_text
-from kbd_xlsx.islands import find_islands
+from kbd_xlsx.looking.blocks import Value
+from kbd_xlsx.looking.book import Book
+from kbd_xlsx.looking.sheet import Sheet
+from kbd_xlsx.looking.shown import plain_text
 from kbd_xlsx.operations import SummarizeByCategory
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.references import Area, cell_name, column_number, overlaps
 from kbd_xlsx.values import checked_text
-from kbd_xlsx.workbook import Workbook, find_sheet, read_workbook
 
 __all__ = ["summarize_by_category"]
 
@@ -98,10 +96,8 @@ def _write(
 def _read_all(
     book: BookEdit, sources: list[str], operation: SummarizeByCategory, target: Path
 ) -> list[_Amounts]:
-    with _as_it_is(book, target) as source, Package(source) as package:
-        workbook = read_workbook(package)
-        with open_grids(source, package) as grids:
-            return [_read(package, workbook, grids, name, operation) for name in sources]
+    with _as_it_is(book, target) as source, Book(source) as found:
+        return [_read(found, name, operation) for name in sources]
 
 
 @contextlib.contextmanager
@@ -115,56 +111,50 @@ def _as_it_is(book: BookEdit, target: Path) -> Iterator[Source]:
         path.unlink(missing_ok=True)
 
 
-def _read(
-    package: Package,
-    workbook: Workbook,
-    grids: GridBook,
-    name: str,
-    operation: SummarizeByCategory,
-) -> _Amounts:
-    part = find_sheet(workbook, name)
-    formulas = read_formulas(package, part, sheet_features(package, part))
-    grid = grids.grid(part.name).widened(formulas.keys())
-    if grid.area is None:
-        return _Amounts({}, {})
-    header = _header_row(grid)
-    category = _column(grid, header, operation.category_col, name)
-    amount = _column(grid, header, operation.amount_col, name)
+def _read(book: Book, name: str, operation: SummarizeByCategory) -> _Amounts:
     found = _Amounts({}, {})
-    for row in range(header + 1, grid.area.bottom + 1):
-        label = " ".join(plain_text(grid.row(row, category, category)[0]).split())
-        if not label:
-            continue
-        value = grid.row(row, amount, amount)[0]
-        if value == "" and (row, amount) in formulas:
-            raise ValidationFailed(
-                f"{name}!{cell_name(row, amount)} is a formula without a stored result; open and "
-                "save the workbook in a spreadsheet program first."
-            )
-        number = _number(value)
-        if number is None:
-            found.skipped += 1
-            continue
-        key = label.casefold()
-        found.names.setdefault(key, label)
-        found.sums[key] = found.sums.get(key, Decimal(0)) + number
+    with book.sheet(book.find(name)) as sheet:
+        used = sheet.area
+        if used is None:
+            return found
+        header = _header_row(sheet, used)
+        category = _column(sheet, used, header, operation.category_col)
+        amount = _column(sheet, used, header, operation.amount_col)
+        below = Area(header + 1, amount, used.bottom, amount)
+        formulas = {told.row for told, _ in sheet.told(below)}
+        for row, values in sheet.rows(Area(header + 1, used.left, used.bottom, used.right)):
+            label = " ".join(plain_text(values[category - used.left]).split())
+            if not label:
+                continue
+            value = values[amount - used.left]
+            if value == "" and row in formulas:
+                raise ValidationFailed(
+                    f"{name}!{cell_name(row, amount)} is a formula without a stored result; open "
+                    "and save the workbook in a spreadsheet program first."
+                )
+            number = _number(value)
+            if number is None:
+                found.skipped += 1
+                continue
+            key = label.casefold()
+            found.names.setdefault(key, label)
+            found.sums[key] = found.sums.get(key, Decimal(0)) + number
     return found
 
 
-def _header_row(grid: Grid) -> int:
+def _header_row(sheet: Sheet, used: Area) -> int:
     """Return the row that names the columns: of the largest island that has one."""
-    named = [island for island in find_islands(grid) if island.headers]
+    named = [island for island in sheet.islands()[0] if island.headers]
     if not named:
-        return grid.area.top if grid.area else 1
+        return used.top
     largest = max(named, key=lambda island: island.area.bottom - island.area.top)
     return largest.area.top
 
 
-def _column(grid: Grid, header: int, wanted: str, sheet: str) -> int:
+def _column(sheet: Sheet, used: Area, header: int, wanted: str) -> int:
     """Return the column of a name in the header row, or of its letters."""
-    assert grid.area is not None
-    left, right = grid.area.left, grid.area.right
-    names = [plain_text(value).strip() for value in grid.row(header, left, right)]
+    left, right = used.left, used.right
+    names = [plain_text(value).strip() for value in sheet.row(header, left, right)]
     folded = [name.casefold() for name in names]
     if wanted.strip().casefold() in folded:
         return left + folded.index(wanted.strip().casefold())
@@ -173,7 +163,8 @@ def _column(grid: Grid, header: int, wanted: str, sheet: str) -> int:
         if left <= column <= right:
             return column
     listed = ", ".join(name for name in names if name)
-    raise ValidationFailed(f"Sheet {sheet} has no column {wanted!r}; it has: {listed[:300]}.")
+    title = sheet.part.name
+    raise ValidationFailed(f"Sheet {title} has no column {wanted!r}; it has: {listed[:300]}.")
 
 
 def _number(value: Value) -> Decimal | None:

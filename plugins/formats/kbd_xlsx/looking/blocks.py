@@ -1,0 +1,88 @@
+"""The values of some rows of a sheet, packed: a column a list, what is no plain value as text.
+
+Values come from calamine: numbers, text, booleans, dates; "" is no value. Dates and times are kept
+as ISO text with a code for what they are, so that nothing is made of them twice.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from itertools import repeat
+from operator import ne
+from typing import Any
+
+import msgspec
+
+__all__ = ["BLANK", "Column", "Raw", "Stamp", "Value", "column_values", "pack", "unpack"]
+
+Raw = int | float | str | bool | dt.date | dt.datetime | dt.time | dt.timedelta
+"""What calamine makes of a cell."""
+
+BLANK = ""
+
+_KIND_OF: dict[type, str] = {
+    dt.date: "date",
+    dt.datetime: "datetime",
+    dt.time: "time",
+    dt.timedelta: "duration",
+}
+_CODES: dict[type, int] = {kind: code for code, kind in enumerate(_KIND_OF, 1)}
+_KINDS = dict(enumerate(_KIND_OF.values(), 1))
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """A date, datetime, time or duration: its kind and its text (ISO; a duration as 27:30:00)."""
+
+    kind: str
+    text: str
+
+
+Value = bool | int | float | str | Stamp
+"""What a cell holds; "" is nothing."""
+
+
+class Column(msgspec.Struct, array_like=True):
+    """A column: its values, and if some are stamps their codes, a byte a cell, 0 for others."""
+
+    values: list[Any]
+    codes: bytes = b""
+
+
+def pack(rows: Sequence[Sequence[Raw]]) -> tuple[bytes, list[bytes | None]]:
+    """Pack rows of one width, and tell of each column which cells are filled: None is all."""
+    columns, filled = [], []
+    for raw in zip(*rows, strict=True):
+        kinds = set(map(type, raw))
+        blanks = str in kinds and BLANK in raw
+        filled.append(bytes(map(ne, raw, repeat(BLANK))) if blanks else None)
+        columns.append(Column(list(raw)) if kinds.isdisjoint(_CODES) else _with_stamps(raw))
+    return msgspec.msgpack.encode(columns), filled
+
+
+def unpack(data: bytes) -> list[Column]:
+    """Return the columns of a packed block; raises msgspec.MsgspecError for anything else."""
+    return msgspec.msgpack.decode(data, type=list[Column])
+
+
+def column_values(column: Column, first: int, last: int) -> list[Value]:
+    """Return the values between two places of a column, both included."""
+    values = column.values[first : last + 1]
+    if column.codes:
+        for place, code in enumerate(column.codes[first : last + 1]):
+            if code:
+                values[place] = Stamp(_KINDS.get(code, "date"), values[place])
+    return values
+
+
+def _with_stamps(raw: Sequence[Raw]) -> Column:
+    codes = bytes(_CODES.get(type(value), 0) for value in raw)
+    return Column(
+        [_text(value) if code else value for value, code in zip(raw, codes, strict=True)], codes
+    )
+
+
+def _text(value: Raw) -> str:
+    if isinstance(value, dt.timedelta):
+        seconds = round(value.total_seconds())
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    assert isinstance(value, dt.date | dt.time)
+    return value.isoformat()

@@ -1,0 +1,121 @@
+"""What is found of a sheet, as one file of sections: written whole, read a section at a time.
+
+    KBDSHEET, version   sections …   index   length of index, its CRC-32, KBDSHEET
+
+A section is known by where it begins, its length and its CRC-32. A file that is cut, changed or of
+another version is not used and not believed: `ShelfDamagedError` has it made anew.
+"""
+
+import contextlib
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+__all__ = ["Chest", "Section", "ShelfDamagedError", "keep"]
+
+_MAGIC = b"KBDSHEET"
+_VERSION = b"\x01"
+_END = struct.Struct("<II8s")
+
+
+class ShelfDamagedError(Exception):
+    """What lies on a shelf is not what was put there."""
+
+
+class Section(msgspec.Struct, frozen=True, array_like=True):
+    """Where a section lies."""
+
+    offset: int
+    size: int
+    crc: int
+
+
+class Chest:
+    """Sections in memory, or in a file; closed by leaving it as a context manager."""
+
+    def __init__(self) -> None:
+        self._data: list[bytes] = [_MAGIC + _VERSION]
+        self._size = len(self._data[0])
+        self._places: dict[int, bytes] = {}
+        self._descriptor = -1
+        self.index = b""
+
+    @classmethod
+    def opened(cls, path: Path) -> "Chest":
+        """Open a file that `keep` wrote.
+
+        Raises:
+            OSError: There is none.
+            ShelfDamagedError: It is something else.
+        """
+        chest = cls()
+        chest._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            chest._read_index()
+        except BaseException:
+            chest.close()
+            raise
+        return chest
+
+    def _read_index(self) -> None:
+        size = os.fstat(self._descriptor).st_size
+        end = os.pread(self._descriptor, _END.size, max(0, size - _END.size))
+        head = os.pread(self._descriptor, len(_MAGIC) + 1, 0)
+        if len(end) < _END.size or head != _MAGIC + _VERSION:
+            raise ShelfDamagedError
+        length, crc, magic = _END.unpack(end)
+        start = size - _END.size - length
+        if magic != _MAGIC or start < 0:
+            raise ShelfDamagedError
+        self.index = self.section(Section(start, length, crc))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def add(self, data: bytes) -> Section:
+        """Put a section in and tell where it lies."""
+        section = Section(self._size, len(data), zlib.crc32(data))
+        self._data.append(data)
+        self._places[section.offset] = data
+        self._size += len(data)
+        return section
+
+    def section(self, section: Section) -> bytes:
+        """Return a section; raises ShelfDamagedError."""
+        if self._descriptor < 0:
+            return self._places[section.offset]
+        data = os.pread(self._descriptor, section.size, section.offset)
+        if zlib.crc32(data) != section.crc:
+            raise ShelfDamagedError
+        return data
+
+    def parts(self) -> list[bytes]:
+        """Return the bytes of the file that this would be."""
+        end = _END.pack(len(self.index), zlib.crc32(self.index), _MAGIC)
+        return [*self._data, self.index, end]
+
+
+def keep(path: Path, chest: Chest) -> None:
+    """Write a chest beside its place and rename it; where that cannot be, nothing is kept."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with fresh.open("wb") as file:
+                file.writelines(chest.parts())
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
