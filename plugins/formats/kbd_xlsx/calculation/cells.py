@@ -160,6 +160,9 @@ def _number(letters: bytes) -> int:
 
 def _decoded(text: bytes) -> str:
     plain = text.decode("utf-8", "replace")
+    if "\r" in plain:
+        # As a parser has line breaks; one that is meant is spelt &#13;.
+        plain = plain.replace("\r\n", "\n").replace("\r", "\n")
     return _plain(html.unescape(plain) if "&" in plain else plain)
 
 

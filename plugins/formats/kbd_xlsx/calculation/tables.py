@@ -8,6 +8,7 @@ from kbd_xlsx.references import Area
 __all__ = ["cells_of_table"]
 
 _ITEM = re.compile(r"\[((?:[^\[\]']|'.)*)\]", re.DOTALL)
+_SPELT = re.compile("_x([0-9A-Fa-f]{4})_")
 _ESCAPED = re.compile(r"'(.)", re.DOTALL)
 
 
@@ -57,9 +58,19 @@ def _rows(table: TableArea, parts: set[str], row: int) -> tuple[int, int] | None
 
 def _columns(table: TableArea, names: list[str]) -> tuple[int, int]:
     """Return the first and last column that are named; all if one of them is not known."""
-    places = {name.casefold(): place for place, name in enumerate(table.columns)}
-    found = [places.get(_ESCAPED.sub(r"\1", name).casefold()) for name in names]
-    known = [place for place in found if place is not None]
-    if not known or len(known) < len(found):
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(table.columns):
+        places.setdefault(_alike(name), []).append(place)
+    found = [places.get(_alike(_ESCAPED.sub(r"\1", name)), []) for name in names]
+    known = [place for each in found for place in each]
+    if not known or not all(found):
         return table.area.left, table.area.right
     return table.area.left + min(known), table.area.left + max(known)
+
+
+def _alike(name: str) -> str:
+    """Return what is equal for a column's name in a table and in a formula.
+
+    Line breaks are spelt in several ways.
+    """
+    return " ".join(_SPELT.sub(lambda found: chr(int(found[1], 16)), name).casefold().split())
