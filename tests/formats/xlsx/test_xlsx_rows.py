@@ -7,9 +7,9 @@ from typing import Any
 import openpyxl
 import pytest
 
-from formats.xlsx.written_rows import parts, plain, values, write
 from kbd.errors import ValidationFailed
 from kbd.formats import Placement
+from written_rows import parts, plain, values, write
 
 KINDS = [
     ["Day", "date"], ["At", "datetime"], ["Sum", "float"], ["Text", "string"],
@@ -244,6 +244,16 @@ def test_what_is_refused(tmp_path: Path, placement: Placement, reason: str) -> N
     with pytest.raises(ValidationFailed, match=reason):
         write(source, tmp_path / "c.xlsx", [["z", 9]], placement)
     assert not (tmp_path / "c.xlsx").exists()
+
+
+def test_rows_that_could_not_be_read_again_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sheet larger than what kbd opens is not written."""
+    monkeypatch.setattr("kbd_xlsx.rows.placing.MAX_PART_BYTES", 1000)
+
+    with pytest.raises(ValidationFailed, match="write them as CSV"):
+        write(None, tmp_path / "c.xlsx", [["z", 9]] * 50, Placement())
 
 
 def test_a_new_workbook_has_no_macros(tmp_path: Path) -> None:

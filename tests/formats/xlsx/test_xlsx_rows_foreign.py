@@ -6,12 +6,13 @@ from typing import Any
 
 import openpyxl
 import pytest
+from lxml import etree
 from openpyxl.styles import Font, PatternFill
 
-from formats.xlsx.written_rows import foreign, parts, plain, values, write
 from kbd.errors import ValidationFailed
 from kbd.formats import Placement, Source
-from kbd.opc import Package, Rewriting
+from kbd.opc import Package, Rewriting, xml_bytes
+from written_rows import foreign, parts, plain, values, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 HEAD = ["name", "amount"]
@@ -270,6 +271,15 @@ def add_pivot(rewriting: Rewriting) -> None:
     rewriting.relate("xl/worksheets/sheet1.xml", "pivotTable", part)
 
 
+def prefix_names(rewriting: Rewriting) -> None:
+    """Write the first sheet with a prefix before each name, as some programs do."""
+    part = "xl/worksheets/sheet1.xml"
+    old = rewriting.root(part)
+    root = etree.Element(old.tag, nsmap={"x": MAIN})
+    root.extend(list(old))
+    rewriting.put(part, xml_bytes(root))
+
+
 def store_results(rewriting: Rewriting) -> None:
     """Give the formulas of the second sheet the results that they have."""
     part = "xl/worksheets/sheet2.xml"
@@ -297,6 +307,21 @@ def test_a_pivot_table_is_not_written_over(tmp_path: Path, placement: Placement)
         write(source, tmp_path / "b.xlsx", [["c", 3]], placement)
     beside = Placement("Data", "write_range", start_cell="E10")
     assert write(source, tmp_path / "b.xlsx", [["c", 3]], beside).written_range == "E10:F11"
+
+
+@pytest.mark.parametrize("mode", ["append_rows", "write_range", "replace_sheet"])
+def test_names_with_a_prefix_are_written_with_it(tmp_path: Path, mode: Any) -> None:
+    """Rows of a prefixed part are read by both libraries, be they new or over cells."""
+    source = with_parts(foreign(tmp_path / "a.xlsx", SALES), prefix_names)
+    assert b"<x:c " in parts(source)["xl/worksheets/sheet1.xml"]
+    columns = [["name", "string"], ["amount", "float"]]
+
+    write(source, tmp_path / "b.xlsx", [["z <&>", "9.50"]], Placement("Data", mode), columns)
+
+    text = parts(tmp_path / "b.xlsx")["xl/worksheets/sheet1.xml"]
+    assert b"<c " not in text
+    assert ["z <&>", 9.5] in values(tmp_path / "b.xlsx", "Data")
+    assert ["z <&>", 9.5] in plain(tmp_path / "b.xlsx", "Data")
 
 
 def test_a_result_that_the_rows_make_old_is_not_kept(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import openpyxl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formats.xlsx.written_rows import plain, values, write
 from kbd.formats import Placement
+from written_rows import plain, values, write
 
 Cells = dict[tuple[int, int], Any]
 
