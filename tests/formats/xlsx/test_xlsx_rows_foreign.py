@@ -110,6 +110,25 @@ def test_a_table_fits_the_rows_that_take_its_place(
     assert table_refs(tmp_path / "b.xlsx") == [ref, ref]
 
 
+def sort_table(rewriting: Rewriting) -> None:
+    """Have the table remember that it was sorted by its second column."""
+    part = "xl/tables/table1.xml"
+    data = rewriting.read(part)
+    order = b'<sortState ref="A2:B3"><sortCondition ref="B2:B3"/></sortState><tableColumns'
+    assert b"<tableColumns" in data
+    rewriting.put(part, data.replace(b"<tableColumns", order))
+
+
+def test_an_order_that_other_rows_had_is_forgotten(tmp_path: Path) -> None:
+    """A table that shrinks does not say that rows past its end are sorted."""
+    source = with_parts(foreign(tmp_path / "a.xlsx", SALES, table="A1:B3"), sort_table)
+
+    write(source, tmp_path / "b.xlsx", [["c", 3]], Placement("Data", "replace_sheet"))
+
+    assert b"sortState" in parts(source)["xl/tables/table1.xml"]
+    assert b"sortState" not in parts(tmp_path / "b.xlsx")["xl/tables/table1.xml"]
+
+
 def test_a_header_in_another_case_renames_the_columns_of_its_table(tmp_path: Path) -> None:
     """Programs repair a file whose table has other names than its header's cells."""
     source = foreign(tmp_path / "a.xlsx", SALES, table="A1:B3")

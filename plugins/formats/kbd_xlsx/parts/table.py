@@ -77,6 +77,11 @@ class TablePart:
         if found is not None:
             filtered = Area(old.top, old.left, bottom - self.totals_rows, old.right)
             found.set("ref", _ref(filtered))
+        # How it was sorted last is of the old rows; an order that reaches past them is damage.
+        for order in list(self._root.iter("{*}sortState")):
+            parent = order.getparent()
+            if parent is not None:
+                parent.remove(order)
         self.is_changed = True
 
     def xml(self) -> bytes:
