@@ -51,10 +51,7 @@ def test_methods_are_those_that_formats_declare(wire: Wired) -> None:
         prefix: {name for name in found if name.startswith(prefix)}
         for prefix in ("Xlsx", "Text", "Csv", "Book")
     }
-    assert {"XlsxApplyOps", "XlsxExtractText", "XlsxReadRange", "XlsxGetInfo", "XlsxGetMap"} <= (
-        named["Xlsx"]
-    )
-    assert named["Xlsx"] <= {
+    assert named["Xlsx"] == {
         "XlsxApplyOps", "XlsxExtractText", "XlsxReadRange", "XlsxGetInfo", "XlsxGetMap",
         "XlsxGetStyles", "XlsxCopyAssets",
     }  # fmt: skip
@@ -105,13 +102,55 @@ def test_a_workbook_is_made_and_read(wire: Wired) -> None:
     assert (about["path"], about["kind"]) == ("sum.xlsx", "spreadsheet")
     read = wire.ask("XlsxReadRange", **asked, sheet="Summary", range="A2:B2")
     assert "desk" in read["text"]
-    assert "Amount" not in read["text"]
+    assert read["rows"] == [["desk", 12.5]]
     assert read["chunk_info"]["range"] == "A2:B2"
     text = wire.ask("XlsxExtractText", **asked)
     assert "desk" in text["text"]
     assert (text["has_more"], text["places"][0]["start"]) == (False, 0)
     (change,) = wire.ask("ReviewGetChangeSet", workbench_id=workbench_id)["changes"]
     assert (change["path"], change["change_type"], change["run_id"]) == ("sum.xlsx", "added", None)
+
+
+def test_a_workbooks_looks_are_carried_into_another(wire: Wired) -> None:
+    """What is listed can be copied; a target that does not exist is made with that alone."""
+    workbench_id = wire.workbench()
+    named: dict[str, Any] = {"workbench_id": workbench_id}
+    cell = {"cell": "A1", "value": 1, "style": {"font_bold": True}}
+    ops = [{"op": "set_cells", "sheet": "Summary", "cells": [cell]}]
+    wire.ask("XlsxApplyOps", **named, path="a.xlsx", ops=ops, create_new=True)
+    listed = wire.ask("XlsxGetStyles", **named, path="a.xlsx", sheet="Summary")["assets"]
+    asset = "cell_style:Summary!A1"
+    assert asset in [each["asset_id"] for each in listed]
+
+    copied = wire.ask(
+        "XlsxCopyAssets", **named, source_path="a.xlsx", target_path="b.xlsx",
+        assets=[{"asset_id": asset, "target": "Report!B2"}],
+    )  # fmt: skip
+    assert (copied["ok"], copied["applied"], copied["warnings"]) == (True, 1, [])
+    found = wire.ask("XlsxGetStyles", **named, path="b.xlsx")
+    assert found["sheets"] == ["Report"]
+    (bold,) = (each for each in found["cell_formats"] if each["style"].get("font_bold"))
+    assert bold["ranges"] == ["B2"]
+
+
+def test_a_formula_that_reaches_out_is_accepted_first(wire: Wired) -> None:
+    """The writer says it, the review shows it, and a later edit of the workbook hides it not."""
+    workbench_id = wire.workbench()
+    named: dict[str, Any] = {"workbench_id": workbench_id}
+
+    def edit(cell: str, value: object, **more: bool) -> list[str]:
+        ops = [{"op": "set_cells", "sheet": "S", "cells": [{"cell": cell, "value": value}]}]
+        written = wire.ask("XlsxApplyOps", **named, path="a.xlsx", ops=ops, **more)
+        warnings: list[str] = written["warnings"]
+        return warnings
+
+    (warning,) = edit("B2", '=WEBSERVICE("https://example.org")', create_new=True)
+    assert "S!B2" in warning
+    assert edit("A1", 5) == []
+    (row,) = wire.ask("ReviewGetChangeSet", **named)["changes"]
+    assert row["warnings"] == [warning]
+    assert warning in wire.refused("DraftPublish", **named).message
+    assert wire.ask("DraftPublish", **named, accept_external=True)["published"] == ["a.xlsx"]
 
 
 def test_a_call_is_recorded_whole_and_without_a_run(wire: Wired) -> None:
