@@ -82,10 +82,11 @@ class _Reader:
 
     def cell(self, element: Element, at: Place) -> Cell:
         kind = element.get("t", "n")
-        stored = next((part.text or "" for part in element if local(part) == "v"), None)
+        parts = {local(part): part for part in element}
+        stored = (parts["v"].text or "") if "v" in parts else None
         marks = [f"{key}={element.get(key)}" for key in ("cm", "vm") if element.get(key)]
         formula, array = None, ""
-        for part in children(element, "f"):
+        if (part := parts.get("f")) is not None:
             formula, array = self._formula(part, at), part.get("ref", "")
             array = array if part.get("t") in ("array", "dataTable") else ""
             marks += [

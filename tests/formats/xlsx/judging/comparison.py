@@ -1,7 +1,10 @@
 """The comparison of a workbook before and after an edit."""
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from lxml import etree
 
 from judging.belongings import compare_belongings
 from judging.book import Book
@@ -10,7 +13,7 @@ from judging.dependents import affected
 from judging.differences import Difference, Edit
 from judging.features import compare_features, compare_tables, compare_workbook
 from judging.places import name, place
-from judging.soundness import faults
+from judging.soundness import UNREADABLE, book_faults
 
 __all__ = ["compare"]
 
@@ -24,15 +27,17 @@ def compare(before: Path, after: Path, edit: Edit = Edit()) -> list[Difference]:
         zipfile.BadZipFile, etree.XMLSyntaxError, KeyError, StopIteration, ValueError: If the file
             before is none that can be read. One after that cannot be read is a difference.
     """
-    known = set(faults(before))
-    found = [
-        Difference("fault", "file", "", fault) for fault in faults(after) if fault not in known
-    ]
-    if any(fault.after.startswith(("no archive", "no workbook")) for fault in found):
-        return found
-    old, new = Book(before), Book(after)
+    old = Book(before)
     try:
-        found += _differences(old, new, edit)
+        new = Book(after)
+    except (etree.XMLSyntaxError, zipfile.BadZipFile, KeyError, StopIteration, ValueError) as error:
+        return [Difference("fault", "file", "", f"{UNREADABLE}: {error!r}")]
+    try:
+        known = set(book_faults(old))
+        news = [fault for fault in book_faults(new) if fault not in known]
+        found = [Difference("fault", "file", "", fault) for fault in news]
+        if not any(fault.startswith(UNREADABLE) for fault in news):
+            found += _differences(old, new, edit)
     finally:
         old.close()
         new.close()

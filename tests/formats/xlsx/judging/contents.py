@@ -116,7 +116,10 @@ class _Cells:
         if was.formula != now.formula:
             yield Difference("formula", where, _shown(old), _shown(new))
             return
-        if was.array != now.array or was.extra != now.extra:
+        if now.value is None and was.value is not None:
+            # What is said of a stored result (vm) goes with it.
+            was = was._replace(extra=re.sub(r"vm=\d+ ?", "", was.extra).strip())
+        if was.array != now.array or was.extra.strip() != now.extra.strip():
             was_extra, now_extra = f"{was.array} {was.extra}", f"{now.array} {now.extra}"
             yield Difference("formula or cell metadata", where, was_extra, now_extra)
         result = was.formula is not None or any(area.holds(at) for area in self.arrays)
@@ -138,7 +141,7 @@ class _Cells:
         if was is now or was == now:
             return
         inside = any(area.holds(at) and at != (area.top, area.left) for area in self.merges)
-        for aspect in sorted(was.keys() | now.keys()):
+        for aspect in sorted(was.keys() & now.keys()):
             one, other = was.get(aspect, ""), now.get(aspect, "")
             if one != other:
                 yield Difference(f"look: {aspect}", self._at(at), one, other, not inside)
@@ -185,7 +188,7 @@ def _columns(before: Grid, after: Grid, edit: Edit) -> Iterator[Difference]:
             yield Difference(f"column {size}", place, one, other, size != "collapsed")
         one_look = before.sheet.book.looks.look(int(was.get("style", "0")))
         other_look = after.sheet.book.looks.look(int(now.get("style", "0")))
-        for aspect in sorted(one_look.keys() | other_look.keys()):
+        for aspect in sorted(one_look.keys() & other_look.keys()):
             one, other = one_look.get(aspect, ""), other_look.get(aspect, "")
             if one != other:
                 place = f"{title}!{letters(column)}:{letters(column)}"

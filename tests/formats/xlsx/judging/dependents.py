@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from openpyxl.formula import Tokenizer
 from openpyxl.formula.tokenizer import Token, TokenizerError
+from openpyxl.utils import FORMULAE
 
 from judging.book import Book, TableArea
 from judging.cells import Cell
@@ -24,9 +25,13 @@ Spot = tuple[str, Place]
 """A cell: the title of its sheet in lower case, and where."""
 
 VOLATILE = re.compile(
-    r"\b(NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|OFFSET|INDIRECT|CELL|INFO|RTD|CUBE\w+)\s*\(",
+    r"\b(NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|OFFSET|INDIRECT|CELL|INFO|RTD|CUBE\w+"
+    r"|EVALUATE|GET\.\w+|CALL|REGISTER\.ID)\s*\(",
     re.IGNORECASE,
 )
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\(")
+_CROSSING = re.compile(r"[A-Z]\$?\d+ +\$?[A-Z]{1,3}\$?\d", re.IGNORECASE)
+_NEWER = ("AGGREGATE",)
 _SHEETS = re.compile(r"^(?:'((?:[^']|'')+)'|([^'!]+))!(.+)$", re.DOTALL)
 _TABLE = re.compile(r"^([^\[\]!]*)\[(.*)\]$", re.DOTALL)
 
@@ -56,6 +61,16 @@ def _operands(formula: str) -> tuple[str, ...] | None:
     return tuple(t.value for t in tokens if t.type == Token.OPERAND and t.subtype == Token.RANGE)
 
 
+@cache
+def _is_doubtful(formula: str) -> bool:
+    """Whether a formula may read other cells than it names: by a function, or one nobody knows."""
+    called = {call.upper() for call in _CALL.findall(formula)}
+    return bool(VOLATILE.search(formula)) or any(
+        call not in FORMULAE and call not in _NEWER and not call.startswith("_XL")
+        for call in called
+    )
+
+
 class _Reader:
     """Resolves what formulas of a workbook name."""
 
@@ -70,14 +85,14 @@ class _Reader:
             return _Reach((), (), True)
         areas: list[tuple[str, Box]] = []
         loose: list[tuple[str, Box]] = []
-        unsure = bool(VOLATILE.search(formula))
+        unsure = _is_doubtful(formula)
         for operand in operands:
             found = self._operand(operand, sheet, at, depth)
             areas += found.areas
             loose += found.loose
             unsure |= found.unsure
-        # A:B as an operator on cells (A1:INDEX(…)) reaches what lies between.
-        unsure |= ":INDEX" in formula.upper() or "):" in formula
+        # What operators on references reach (A1:INDEX(…), B1:C1 C1:C5) is not worked out.
+        unsure |= ":INDEX" in formula.upper() or "):" in formula or bool(_CROSSING.search(formula))
         return _Reach(tuple(areas), tuple(loose), unsure)
 
     def _operand(self, operand: str, sheet: str, at: Place, depth: int) -> _Reach:

@@ -134,6 +134,9 @@ def compare_features(before: Sheet, after: Sheet, edit: Edit) -> Iterator[Differ
         without = ("pane", "selection") if title in edit.frozen else ()
         was = _lines(old.get(name, []), _styled(before.book), without)
         now = _lines(new.get(name, []), _styled(after.book), without)
+        if name == "sheetViews" and title in edit.frozen:
+            # Where a view begins is said anew with its panes.
+            was = Counter({k: n for k, n in was.items() if "sheetView@topLeftCell=" not in k})
         for found in _compare_lines(name, title, was, now, gains=name in _MATERIAL_GAINS):
             yield found._replace(material=False) if name in _IMMATERIAL else found
     for name in _LEADING:

@@ -10,6 +10,7 @@ __all__ = ["BUILT_IN", "Look", "Looks", "font"]
 Look = dict[str, str]
 """The aspects of a style (font, fill, border, number format, alignment, protection, name)."""
 
+_PLAIN = {"number format": "General"}
 BUILT_IN = {
     0: "General", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
     11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "mm-dd-yy", 15: "d-mmm-yy", 16: "d-mmm",
@@ -101,7 +102,8 @@ class Looks:
     def _look(self, index: int) -> Look:
         records = self._records["cellXfs"]
         if index >= len(records):
-            return {"number format": "General"}
+            # Without styles every program has a font of its own: nothing is said of it.
+            return dict.fromkeys(("fill", "border", "alignment", "protection"), "") | _PLAIN
         xf = records[index]
         code = int(xf.get("numFmtId", "0"))
         return {

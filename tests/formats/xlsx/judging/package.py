@@ -10,7 +10,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,10 +28,15 @@ def tree(data: bytes) -> Element:
     return etree.fromstring(data, _PARSER)
 
 
+@cache
+def _plain(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
 def local(element: Element) -> str:
     """The name of an element without its namespace, "" for comments and the like."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return _plain(tag) if isinstance(tag, str) else ""
 
 
 def children(element: Element | None, name: str) -> list[Element]:

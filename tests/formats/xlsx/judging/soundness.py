@@ -1,6 +1,7 @@
 """What is wrong with a workbook's file, whatever it holds: faults that make a program repair it."""
 
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,10 @@ from judging.cells import MISSING
 from judging.package import Element, Parts, children, local
 from judging.places import Box, Place, box, name
 
-__all__ = ["faults"]
+__all__ = ["UNREADABLE", "book_faults", "faults"]
+
+UNREADABLE = "not readable"
+"""How the fault begins that leaves nothing to compare."""
 
 _COUNTED = {
     "mergeCells": "mergeCell", "fonts": "font", "fills": "fill", "borders": "border",
@@ -37,22 +41,24 @@ _ORDER = (
 def faults(path: Path) -> list[str]:
     """Name what is wrong with a file; empty if nothing is."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            if broken := archive.testzip():
-                return [f"{broken}: damaged"]
-    except (zipfile.BadZipFile, OSError) as error:
-        return [f"no archive: {error}"]
-    try:
         book = Book(path)
+    except zipfile.BadZipFile as error:
+        return [f"{UNREADABLE}: {error}"]
     except (etree.XMLSyntaxError, KeyError, StopIteration, ValueError) as error:
-        return [f"no workbook: {error!r}"]
-    found = list(_package_faults(book.parts))
+        return [f"{UNREADABLE}: {error!r}"]
     try:
-        return [*found, *_book_faults(book)]
-    except (etree.XMLSyntaxError, KeyError, ValueError) as error:
-        return [*found, f"no workbook: {error!r}"]
+        return book_faults(book)
     finally:
         book.close()
+
+
+def book_faults(book: Book) -> list[str]:
+    """Name what is wrong with a workbook that is open."""
+    try:
+        found = list(_package_faults(book.parts))
+        return [*found, *_book_faults(book)]
+    except (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, KeyError, ValueError) as error:
+        return [f"{UNREADABLE}: {error!r}"]
 
 
 def _package_faults(parts: Parts) -> Iterator[str]:
@@ -60,6 +66,8 @@ def _package_faults(parts: Parts) -> Iterator[str]:
         if count > 1:
             yield f"{key}: {count} members of that name"
     for part in parts:
+        # Reading a part to its end checks it against its sum.
+        parts.digest(part)
         if part.endswith((".rels", "[content_types].xml")):
             continue
         if part not in parts.types:
