@@ -86,10 +86,11 @@ class PartStream(io.RawIOBase):
             self._at += len(piece)
             return piece
         while True:
-            # Pieces, since each call copies what it did not consume.
             fed = self._inflating.unconsumed_tail
             if not fed:
-                fed = self._packed[self._at : self._at + _FED_BYTES]
+                # Each call copies what it did not consume; if all is wanted, that is nothing.
+                length = len(self._packed) if most == self._left else _FED_BYTES
+                fed = self._packed[self._at : self._at + length]
                 self._at += len(fed)
             try:
                 piece = self._inflating.decompress(fed, most)

@@ -1,0 +1,205 @@
+"""The works on workbooks that benchmarks/xlsx.py measures, each in a process of its own.
+
+`python -m benchmarks._xlsx_works WORK PATH` does a work on a workbook and prints, as JSON, what it
+cost. Modules are loaded before, as kbd's workers load them once for all calls.
+"""
+
+import importlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Union
+
+import msgspec
+import openpyxl
+from openpyxl.styles import Border, Font, PatternFill, Side
+
+from benchmarks._workbooks import HEADERS, rows
+from kbd.formats import Region, Source
+from kbd_xlsx import XlsxFormat
+
+__all__ = ["Spent", "measured"]
+
+MADE_ROWS = 5_000
+FIRST_ROWS = 50
+STYLE: Mapping[str, Any] = MappingProxyType({
+    "font_name": "Calibri", "font_size": 12, "font_bold": True, "fill_color": "#FFEECC",
+    "number_format": "0.00", "border_top": {"style": "thin", "color": "#808080"},
+})  # fmt: skip
+
+Run = Callable[[], object]
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What a work cost: processor seconds, and the most memory of its process, in bytes."""
+
+    cpu_s: float
+    peak_bytes: int
+
+
+def measured(work: str, path: Path) -> Spent:
+    """Do a work in a fresh process."""
+    command = [sys.executable, "-m", "benchmarks._xlsx_works", work, str(path)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    return msgspec.json.decode(done.stdout, type=Spent)
+
+
+def block() -> list[list[Any]]:
+    """Return the values of a new sheet."""
+    return [list(HEADERS), *rows(MADE_ROWS - 1)]
+
+
+def kbd_map(path: Path, folder: Path) -> Run:
+    """Map a workbook that was never looked into."""
+    return lambda: XlsxFormat().map(Source(path, path.name, folder / "shelf"))
+
+
+def kbd_read(path: Path, folder: Path) -> Run:
+    """Read rows of a workbook that was looked into before."""
+    source, region = Source(path, path.name, folder / "shelf"), Region(range=f"A1:J{FIRST_ROWS}")
+    XlsxFormat().read(source, region)
+    return lambda: XlsxFormat().read(source, region)
+
+
+def kbd_set(*cells: str) -> Callable[[Path, Path], Run]:
+    """Set cells."""
+    wanted = [{"cell": cell, "value": "edited"} for cell in cells]
+
+    def made(path: Path, folder: Path) -> Run:
+        operations = _operations({"op": "set_cells", "sheet": "Data", "cells": wanted})
+        source = Source(path, path.name)
+        return lambda: XlsxFormat().apply(source, operations, folder / "edited.xlsx")
+
+    return made
+
+
+def kbd_plain(_: Path, folder: Path) -> Run:
+    """Make a workbook of plain values."""
+    return _created(folder, {"values": block()})
+
+
+def kbd_styled(_: Path, folder: Path) -> Run:
+    """Make a workbook with one style for all cells."""
+    return _created(folder, {"values": block(), "style": dict(STYLE)})
+
+
+def kbd_each_styled(_: Path, folder: Path) -> Run:
+    """Make a workbook in which each cell brings its style."""
+    values = [[{"value": value, "style": dict(STYLE)} for value in row] for row in block()]
+    return _created(folder, {"values": values})
+
+
+def peer_map(path: Path, _: Path) -> Run:
+    """Load a workbook, and look how far it reaches."""
+    return lambda: openpyxl.load_workbook(path).worksheets[0].dimensions
+
+
+def peer_read(path: Path, _: Path) -> Run:
+    """Load a workbook, and take rows."""
+    return lambda: list(openpyxl.load_workbook(path).worksheets[0].iter_rows(max_row=FIRST_ROWS))
+
+
+def peer_values(path: Path, _: Path) -> Run:
+    """Load a workbook, and take all values."""
+    return lambda: list(openpyxl.load_workbook(path).worksheets[0].values)
+
+
+def peer_set(*cells: str) -> Callable[[Path, Path], Run]:
+    """Load a workbook, set cells and save it."""
+
+    def made(path: Path, folder: Path) -> Run:
+        def run() -> None:
+            book = openpyxl.load_workbook(path)
+            for cell in cells:
+                book.worksheets[0][cell] = "edited"
+            book.save(folder / "edited.xlsx")
+
+        return run
+
+    return made
+
+
+def peer_plain(_: Path, folder: Path) -> Run:
+    """Make a workbook of plain values."""
+    values = block()
+
+    def run() -> None:
+        book = openpyxl.Workbook()
+        for row in values:
+            book.worksheets[0].append(row)
+        book.save(folder / "new.xlsx")
+
+    return run
+
+
+def peer_styled(_: Path, folder: Path) -> Run:
+    """Make a workbook in which each cell is given its style."""
+    values = block()
+    font, fill = Font("Calibri", 12, b=True), PatternFill("solid", "FFEECC")
+    border = Border(top=Side("thin", "808080"))
+
+    def run() -> None:
+        book = openpyxl.Workbook()
+        sheet = book.worksheets[0]
+        for number, row in enumerate(values, 1):
+            for column, value in enumerate(row, 1):
+                cell = sheet.cell(number, column, value)
+                cell.font, cell.fill, cell.border = font, fill, border
+                cell.number_format = "0.00"
+        book.save(folder / "new.xlsx")
+
+    return run
+
+
+WORKS: Mapping[str, Callable[[Path, Path], Run]] = MappingProxyType({
+    "kbd map": kbd_map, "kbd read": kbd_read, "kbd set 1": kbd_set("C3000"),
+    "kbd set 2": kbd_set("C3000", "D3001"), "kbd plain": kbd_plain, "kbd styled": kbd_styled,
+    "kbd each styled": kbd_each_styled,
+    "openpyxl map": peer_map, "openpyxl read": peer_read, "openpyxl values": peer_values,
+    "openpyxl set 1": peer_set("C3000"), "openpyxl set 2": peer_set("C3000", "D3001"),
+    "openpyxl plain": peer_plain, "openpyxl styled": peer_styled,
+})  # fmt: skip
+
+
+def _created(folder: Path, more: Mapping[str, Any]) -> Run:
+    operations = _operations({"op": "set_range", "sheet": "Data", "start": "A1", **more})
+    return lambda: XlsxFormat().apply(None, operations, folder / "new.xlsx")
+
+
+def _operations(wanted: Mapping[str, Any]) -> tuple[msgspec.Struct, ...]:
+    # The union is made at run time, of what the format declares.
+    return (msgspec.convert(wanted, Union[XlsxFormat.operations]),)  # noqa: UP007
+
+
+def _peak_bytes() -> int:
+    """Return the most memory that this process had.
+
+    `getrusage` tells the memory of the process that started this one if that had more.
+    """
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    if found is None:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return int(found[1]) * 1024
+
+
+def main() -> None:
+    """Do one work and print what it cost."""
+    for module in XlsxFormat.preload:
+        importlib.import_module(module)
+    work, path = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        run = WORKS[work](Path(path), Path(folder))
+        start = time.process_time()
+        run()
+        spent = time.process_time() - start
+    print(msgspec.json.encode(Spent(spent, _peak_bytes())).decode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What workbooks cost: `python benchmarks/xlsx.py`, or `make bench`.
+
+Processor time and peak memory of single calls, each in a fresh process, beside openpyxl used
+plainly on the same file; the median of some processes, except where openpyxl takes long. The call
+that loads all values goes through a worker, as the daemon's do, and is timed as its caller sees it.
+Gates: facts of the formats, goals.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+
+from benchmarks._measure import gate, table
+from benchmarks._workbooks import write_workbook
+from benchmarks._xlsx_works import Spent, measured
+from kbd.core.catalog import Catalog
+from kbd.core.plugins.host import Plugins
+from kbd.core.settings import Settings
+from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.pool import Workers
+from kbd.tools import FileRef
+from kbd.types import BlobHash, FileName
+
+ROUNDS = 5
+MIB = 1024 * 1024
+SMALL, MIDDLE, LARGE = 5_000, 100_000, 200_000
+PEER_ROWS = 20_000
+"""Of the largest workbook, for openpyxl: it takes some 15 to 40 s for the whole of it."""
+
+
+def median(work: str, path: Path, rounds: int = ROUNDS) -> Spent:
+    """Do a work in several fresh processes and return the medians."""
+    found = [measured(work, path) for _ in range(rounds)]
+    return Spent(
+        statistics.median(spent.cpu_s for spent in found),
+        statistics.median_high(spent.peak_bytes for spent in found),
+    )
+
+
+def row(title: str, found: dict[str, Spent], most_ms: float) -> bool:
+    """Print what a work cost, kbd's first, and return whether its gate is met."""
+    figures = {name: spent.cpu_s * 1e3 for name, spent in found.items()}
+    ours = next(iter(found))
+    table(title, "ms CPU", figures, ours)
+    peaks = ", ".join(f"{name} {spent.peak_bytes / MIB:.0f}" for name, spent in found.items())
+    print(f"  peak, MiB: {peaks}")
+    return gate(f"{title}, ms CPU", figures[ours], most=most_ms)
+
+
+async def loaded(path: Path) -> list[float]:
+    """Return the seconds that loading all values takes in a worker, without what was kept."""
+    plugins = Plugins.discover(Settings())
+    size, seconds = await anyio.Path(path).stat(), []
+    async with Workers(plugins, Settings()) as workers:
+        for turn in range(4):
+            with tempfile.TemporaryDirectory() as cache:
+                calls = FormatCalls(Catalog(plugins), workers, Path(cache))
+                blob = BlobHash(f"{turn:064}")
+                file = FileRef(FileName(path.name), blob, size.st_size, path)
+                start = time.perf_counter()
+                await calls.map(file)
+                seconds.append(time.perf_counter() - start)
+    # The first call starts the worker's process, too.
+    return seconds[1:]
+
+
+def small(folder: Path) -> list[bool]:
+    """Measure what is done with a workbook of some thousand rows."""
+    path = folder / "small.xlsx"
+    write_workbook(path, SMALL - 1)
+    met = []
+    for title, work, most_ms in (
+        ("map", "map", 70), ("read 50 rows, warm", "read", 10), ("set 2 cells", "set 2", 100),
+        ("create, plain", "plain", 300), ("create, every cell styled", "styled", 1_000),
+    ):  # fmt: skip
+        rounds = 1 if work == "styled" else 3
+        found = {"kbd": median(f"kbd {work}", path)}
+        if work == "styled":
+            found["kbd, a style object a cell"] = median("kbd each styled", path)
+        found["openpyxl"] = median(f"openpyxl {work}", path, rounds)
+        met.append(row(f"{SMALL:,} x 10: {title}", found, most_ms))
+    return met
+
+
+def large(folder: Path) -> list[bool]:
+    """Measure one cell of a large workbook, and all values of a larger one."""
+    path = folder / "middle.xlsx"
+    write_workbook(path, MIDDLE - 1)
+    edit = {"kbd": median("kbd set 1", path, 3), "openpyxl": measured("openpyxl set 1", path)}
+    met = [row(f"{MIDDLE:,} x 10: set 1 cell", edit, 1_000)]
+    met.append(gate("the same, peak, MiB", edit["kbd"].peak_bytes / MIB, most=200))
+    path, part = folder / "large.xlsx", folder / "part.xlsx"
+    write_workbook(path, LARGE - 1)
+    write_workbook(part, PEER_ROWS - 1)
+    seconds = anyio.run(loaded, path)
+    alone, peer = median("kbd map", path, 3), measured("openpyxl values", part)
+    print(f"\n{LARGE:,} x 10: all values")
+    print(f"  kbd alone: {alone.cpu_s:.2f} s CPU, peak {alone.peak_bytes / MIB:.0f} MiB")
+    times = LARGE // PEER_ROWS
+    print(
+        f"  openpyxl, {PEER_ROWS:,} of the rows: {peer.cpu_s:.2f} s CPU, peak "
+        f"{peer.peak_bytes / MIB:.0f} MiB; {times} times that is {times * peer.cpu_s:.1f} s"
+    )
+    met.append(gate("in a worker, s", statistics.median(seconds), most=2.0))
+    return met
+
+
+def main() -> None:
+    """Measure and print; exit with 1 if a gate is missed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        met = [*small(folder), *large(folder)]
+    sys.exit(0 if all(met) else 1)
+
+
+if __name__ == "__main__":
+    main()
