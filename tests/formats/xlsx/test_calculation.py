@@ -15,6 +15,8 @@ from kbd_xlsx.calculation import (
     FormulaBook,
     stale_results,
 )
+from kbd_xlsx.calculation.operands import read_operands
+from kbd_xlsx.calculation.shapes import OperandReader
 from kbd_xlsx.references import Area, cell_name, parse_cell
 
 
@@ -248,6 +250,54 @@ def test_long_chains() -> None:
 
     stale = stale_results(FormulaBook([("Data", data)]), {"Data": [area("A50001")]})
     assert stale == {"Data": [Area(50_002, 1, count, 1)]}
+
+
+SHAPES = [
+    "A{}+B${}",
+    "SUM(A{}:$C{})*{}",
+    "'S{}'!A{}+S{}!A1:B{}",
+    "LOG{}(A{})",
+    "T{}[C{}]+A{}",
+    "A0{}+A{}",
+    "{}:${}",
+    '"x{}"&A{}',
+    "Name{}+$A${}",
+    "SUM(A:C)+A{}",
+    "A{}:INDEX(A:A,{})",
+    "XFE{}+'{}",
+    "1E{}+A{}#-.{}",
+    "[{}]Data!A{}",
+]
+NUMBERS = [
+    "0",
+    "1",
+    "7",
+    "10",
+    "010",
+    "900000",
+    "900001",
+    "1048576",
+    "1048577",
+    "12345678",
+    "9" * 5000,
+]
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(SHAPES), st.lists(st.sampled_from(NUMBERS), min_size=4, max_size=4)
+        ),
+        max_size=12,
+    )
+)
+def test_shapes_are_read_as_texts(formulas: list[tuple[str, list[str]]]) -> None:
+    """A formula is read the same, whatever formulas of its shape were read before."""
+    reader = OperandReader()
+    for shape, numbers in formulas:
+        text = shape.format(*numbers)
+        assert reader.read(text) == read_operands(text), text
 
 
 PLACES = [f"{column}{row}" for row in range(1, 6) for column in "ABC"]

@@ -1,4 +1,4 @@
-"""Formulas of real workbooks: found as a parser finds them, read as another tokenizer reads them."""
+"""Formulas of real workbooks: found as a parser finds them, read as another tokenizer does."""
 
 import csv
 import random
@@ -17,6 +17,7 @@ from openpyxl.utils.cell import range_boundaries
 from kbd.errors import FileReadFailed
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.operands import Reference, TableUse, read_operands
+from kbd_xlsx.calculation.shapes import OperandReader
 
 SAMPLE_SEED = 116
 SAMPLE_SIZE = 60
@@ -128,6 +129,7 @@ def examine(paths: list[Path]) -> None:
     differing: list[tuple[str, str]] = []
     for path in paths:
         has_formulas = False
+        reader = OperandReader()
         for data in sheets(path):
             expected = walked(data)
             if expected is None:
@@ -142,6 +144,7 @@ def examine(paths: list[Path]) -> None:
             has_formulas |= bool(cells)
             for text in {cell.text for cell in cells if cell.text}:
                 texts += 1
+                assert reader.read(text) == read_operands(text), text
                 try:
                     wanted = judged(text)
                 except TokenizerError:

@@ -8,6 +8,7 @@ from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.meaning import Meaning, Meanings
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
 from kbd_xlsx.calculation.records import DefinedName, TableArea
+from kbd_xlsx.calculation.shapes import OperandReader
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = ["BookFormula", "FormulaBook"]
@@ -57,12 +58,13 @@ class FormulaBook:
     def formulas(self) -> Iterator[BookFormula]:
         """Yield every formula of the workbook; raises FileReadFailed for a damaged sheet."""
         meanings = Meanings(self.titles, self.names, self.tables)
+        reader = OperandReader()
         for number, (title, data) in enumerate(self.sheets):
-            yield from _of_sheet(number, formula_cells(data, title), meanings)
+            yield from _of_sheet(number, formula_cells(data, title), meanings, reader)
 
 
 def _of_sheet(
-    sheet: int, cells: Iterator[FormulaCell], meanings: Meanings
+    sheet: int, cells: Iterator[FormulaCell], meanings: Meanings, reader: OperandReader
 ) -> Iterator[BookFormula]:
     shared: dict[str, tuple[Operands, int, int]] = {}
     early: list[FormulaCell] = []
@@ -73,7 +75,7 @@ def _of_sheet(
             else:
                 early.append(cell)
             continue
-        operands = read_operands(cell.text)
+        operands = reader.read(cell.text)
         if cell.group is not None:
             shared[cell.group] = operands, cell.row, cell.column
         meaning = meanings.of(operands, (sheet, cell.row, cell.column))
