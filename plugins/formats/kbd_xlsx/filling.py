@@ -43,6 +43,7 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
         else:
             package = stack.enter_context(Package(source))
             book = BookEdit.opened(package)
+            book.fit(target.suffix)
         is_made = _ensure(book, placement)
         spot = prepare_spot(book, package, placement, columns)
         return _filled(book, placement.sheet, spot, columns, stream, target, is_made=is_made)
@@ -103,11 +104,12 @@ def _filled(
     landing = Landing(title, names, area, has_header, spot.emptied, spot.joined)
     notes = fit_tables(book, landing)
     book.save(target)
-    # A range even if it is one cell: who reads it wants both ends.
-    written = (
-        ""
-        if area is None
-        else (f"{cell_name(area.top, area.left)}:{cell_name(area.bottom, area.right)}")
-    )
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
-    return Written(written, count, len(columns), warnings)
+    return Written(_range(area), count, len(columns), warnings)
+
+
+def _range(area: Area | None) -> str:
+    """Return a range with both ends, even if it is one cell; "" if there is none."""
+    if area is None:
+        return ""
+    return f"{cell_name(area.top, area.left)}:{cell_name(area.bottom, area.right)}"

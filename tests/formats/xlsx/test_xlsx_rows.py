@@ -256,10 +256,12 @@ def test_rows_that_could_not_be_read_again_are_refused(
         write(None, tmp_path / "c.xlsx", [["z", 9]] * 50, Placement())
 
 
-def test_a_new_workbook_has_no_macros(tmp_path: Path) -> None:
-    """A suffix that promises macros is refused for a file that can have none."""
+def test_no_workbook_promises_macros_that_it_has_not(tmp_path: Path) -> None:
+    """A suffix that promises macros is refused for a file that can have none, or has none."""
     with pytest.raises(ValidationFailed, match="macros"):
         write(None, tmp_path / "c.xlsm", [["z", 9]], Placement())
+    with pytest.raises(ValidationFailed, match="no macros"):
+        write(two_sheets(tmp_path), tmp_path / "c.xlsm", [["z", 9]], Placement(mode="append_rows"))
 
 
 def test_a_missing_sheet_is_made_where_it_may_be(tmp_path: Path) -> None:

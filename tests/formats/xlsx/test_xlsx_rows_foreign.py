@@ -343,6 +343,26 @@ def test_names_with_a_prefix_are_written_with_it(tmp_path: Path, mode: Any) -> N
     assert ["z <&>", 9.5] in plain(tmp_path / "b.xlsx", "Data")
 
 
+def name_the_table(rewriting: Rewriting) -> None:
+    """Have a formula add up a column of the table, with a result."""
+    part = "xl/worksheets/sheet2.xml"
+    old, new = b"<f>SUM(Data!B2:B50)</f><v></v>", b"<f>SUM(Sales[amount])</f><v>3</v>"
+    data = rewriting.read(part)
+    assert old in data
+    rewriting.put(part, data.replace(old, new))
+
+
+def test_a_result_over_a_table_that_grows_is_not_kept(tmp_path: Path) -> None:
+    """The rows below the table were none of its own before; now a sum over it holds them, too."""
+    path = foreign(tmp_path / "a.xlsx", SALES, table="A1:B3")
+    source = with_parts(path, name_the_table)
+    assert openpyxl.load_workbook(source, data_only=True)["Other"]["A1"].value == 3
+
+    write(source, tmp_path / "b.xlsx", [["c", 30]], Placement("Data", "append_rows"))
+
+    assert openpyxl.load_workbook(tmp_path / "b.xlsx", data_only=True)["Other"]["A1"].value is None
+
+
 def test_a_result_that_the_rows_make_old_is_not_kept(tmp_path: Path) -> None:
     """A sum over them has no result until a program calculates it; another one keeps its own."""
     source = with_parts(foreign(tmp_path / "a.xlsx", SALES), store_results)

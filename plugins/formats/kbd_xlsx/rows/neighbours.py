@@ -16,6 +16,7 @@ from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 __all__ = ["EVERYWHERE", "Landing", "fit_tables"]
 
 EVERYWHERE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_SHOWN_NAMES = 20
 
 
 class Landing(msgspec.Struct, frozen=True):
@@ -128,7 +129,7 @@ def _new_bottom(table: TablePart, landing: Landing) -> int:
 
 
 def _refusal(table: TablePart, what: str, fate: str) -> str:
-    names = ", ".join(table.columns[:20])
+    names = ", ".join(" ".join(name.split()) for name in table.columns[:_SHOWN_NAMES])
     return (
         f"The {what} of table {table.name} ({table.area}) {fate}. Write rows with its columns "
         f"({names}) from its first cell with their header, or write elsewhere: below the table, "
