@@ -23,8 +23,8 @@ MAX_DENSE_CELLS = 16_000_000
 OVERLAP_BYTES = 1024
 """What blocks of a part share; a cell's address, and mostly the whole of its tag, is shorter."""
 
-_OTHERWISE = re.compile(rb"<c(?=[\s>/])(?! r=\"[A-Z]{1,3}\d{1,7}\")|:c[\s>/]")
-"""A cell that does not begin with a plain address."""
+_PREFIXED = re.compile(rb":c[\s>/]")
+_ELEMENT = re.compile(rb"<c[\s>/]")
 
 _CELL = re.compile(rb"<c r=\"([A-Z]{1,3})(\d{1,7})\"")
 _EMPTY = re.compile(rb"(?:\s\w+=\"[^\"<>]*\")*\s*/>")
@@ -32,56 +32,84 @@ _MOST_KEPT = 100_000
 
 _ADDRESS = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 
-# Row numbers from 970, 22,000 and 610,000: what is too far beside a column whose name has three
-# letters, two or one.
-_FAR_ROWS = (
-    rb"9[7-9]\d|\d{4,}",
-    rb"2[2-9]\d{3}|[3-9]\d{4}|\d{6,}",
-    rb"6[1-9]\d{4}|[7-9]\d{5}|\d{7}",
+# Classes of columns and of rows, each with what its addresses look like and the last one in it.
+_COLUMNS = (
+    (rb"[A-Z]", 26),
+    (rb"A?[A-Z]", 52),
+    (rb"[A-C]?[A-Z]", 104),
+    (rb"[A-G]?[A-Z]", 208),
+    (rb"[A-Z]{1,2}", 702),
+    (rb"[A-Z]{1,3}", 18_278),
+)
+_ROWS = (
+    (rb"[1-8]?\d{1,2}", 899),
+    (rb"[1-4]?\d{1,3}", 4_999),
+    (rb"1?\d{1,4}", 19_999),
+    (rb"[1-3]?\d{1,4}", 39_999),
+    (rb"[1-7]?\d{1,4}", 79_999),
+    (rb"\d{1,5}", 99_999),
+    (rb"1?\d{1,5}", 199_999),
+    (rb"[12]?\d{1,5}", 299_999),
+    (rb"[1-5]?\d{1,5}", 599_999),
+    (rb"\d{1,7}", 9_999_999),
 )
 
 
-def _outside(letters: int, far: int) -> re.Pattern[bytes]:
-    """Find a cell with a longer column name, or a row of a further class, than those seen."""
-    return re.compile(rb"r=\"([A-Z]{%d}|[A-Z]{1,3}(?:%s)\")" % (letters + 1, _FAR_ROWS[far]))
+def _other(columns: int, rows: int) -> re.Pattern[bytes]:
+    """Find what begins like a cell, but not as a plain one of the two classes."""
+    return re.compile(rb"<c(?! r=\"%s%s\")" % (_COLUMNS[columns][0], _ROWS[rows][0]))
 
 
-_OUTSIDE = {
-    (letters, far): _outside(letters, far)
-    for letters in (1, 2, 3)
-    for far in range(len(_FAR_ROWS))
-    if letters + far <= len(_FAR_ROWS)
+_OTHERS = {
+    (columns, rows): _other(columns, rows)
+    for columns, (_, right) in enumerate(_COLUMNS)
+    for rows, (_, bottom) in enumerate(_ROWS)
+    if right * bottom <= MAX_DENSE_CELLS or (columns, rows) == (5, 0)
 }
-"""By what was seen, for all that is surely small enough: a letter more allows a class less."""
+"""By the classes seen, for all that is surely small enough: no column is past 16,384."""
+
+_ANY_OTHER = _other(len(_COLUMNS) - 1, len(_ROWS) - 1)
 
 
 class Bound:
     """A bound of a sheet's rectangle, drawn from its blocks one after the other."""
 
     def __init__(self) -> None:
-        self._letters = 1
-        self._far = 0
+        self._columns = 0
+        self._rows = 0
         self.is_plain = True
-        """Whether all cells are written as nearly all producers write them."""
+        """Whether all cells so far are written as nearly all producers write them."""
 
     @property
     def is_safe(self) -> bool:
         """Whether the rectangle is surely small enough."""
-        return self.is_plain and (self._letters, self._far) in _OUTSIDE
+        return self.is_plain and (self._columns, self._rows) in _OTHERS
 
     def take(self, block: bytes) -> None:
-        """Look through a block that overlaps the one before it."""
-        self.is_plain = self.is_plain and _OTHERWISE.search(block) is None
+        """Look through a block that cuts no tag, or overlaps the one before it."""
+        self.is_plain = self.is_plain and not (b":c" in block and _PREFIXED.search(block))
         at = 0
-        while self.is_safe:
-            found = _OUTSIDE[self._letters, self._far].search(block, at)
+        while self.is_plain:
+            found = _OTHERS.get((self._columns, self._rows), _ANY_OTHER).search(block, at)
             if found is None:
                 return
             at = found.start()
-            if found[1].isalpha():
-                self._letters += 1
+            cell = _CELL.match(block, at)
+            if cell is not None:
+                self._widen(column_number(cell[1].decode()), int(cell[2]))
+            elif _ELEMENT.match(block, at):
+                self.is_plain = False
             else:
-                self._far += 1
+                at += 1
+
+    def _widen(self, column: int, row: int) -> None:
+        self._columns = max(self._columns, _class(_COLUMNS, column))
+        self._rows = max(self._rows, _class(_ROWS, row))
+
+
+def _class(classes: tuple[tuple[bytes, int], ...], number: int) -> int:
+    """Return the first class that has a column or row."""
+    return next((place for place, (_, last) in enumerate(classes) if number <= last), len(classes))
 
 
 def check_extent(package: Package, sheet: SheetPart, bound: Bound, blocks: Iterable[bytes]) -> None:

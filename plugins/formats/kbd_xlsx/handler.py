@@ -8,8 +8,8 @@ import msgspec
 
 from kbd.formats import (
     Applied,
-    Celled,
     AssetPick,
+    Celled,
     Editable,
     FormatHandler,
     Mappable,

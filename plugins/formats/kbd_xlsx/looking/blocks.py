@@ -54,7 +54,7 @@ def pack(rows: Sequence[Sequence[Raw]]) -> tuple[bytes, list[bytes | None]]:
         kinds = set(map(type, raw))
         blanks = str in kinds and BLANK in raw
         filled.append(bytes(map(ne, raw, repeat(BLANK))) if blanks else None)
-        columns.append(Column(list(raw)) if kinds.isdisjoint(_CODES) else _with_stamps(raw))
+        columns.append(Column(list(raw)) if kinds.isdisjoint(_CODES) else _with_stamps(raw, kinds))
     return msgspec.msgpack.encode(columns), filled
 
 
@@ -73,7 +73,10 @@ def column_values(column: Column, first: int, last: int) -> list[Value]:
     return values
 
 
-def _with_stamps(raw: Sequence[Raw]) -> Column:
+def _with_stamps(raw: Sequence[Raw], kinds: set[type]) -> Column:
+    if len(kinds) == 1 and dt.timedelta not in kinds:
+        kind: Any = kinds.pop()
+        return Column(list(map(kind.isoformat, raw)), bytes([_CODES[kind]]) * len(raw))
     codes = bytes(_CODES.get(type(value), 0) for value in raw)
     return Column(
         [_text(value) if code else value for value, code in zip(raw, codes, strict=True)], codes

@@ -100,7 +100,7 @@ def _all_runs(
             bottom = top + len(rows) - 1
             if any(flags is None or 1 in flags for flags in filled):
                 blocks.append(Stretch(top, bottom, chest.add(packed)))
-            yield from _runs(top, bottom, area.left, filled, scan.told)
+            yield from _runs(top, bottom, area.left, filled, scan)
             top = bottom + 1
     yield from _told_runs(scan, area.bottom + 1, 1 << 30)
 
@@ -112,7 +112,7 @@ def _told_runs(scan: Scan, first: int, last: int) -> Iterator[Run]:
 
 
 def _runs(
-    top: int, bottom: int, left: int, filled: list[bytes | None], told: dict[int, int]
+    top: int, bottom: int, left: int, filled: list[bytes | None], scan: Scan
 ) -> Iterator[Run]:
     """Yield the runs of a block: filled cells, and those that have formulas or errors."""
     whole = 0
@@ -122,7 +122,7 @@ def _runs(
             whole |= 1 << place
         else:
             partial.append((1 << place, flags))
-    if not partial and not told:
+    if not partial and not scan.told_anywhere & ~whole:
         yield Run(top, bottom, whole)
         return
     rows = zip(*(flags for _, flags in partial), strict=True) if partial else None
@@ -133,7 +133,7 @@ def _runs(
         if mask is None:
             bits = zip(partial, pattern, strict=True)
             mask = masks[pattern] = whole | sum(bit for (bit, _), flag in bits if flag)
-        yield Run(row, row, mask | told.get(row, 0))
+        yield Run(row, row, mask | scan.told.get(row, 0))
 
 
 def _around(runs: list[Run]) -> Area | None:

@@ -5,9 +5,14 @@ nor what is hidden or merged. It can abort the process: only workers call it, an
 sheet's extent was bounded.
 """
 
+import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
+from typing import IO
+from zipfile import ZipFile
 
 import msgspec
 from python_calamine import CalamineError, CalamineWorkbook
@@ -16,12 +21,17 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc import Package
 from kbd_xlsx.looking.blocks import Raw
+from kbd_xlsx.looking.parts import UTF_16
 from kbd_xlsx.references import Area
 
 __all__ = ["CalamineBook", "Cells", "calamine_errors", "opened"]
 
 _ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
 """What calamine unpacks of a package beside its sheets, into memory."""
+
+_DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
+_OLD_SHEET = "Unrecognized sheet"
+"""How calamine says that it does not know a kind of sheet."""
 
 
 class Cells(msgspec.Struct, frozen=True):
@@ -60,12 +70,34 @@ class CalamineBook:
 def opened(source: Source, package: Package) -> Iterator[CalamineBook]:
     """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
     package.prove(*_ALSO_UNPACKED)
-    with source.path.open("rb") as file:
+    with _readable(source, package) as file:
         with calamine_errors(source.name):
             # By its bytes, not by its path, whose name means nothing.
             book = CalamineWorkbook.from_filelike(file)
         with book:
             yield CalamineBook(source.name, book)
+
+
+def _readable(source: Source, package: Package) -> IO[bytes]:
+    """Open the file, or a copy whose parts are all UTF-8: of others calamine finds no values."""
+    names = [info.filename for info in package.entries if info.filename.endswith(".xml")]
+    others = set(filter(partial(_is_utf_16, package), names))
+    if not others:
+        return source.path.open("rb")
+    copy = io.BytesIO()
+    with ZipFile(copy, "w") as archive:
+        for info in package.entries:
+            data = package.read(info.filename)
+            if info.filename in others:
+                data = _DECLARATION.sub("", data.decode("utf-16", "replace")).encode()
+            archive.writestr(info.filename, data)
+    copy.seek(0)
+    return copy
+
+
+def _is_utf_16(package: Package, part: str) -> bool:
+    with package.open(part) as file:
+        return file.read(2) in UTF_16
 
 
 @contextmanager
@@ -74,6 +106,11 @@ def calamine_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (CalamineError, OSError, ValueError, OverflowError) as error:
+        if _OLD_SHEET in str(error):
+            raise FileReadFailed(
+                f"{name} holds a macro sheet of Excel 4, which no reader here "
+                "knows; save it without that sheet."
+            ) from error
         raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from error
     except BaseException as error:
         # A panic of the Rust code derives from BaseException; nothing else here may be swallowed.

@@ -193,6 +193,9 @@ def _told(
 
 def _unescaped(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
+    if "\r" in text:
+        # As a parser does (XML, 2.11); one that is meant is written as a reference.
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     return unescape(text) if "&" in text else text
 
 

@@ -12,11 +12,12 @@ import msgspec
 from kbd.opc import Package, reading_errors
 from kbd_xlsx.extents import OVERLAP_BYTES
 
-__all__ = ["Piece", "overlapping", "pieces"]
+__all__ = ["UTF_16", "Piece", "overlapping", "pieces"]
 
 _BLOCK = 1 << 20
 _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*)?(/?)>")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a part begins that is not written in UTF-8."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -90,7 +91,7 @@ def overlapping(package: Package, part: str) -> Iterator[bytes]:
 
 def _utf_8(file: IO[bytes]) -> Iterator[bytes]:
     head = file.read(2)
-    if head in _UTF_16:
+    if head in UTF_16:
         yield (head + file.read()).decode("utf-16", "replace").encode()
         return
     yield head

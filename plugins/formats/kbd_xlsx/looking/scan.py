@@ -41,6 +41,7 @@ class Scan(msgspec.Struct):
         merged: Merged ranges from top to bottom.
         batches: Formulas and errors, packed, each with its first and last row.
         told: The columns of formula and error cells by row, as bits, bit 0 for A.
+        told_anywhere: The same of all rows together.
         hidden_rows: Ranges of row numbers.
     """
 
@@ -48,6 +49,7 @@ class Scan(msgspec.Struct):
     merged: list[Area] = []
     batches: list[tuple[int, int, bytes]] = []
     told: dict[int, int] = {}
+    told_anywhere: int = 0
     hidden_rows: list[tuple[int, int]] = []
 
 
@@ -123,7 +125,9 @@ def _take(scan: Scan, batch: Batch) -> None:
     formulas = errors = 0
     told = scan.told
     for cell in batch.cells:
-        told[cell.row] = told.get(cell.row, 0) | 1 << (cell.column - 1)
+        bit = 1 << (cell.column - 1)
+        told[cell.row] = told.get(cell.row, 0) | bit
+        scan.told_anywhere |= bit
         formulas += cell.text is not None
         errors += cell.error != ""
     rows = [cell.row for cell in batch.cells]
