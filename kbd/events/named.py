@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kbd.events.drafts import CheckpointCreated, EffectIntended, FileChanged, PublishIntended
-from kbd.events.runs import ModelReplied, ModelRequested, ToolReturned
+from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolReturned
 from kbd.events.workbenches import FileAdded
 from kbd.types import BlobHash
 
@@ -20,6 +20,8 @@ def named_blobs(event: object) -> Iterator[BlobHash]:
 def _fields(event: object) -> tuple[BlobHash | None, ...]:
     match event:
         case FileAdded(blob=blob) | ToolReturned(blob=blob) | ModelRequested(opening=blob):
+            return (blob,)
+        case ToolCalled(arguments_blob=blob):
             return (blob,)
         case FileChanged(before=before, after=after):
             return (before, after)

@@ -8,7 +8,9 @@ import pytest
 
 from kbd.events import VERSIONS, named_blobs
 from kbd.types import BlobHash
-from logs.make_golden import EVENTS, A, B, C
+from logs.make_golden import ADDED, EVENTS, A, B, C
+
+EXAMPLES = (*EVENTS, *(event for commit in ADDED for event in commit))
 
 
 def names_blobs(kind: Any) -> bool:
@@ -36,7 +38,7 @@ def strings(value: Any) -> Iterator[str]:
 @pytest.mark.parametrize("kind", sorted(VERSIONS, key=str), ids=lambda kind: kind.__name__)
 def test_every_event_with_a_blob_names_it(kind: type) -> None:
     """Of each type with a blob in its fields, all hashes of the golden examples are named."""
-    examples = [event for event in EVENTS if type(event) is kind]
+    examples = [event for event in EXAMPLES if type(event) is kind]
     named = {blob for event in examples for blob in named_blobs(event)}
     held = {text for event in examples for text in strings(msgspec.to_builtins(event))}
     assert named == held & {A, B, C}
