@@ -184,7 +184,8 @@ def _cells(draw: st.DrawFn, model: Model, place: Place) -> str:
             return f'<c t="s"><v>{index}</v></c>'
         case 3:
             model.contents[place] = ("text", "rich text")
-            return '<c t="inlineStr"><is><r><t xml:space="preserve">rich </t></r><r><t>text</t></r></is></c>'
+            kept = '<t xml:space="preserve">rich </t>'
+            return f'<c t="inlineStr"><is><r>{kept}</r><r><t>text</t></r></is></c>'
         case 4:
             model.contents[place] = ("formula", "1+1")
             model.results[place] = "2"

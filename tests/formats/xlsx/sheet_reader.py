@@ -19,8 +19,10 @@ TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 STYLES = 40
 """Cell styles of the workbooks that `workbook` makes."""
 
+COLUMNS_READ = 60
+"""Columns whose descriptions are read; one description may be for 16,384."""
+
 Place = tuple[int, int]
-Box = tuple[int, int, int, int]
 
 
 class Held(NamedTuple):
@@ -81,7 +83,7 @@ def read(part: bytes) -> ReadSheet:
     columns = {
         column: dict(col.attrib)
         for col in root.iterfind("{*}cols/{*}col")
-        for column in range(int(col.get("min", 0)), min(int(col.get("max", 0)), 60) + 1)
+        for column in range(int(col.get("min", 0)), min(int(col.get("max", 0)), COLUMNS_READ) + 1)
     }
     pane = root.find("{*}sheetViews/{*}sheetView/{*}pane")
     frozen = (0, 0)

@@ -22,9 +22,11 @@ __all__ = [
     "children",
     "element",
     "masked",
+    "may_have_marks",
     "opened",
     "plain",
     "start_tag",
+    "tag_around",
     "utf8",
     "with_attributes",
     "without_mark",
@@ -148,14 +150,24 @@ def element(tag: Tag) -> bytes:
     return b"<" + tag.name + tag.attributes + b">" + tag.inner + b"</" + tag.name + b">"
 
 
+def may_have_marks(data: bytes) -> bool:
+    """Tell whether a document may have comments, CDATA sections, instructions or a DTD."""
+    # To look for the one rare character first takes a tenth of the time.
+    if data.find(b"!") >= 0 and data.find(b"<!") >= 0:
+        return True
+    second = data.find(b">") if data.find(b"<?xml ", 0, 9) >= 0 else 0
+    return data.find(b"?", second) >= 0 and data.find(b"<?", second) >= 0
+
+
 def masked(data: bytes) -> bytes:
     """Return the same bytes with blanks for comments, CDATA sections and instructions."""
-    # To look for the one rare character first takes a tenth of the time.
-    second = data.find(b">") if data.find(b"<?xml ", 0, 9) >= 0 else 0
-    comments = data.find(b"!") >= 0 and data.find(b"<!") >= 0
-    if not comments and (data.find(b"?", second) < 0 or data.find(b"<?", second) < 0):
-        return data
     return _OPAQUE.sub(lambda found: b" " * len(found[0]), data)
+
+
+def tag_around(scan: bytes, place: int) -> bytes:
+    """Return the attributes of the tag that a place lies in, b"" if it lies in a text."""
+    found = _TAG.match(scan, scan.rfind(b"<", 0, place))
+    return found[3] if found is not None and found.end() > place else b""
 
 
 def without_mark(data: bytes) -> bytes:

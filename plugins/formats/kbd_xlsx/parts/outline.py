@@ -3,7 +3,15 @@
 import re
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd_xlsx.parts.markup import ATTRIBUTES, masked, plain, start_tag, utf8
+from kbd_xlsx.parts.markup import (
+    ATTRIBUTES,
+    masked,
+    may_have_marks,
+    plain,
+    start_tag,
+    tag_around,
+    utf8,
+)
 
 __all__ = ["Outline"]
 
@@ -39,8 +47,9 @@ class Outline:
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self.data = utf8(data, name)
-        self.scan = masked(self.data)
-        if self.scan is not self.data and b"<!" in self.scan:
+        has_marks = may_have_marks(self.data)
+        self.scan = masked(self.data) if has_marks else self.data
+        if has_marks and b"<!" in self.scan:
             raise FileReadFailed(
                 f"Sheet {name} holds a document type declaration or an open comment."
             )
@@ -88,16 +97,15 @@ class Outline:
             names = b"<" + re.escape(prefix) + b":" if prefix else rb"<[^\s<>/:!?]+[\s/>]"
             if re.search(names, self.scan):
                 raise ValidationFailed(f"Sheet {self.name} writes its elements with two prefixes.")
-        start, end = self.sheet_data[1], self.rows_end
-        if self.scan.find(b"xmlns", start, end) < 0:
-            return
-        for found in re.compile(_SPACE.pattern).finditer(self.scan, start, end):
-            if (found[2] == own) != ((found[1] or b"") == self._tag[:-1]) and (
-                found[2] == own or not found[1]
-            ):
-                raise ValidationFailed(
-                    f"Sheet {self.name} changes the meaning of prefixes within its rows."
-                )
+        place = self.sheet_data[1]
+        while (place := self.scan.find(b"xmlns", place, self.rows_end)) >= 0:
+            for found in _SPACE.finditer(tag_around(self.scan, place)):
+                is_own = (found[1] or b"") == self._tag[:-1]
+                if (found[2] == own) != is_own and (is_own or found[2] == own or not found[1]):
+                    raise ValidationFailed(
+                        f"Sheet {self.name} changes the meaning of prefixes within its rows."
+                    )
+            place += 1
 
     def _check_rows(self) -> None:
         """Refuse what looks like rows or cells inside of something else."""
