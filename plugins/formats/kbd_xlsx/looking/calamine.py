@@ -30,8 +30,8 @@ _ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
 """What calamine unpacks of a package beside its sheets, into memory."""
 
 _DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
-_OLD_SHEET = "Unrecognized sheet"
-"""How calamine says that it does not know a kind of sheet."""
+_MACRO_SHEETS = "xl/macrosheets/"
+"""Where sheets of Excel 4 macros lie, of which calamine says that it detects no format at all."""
 
 
 class Cells(msgspec.Struct, frozen=True):
@@ -71,6 +71,11 @@ def opened(source: Source, package: Package) -> Iterator[CalamineBook]:
     """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
     package.prove(*_ALSO_UNPACKED)
     with _readable(source, package) as file:
+        if any(info.filename.startswith(_MACRO_SHEETS) for info in package.entries):
+            raise FileReadFailed(
+                f"{source.name} holds a sheet of Excel 4 macros, which cannot be read; save it "
+                "without that sheet."
+            )
         with calamine_errors(source.name):
             # By its bytes, not by its path, whose name means nothing.
             book = CalamineWorkbook.from_filelike(file)
@@ -106,11 +111,6 @@ def calamine_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (CalamineError, OSError, ValueError, OverflowError) as error:
-        if _OLD_SHEET in str(error):
-            raise FileReadFailed(
-                f"{name} holds a macro sheet of Excel 4, which no reader here "
-                "knows; save it without that sheet."
-            ) from error
         raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from error
     except BaseException as error:
         # A panic of the Rust code derives from BaseException; nothing else here may be swallowed.
