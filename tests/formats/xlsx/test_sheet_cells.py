@@ -119,6 +119,13 @@ def test_cells_after_one_without_a_name_keep_their_places() -> None:
     )
 
 
+def test_a_named_cell_before_one_without_a_name_keeps_its_name() -> None:
+    """Where names are mixed, an emptied cell keeps the place that it gave to the next one."""
+    row = '<row r="1"><c r="C1"><v>1</v></c><c><v>2</v></c></row>'
+
+    assert edited(row, (1, 3, CellEdit(BLANK))) == '<row r="1"><c r="C1"/><c><v>2</v></c></row>'
+
+
 def test_new_cells_inherit() -> None:
     """A new cell has the style of its row if the row has one for that, else of its column."""
     head = '<cols><col min="2" max="3" style="4" width="9"/></cols>'

@@ -10,6 +10,7 @@ sheet       one worksheet: what is to change, and the part as it will be
 The worksheet is made of these, the lowest first:
 
 markup      tags and attributes as bytes
+areas       areas among very many
 outline     where the pieces of a part lie, and whether it can be spliced
 rows        its rows and cells
 pending     edits of cells until they are made

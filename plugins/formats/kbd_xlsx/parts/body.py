@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kbd_xlsx.parts.areas import AreaIndex
 from kbd_xlsx.parts.cells import Restyle
 from kbd_xlsx.parts.columns import ColumnStyles
 from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
@@ -10,7 +11,7 @@ from kbd_xlsx.parts.outline import Outline
 from kbd_xlsx.parts.pending import Pending
 from kbd_xlsx.parts.rows import Rows
 from kbd_xlsx.parts.splicing import Reach, RowWriter
-from kbd_xlsx.references import Area, overlaps
+from kbd_xlsx.references import Area
 
 __all__ = ["row_splices"]
 
@@ -46,10 +47,9 @@ def row_splices(
         yield from _opened(outline, filter(None, map(writer.new_row, new)))
         return
     reaches = _Reaches(groups, pending, gone)
-    place_of = {number: rows.place(number) for number in new}
-    for number in sorted({*new, *_touched(rows, pending, shared, reaches)}):
-        place = None if number in place_of else rows.place(number)
-        if place is None:
+    touched = _touched(rows, pending, shared, reaches)
+    for number, place in sorted([*((number, -1) for number in new), *touched.items()]):
+        if place < 0:
             text = writer.new_row(number)
             if text:
                 start = rows.start_after(number)
@@ -71,16 +71,17 @@ def _new_rows(rows: Rows, pending: Pending) -> list[int]:
 
 def _touched(
     rows: Rows, pending: Pending, shared: SharedFormulas, reaches: "_Reaches"
-) -> Iterator[int]:
-    """Yield the numbers of rows that there are and that something reaches."""
-    for number in (*pending.edits, *pending.puts, *pending.heights):
-        if rows.place(number) is not None:
-            yield number
-    for area in (*reaches.clears, *reaches.forgets):
+) -> dict[int, int]:
+    """Return the places of the rows that there are and that something reaches, by number."""
+    found = {rows.numbers[place]: place for place in shared.rows}
+    for number in {*pending.edits, *pending.puts, *pending.heights}:
+        place = rows.place(number)
+        if place is not None:
+            found[number] = place
+    for area in reaches.areas:
         for place in rows.places(area):
-            yield rows.numbers[place]
-    for place in shared.rows:
-        yield rows.numbers[place]
+            found[rows.numbers[place]] = place
+    return found
 
 
 def _opened(outline: Outline, texts: Iterator[bytes]) -> Iterator[Splice]:
@@ -98,34 +99,31 @@ def _opened(outline: Outline, texts: Iterator[bytes]) -> Iterator[Splice]:
 
 
 class _Reaches:
-    """The areas that reach rows, without regard to single cells."""
+    """The areas that reach rows, without regard to single cells.
+
+    Attributes:
+        areas: All of them.
+    """
 
     def __init__(self, groups: Groups, pending: Pending, gone: list[Area]) -> None:
-        self._pending, self._gone = pending, gone
-        self.clears = (*pending.clears, *gone)
-        forgets = [*pending.forgets]
-        forgets += (
+        self._pending, self._gone = pending, AreaIndex(gone)
+        single = (
             Area(row, column, row, column)
             for row, cells in pending.edits.items()
             for column, edit in cells.items()
             if edit.forget
         )
+        forgotten = AreaIndex([*pending.forgets, *single])
         # The results of a group are old together.
-        self._members = tuple(
-            group.area
-            for group in groups.areas
-            if any(overlaps(group.area, area) for area in forgets)
-        )
-        self.forgets = (*pending.forgets, *self._members)
+        members = [group.area for group in groups.areas if forgotten.overlapping(group.area)]
+        self._members = AreaIndex(members)
+        self._forgets = AreaIndex([*pending.forgets, *members])
+        self.areas = (*pending.clears, *gone, *pending.forgets, *members)
 
     def of(self, row: int) -> Reach:
         """Return what reaches a row."""
         return Reach(
-            (*self._pending.clears_of(row), *_at(row, self._gone)),
-            _at(row, self.forgets),
-            _at(row, self._members),
+            (*self._pending.clears_of(row), *self._gone.of_row(row)),
+            self._forgets.of_row(row),
+            self._members.of_row(row),
         )
-
-
-def _at(row: int, areas: tuple[Area, ...] | list[Area]) -> tuple[Area, ...]:
-    return tuple(area for area in areas if area.top <= row <= area.bottom)

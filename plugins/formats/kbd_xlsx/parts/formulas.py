@@ -13,6 +13,7 @@ from openpyxl.formula.tokenizer import TokenizerError
 from openpyxl.formula.translate import Translator
 
 from kbd.errors import ValidationFailed
+from kbd_xlsx.parts.areas import contains, size_of
 from kbd_xlsx.parts.cells import escaped
 from kbd_xlsx.parts.markup import (
     ATTRIBUTES,
@@ -24,7 +25,7 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending, contains, size_of
+from kbd_xlsx.parts.pending import Pending
 from kbd_xlsx.parts.rows import Cell, Row, Rows
 from kbd_xlsx.references import Area, cell_name, overlaps
 
@@ -67,7 +68,7 @@ class Groups:
             kind = attribute(found[1], b"t")
             number = attribute(found[1], b"si")
             if kind == "shared" and number is not None:
-                self._add_master(number, found.start(), "ref" in plain(found[1]))
+                self._add_master(number, found.start(), attribute(found[1], b"ref") is not None)
             elif kind in ("array", "dataTable"):
                 area = area_of(attribute(found[1], b"ref") or "")
                 if area is not None and size_of(area) > 1:

@@ -1,7 +1,6 @@
-"""The element `mergeCells`, and which merged area a cell lies in."""
+"""The element `mergeCells`."""
 
 import re
-from collections.abc import Iterable
 
 from kbd_xlsx.parts.markup import (
     Tag,
@@ -14,37 +13,7 @@ from kbd_xlsx.parts.markup import (
 )
 from kbd_xlsx.references import Area
 
-__all__ = ["MergeIndex", "merged_areas", "with_merges"]
-
-_SHIFT = 4
-_MOST_BUCKETS = 64
-
-
-class MergeIndex:
-    """Finds the merged area of a cell among very many, by buckets of 16 rows.
-
-    Args:
-        areas: The merged areas.
-    """
-
-    def __init__(self, areas: Iterable[Area]) -> None:
-        self._tall: list[Area] = []
-        self._buckets: dict[int, list[Area]] = {}
-        for area in areas:
-            first, last = area.top >> _SHIFT, area.bottom >> _SHIFT
-            if last - first > _MOST_BUCKETS:
-                self._tall.append(area)
-                continue
-            for bucket in range(first, last + 1):
-                self._buckets.setdefault(bucket, []).append(area)
-
-    def at(self, row: int, column: int) -> Area | None:
-        """Return the merged area that a cell lies in, None if there is none."""
-        for areas in (self._buckets.get(row >> _SHIFT, ()), self._tall):
-            for area in areas:
-                if area.top <= row <= area.bottom and area.left <= column <= area.right:
-                    return area
-        return None
+__all__ = ["merged_areas", "with_merges"]
 
 
 def merged_areas(text: bytes, prefix: str) -> list[Area]:

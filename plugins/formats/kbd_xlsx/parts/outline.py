@@ -1,6 +1,7 @@
 """Where the pieces of a worksheet part lie, and whether it has a form that can be spliced."""
 
 import re
+from functools import cached_property
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd_xlsx.parts.markup import (
@@ -33,7 +34,6 @@ class Outline:
         is_closed: Whether that tag is closed, so that there are no rows.
         rows_end: Where the rows end.
         tail: Where sheetData ends.
-        has_formulas: Whether cells may have formulas.
 
     Args:
         data: The part.
@@ -66,8 +66,12 @@ class Outline:
         self._find_rows()
         self._check_spaces(root[3])
         self._check_rows()
+
+    @cached_property
+    def has_formulas(self) -> bool:
+        """Whether cells may have formulas."""
         formula = b"<" + self.qualified(b"f")
-        self.has_formulas = self.scan.find(formula, self.sheet_data[1], self.rows_end) >= 0
+        return self.scan.find(formula, self.sheet_data[1], self.rows_end) >= 0
 
     def qualified(self, name: bytes) -> bytes:
         """Return a name with the part's prefix."""

@@ -2,10 +2,11 @@
 
 import msgspec
 
+from kbd_xlsx.parts.areas import AreaIndex
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.references import Area
 
-__all__ = ["Pending", "PutRow", "contains", "size_of"]
+__all__ = ["Pending", "PutRow"]
 
 
 class PutRow(msgspec.Struct, frozen=True):
@@ -34,16 +35,12 @@ class Pending:
         self.puts: dict[int, PutRow] = {}
         self.heights: dict[int, float] = {}
         self.is_wiped = False
+        self._index: AreaIndex | None = None
 
     def __bool__(self) -> bool:
         return bool(
             self.edits or self.clears or self.forgets or self.puts or self.heights or self.is_wiped
         )
-
-    @property
-    def changes_values(self) -> bool:
-        """Whether anything but looks and heights is to change."""
-        return bool(self.edits or self.clears or self.forgets or self.is_wiped)
 
     def set(self, row: int, column: int, edit: CellEdit) -> None:
         """Change a cell; the later content wins, looks add up."""
@@ -60,6 +57,7 @@ class Pending:
     def clear(self, area: Area) -> None:
         """Empty the cells of an area."""
         self.clears.append(area)
+        self._index = None
         for row in rows_within(self.edits, area):
             cells = self.edits[row]
             for column, edit in cells.items():
@@ -71,13 +69,17 @@ class Pending:
         self.__init__()  # type: ignore[misc]
         self.is_wiped = True
 
-    def clears_of(self, row: int) -> list[Area]:
+    def clears_of(self, row: int) -> tuple[Area, ...]:
         """Return the clears that reach a row, those after it was put if it was."""
         if not self.clears:
-            return []
+            return ()
         put = self.puts.get(row)
-        clears = self.clears if put is None else self.clears[put.clears_before :]
-        return [area for area in clears if area.top <= row <= area.bottom]
+        if put is not None:
+            later = self.clears[put.clears_before :]
+            return tuple(area for area in later if area.top <= row <= area.bottom)
+        if self._index is None:
+            self._index = AreaIndex(self.clears)
+        return self._index.of_row(row)
 
     def replaces(self, row: int, column: int) -> bool:
         """Tell whether what a cell of the part holds is to go."""
@@ -100,18 +102,3 @@ def rows_within(rows: dict[int, dict[int, CellEdit]], area: Area) -> list[int]:
     if area.bottom - area.top < len(rows):
         return [row for row in range(area.top, area.bottom + 1) if row in rows]
     return [row for row in rows if area.top <= row <= area.bottom]
-
-
-def contains(outer: Area, inner: Area) -> bool:
-    """Tell whether an area holds all of another."""
-    return (
-        outer.top <= inner.top
-        and outer.left <= inner.left
-        and outer.bottom >= inner.bottom
-        and outer.right >= inner.right
-    )
-
-
-def size_of(area: Area) -> int:
-    """Return how many cells an area has."""
-    return (area.bottom - area.top + 1) * (area.right - area.left + 1)

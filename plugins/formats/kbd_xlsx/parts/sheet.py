@@ -3,6 +3,7 @@
 from io import BytesIO
 
 from kbd.errors import ValidationFailed
+from kbd_xlsx.parts.areas import AreaIndex, contains
 from kbd_xlsx.parts.body import row_splices
 from kbd_xlsx.parts.cells import CellEdit, Restyle
 from kbd_xlsx.parts.columns import ColumnStyles, with_widths
@@ -19,9 +20,9 @@ from kbd_xlsx.parts.markup import (
     opened,
     with_attributes,
 )
-from kbd_xlsx.parts.merges import MergeIndex, merged_areas, with_merges
+from kbd_xlsx.parts.merges import merged_areas, with_merges
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending, PutRow, contains
+from kbd_xlsx.parts.pending import Pending, PutRow
 from kbd_xlsx.parts.rows import Row, Rows
 from kbd_xlsx.parts.splicing import measure, row_style
 from kbd_xlsx.parts.views import with_frozen
@@ -59,7 +60,7 @@ class SheetPart:
         self._columns = ColumnStyles(self._ends.seen("cols"), self.prefix)
         self._had_merges = merged_areas(self._ends.seen("mergeCells"), self.prefix)
         self.merges = list(self._had_merges)
-        self._index: MergeIndex | None = None
+        self._index: AreaIndex | None = None
         self._pending = Pending()
         self._widths: dict[int, str] = {}
         self._rows: Rows | None = None
@@ -115,7 +116,7 @@ class SheetPart:
 
     def _check_merge(self, row: int, column: int) -> None:
         if self._index is None:
-            self._index = MergeIndex(self.merges)
+            self._index = AreaIndex(self.merges)
         area = self._index.at(row, column)
         if area is not None and (row, column) != (area.top, area.left):
             raise ValidationFailed(

@@ -102,7 +102,7 @@ class RowWriter:
         if not edits and not clears:
             return text
         row = self._rows.read(text, text, number, 0, len(text))
-        return self.changed_row(row, Reach(clears=tuple(clears))) or text
+        return self.changed_row(row, Reach(clears)) or text
 
     def changed_row(self, row: Row, reach: Reach) -> bytes | None:
         """Return a row as it will be, None if nothing of it changes."""
@@ -131,7 +131,7 @@ class RowWriter:
                 continue
             if not text and count + 1 < len(cells) and not cells[count + 1].is_named:
                 # The next cell has its place only by this one.
-                text = b"<" + self._outline.qualified(b"c") + b"/>"
+                text = self._placeholder(row, cell)
             pieces += (row.data[place : cell.start], text)
             place = cell.end
         while column:
@@ -151,6 +151,10 @@ class RowWriter:
         if not inner and row.inner == row.end:
             return tag + b"/>"
         return tag + b">" + inner + b"</" + name + b">"
+
+    def _placeholder(self, row: Row, cell: Cell) -> bytes:
+        name = f' r="{column_letters(cell.column)}{row.number}"' if cell.is_named else ""
+        return f"<{self._prefix}c{name}/>".encode()
 
     def _row_changes(self, row: Row, *, has_new_cells: bool) -> dict[bytes, bytes | None]:
         changes: dict[bytes, bytes | None] = {}
