@@ -282,6 +282,15 @@ def test_a_shelf_that_cannot_be_written_fails_nothing(tmp_path: Path) -> None:
     assert FORMAT.read(source, Region(range="A2")).text.endswith("row 0")
 
 
+@pytest.mark.parametrize("length", [0, 2**20 - 140, 2**20 - 135, 2**20 - 128, 2**21 + 5])
+def test_cells_begin_anywhere(tmp_path: Path, length: int) -> None:
+    """What stands before the cells may be long; their begin is found across the seams of blocks."""
+    before = f"<sheetPr/><!--{'x' * length}-->"
+    source = with_sheet(tmp_path, sheet(SHARED.replace("\r\n", ""), before))
+
+    assert text(source).startswith('1\t1\t=A1&"" [stored: 1]')
+
+
 def test_islands_are_split_again_and_again() -> None:
     """Blank rows within a column part split it, though the whole has none."""
     runs = [Run(1, 3, 0b011), Run(4, 4, 0b001), Run(5, 9, 0b1011), Run(20, 20, 0b1)]

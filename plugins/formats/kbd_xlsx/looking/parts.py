@@ -38,21 +38,23 @@ def pieces(package: Package, part: str) -> Iterator[Piece]:
     """Cut a sheet's part into pieces; a part without cells is one head. Raises FileReadFailed."""
     with package.open(part) as file, reading_errors(package.name):
         stream = _utf_8(file)
-        head = b""
+        before: list[bytes] = []
+        seam = b""
         for block in stream:
-            head += block
-            found = _BEGIN.search(head)
+            found = _BEGIN.search(seam + block)
             if found is not None:
                 break
+            before.append(block)
+            seam = (seam + block)[-OVERLAP_BYTES:]
         else:
-            yield Piece("head", head)
+            yield Piece("head", b"".join(before))
             return
-        yield Piece("head", head[: found.end()])
-        rest = head[found.end() :]
+        cut = found.end() - len(seam)
+        yield Piece("head", b"".join(before) + block[:cut])
         if found[2]:
-            yield Piece("tail", rest + b"".join(stream))
+            yield Piece("tail", block[cut:] + b"".join(stream))
         else:
-            yield from _cells(rest, stream, found[1] or b"")
+            yield from _cells(block[cut:], stream, found[1] or b"")
 
 
 def _cells(rest: bytes, stream: Iterator[bytes], prefix: bytes) -> Iterator[Piece]:
