@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from formats.xlsx.sheet_reader import MAIN, STYLES, Place
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.references import Area, cell_name
+from sheet_reader import MAIN, STYLES, Place
 
 ROWS, COLUMNS = 9, 6
 STRINGS = ("zero", "one", "two")
@@ -19,7 +19,7 @@ NUMBERS = ["1", "-2.5", "1E+20", "0"]
 
 def restyle(base: int, edit: CellEdit) -> int:
     """A stand-in for styles: each look moves the index on by so many."""
-    return (base + sum(look["by"] for look in edit.looks)) % STYLES
+    return (base + sum(int(look["by"]) for look in edit.looks)) % STYLES
 
 
 @dataclass

@@ -1,14 +1,13 @@
 """Reads a worksheet part for tests: with lxml, sharing nothing with the writer."""
 
 import io
-import re
 import zipfile
 from typing import Any, NamedTuple
 
 from lxml import etree
 from openpyxl.formula.translate import Translator
 from openpyxl.utils import get_column_letter
-from openpyxl.utils.cell import column_index_from_string, coordinate_from_string, range_boundaries
+from openpyxl.utils.cell import column_index_from_string, coordinate_from_string
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/spreadsheetml/main"
@@ -127,12 +126,6 @@ def _held(cell: Any, place: Place, shared: dict[str, Translator]) -> Held | None
     return Held(kind, "".join(value.itertext()), written)
 
 
-def cells_of(area: str) -> list[Place]:
-    """Every cell of an area as A1:B2."""
-    left, top, right, bottom = range_boundaries(area)
-    return [(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)]
-
-
 def workbook(part: bytes, strings: tuple[str, ...] = ()) -> io.BytesIO:
     """A whole workbook around a part, for other readers; 40 cell styles, all plain."""
     items = "".join(f"<si><t>{text}</t></si>" for text in strings)
@@ -178,12 +171,3 @@ def _relations(*targets: tuple[str, str]) -> str:
         for count, (kind, target) in enumerate(targets)
     )
     return f'<Relationships xmlns="{PACKAGE}/relationships">{entries}</Relationships>'
-
-
-def rows_of(part: bytes, prefix: str = "") -> dict[int, bytes]:
-    """The bytes of each row that says its number, for parts whose rows are written plainly."""
-    name = re.escape(prefix.encode())
-    found = re.finditer(
-        rb"<" + name + rb"row r=\"(\d+)\"[^>]*?(?:/>|>.*?</" + name + rb"row>)", part, re.DOTALL
-    )
-    return {int(row[1]): row[0] for row in found}

@@ -2,13 +2,13 @@
 
 import pytest
 
-from formats.xlsx.sheet_model import restyle
-from formats.xlsx.sheet_reader import read
-from formats.xlsx.test_sheet_cells import FIVE, part
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.references import Area
+from sheet_edits import FIVE, part
+from sheet_model import restyle
+from sheet_reader import read
 
 MERGED = (
     '<mergeCells  count="2"><mergeCell ref="A1:B2" /><mergeCell x="y" ref="D4:E5"/></mergeCells>'

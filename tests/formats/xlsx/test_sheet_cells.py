@@ -2,29 +2,13 @@
 
 import pytest
 
-from formats.xlsx.sheet_model import restyle
-from formats.xlsx.sheet_reader import MAIN, Held, read
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.cells import BLANK, CellEdit, Content, cell_xml
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.references import Area
-
-FIVE = CellEdit(Content("number", "5"))
-
-
-def part(rows: str, head: str = "", tail: str = "") -> bytes:
-    return (
-        f'<worksheet xmlns="{MAIN}">{head}<sheetData>{rows}</sheetData>{tail}</worksheet>'.encode()
-    )
-
-
-def edited(rows: str, *edits: tuple[int, int, CellEdit], head: str = "") -> str:
-    """The rows after edits, as text."""
-    sheet = SheetPart(part(rows, head), "S")
-    for row, column, edit in edits:
-        sheet.set(row, column, edit)
-    text = sheet.xml(restyle).decode()
-    return text[text.index("<sheetData>") + 11 : text.index("</sheetData>")]
+from sheet_edits import FIVE, edited, part
+from sheet_model import restyle
+from sheet_reader import Held, read
 
 
 def text(value: str) -> CellEdit:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from formats.xlsx.sheet_model import restyle
-from formats.xlsx.sheet_reader import COLUMNS_READ, STRICT, Held, read
-from formats.xlsx.test_sheet_cells import FIVE, part
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.references import Area
+from sheet_edits import FIVE, part
+from sheet_model import restyle
+from sheet_reader import COLUMNS_READ, STRICT, Held, read
 
 SAMPLE_SEED = 31
 SAMPLE_SIZE = 60

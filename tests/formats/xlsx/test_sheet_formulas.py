@@ -2,13 +2,13 @@
 
 import pytest
 
-from formats.xlsx.sheet_model import restyle
-from formats.xlsx.sheet_reader import Held, read
-from formats.xlsx.test_sheet_cells import FIVE, edited, part
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.cells import BLANK, CellEdit, Content
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.references import Area
+from sheet_edits import FIVE, edited, part
+from sheet_model import restyle
+from sheet_reader import Held, read
 
 SHARED = (
     '<row r="1"><c r="A1"><f t="shared" ref="A1:B3" si="0">$D1&amp;"&lt;"&amp;E$1</f><v>7</v></c>'

@@ -8,7 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
-from formats.xlsx.sheet_model import (
+from kbd.errors import ValidationFailed
+from kbd_xlsx.parts.cells import CellEdit, Content
+from kbd_xlsx.parts.sheet import SheetPart
+from kbd_xlsx.references import Area
+from sheet_model import (
     COLUMNS,
     ROWS,
     STRINGS,
@@ -19,23 +23,19 @@ from formats.xlsx.sheet_model import (
     restyle,
     steps,
 )
-from formats.xlsx.sheet_reader import ReadSheet, read, workbook
-from kbd.errors import ValidationFailed
-from kbd_xlsx.parts.cells import CellEdit, Content
-from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.references import Area
+from sheet_reader import ReadSheet, read, workbook
 
 
 def take(sheet: SheetPart, model: Model, step: tuple[Any, ...]) -> None:
     """Take a step in the part and in the model; what the model forbids the part refuses."""
     match step:
         case ("set", place, content, looks):
-            edit = CellEdit(content, looks)
+            edit, (row, column) = CellEdit(content, looks), place
             if not model.accepts(place, content):
                 with pytest.raises(ValidationFailed, match="merged cells"):
-                    sheet.set(*place, edit)
+                    sheet.set(row, column, edit)
                 return
-            sheet.set(*place, edit)
+            sheet.set(row, column, edit)
             model.put(place, content)
             if looks:
                 model.styles[place] = restyle(model.style(place), edit)

@@ -39,7 +39,10 @@ EVERYWHERE = Area(1, 1, 1_048_576, 16_384)
 
 _ATTRIBUTE = re.compile(rb"""\s*([^\s=<>"'/]+)\s*=\s*("[^"<]*+"|'[^'<]*+')""")
 _TAG = re.compile(rb"<(/?)([^\s<>/!?]+)(" + ATTRIBUTES + rb")>")
-_OPAQUE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>", re.DOTALL)
+# One without an end, a group, goes to the end: to look for an end from each begin takes for ever.
+_OPAQUE = re.compile(
+    rb"<!--.*?(?:-->|(\Z))|<!\[CDATA\[.*?(?:\]\]>|(\Z))|<\?.*?(?:\?>|(\Z))", re.DOTALL
+)
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _AREA = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})(?::([A-Z]{1,3})([1-9]\d{0,6}))?")
@@ -90,6 +93,8 @@ def attribute(attributes: bytes, name: bytes) -> str | None:
 
 def with_attributes(attributes: bytes, changes: Mapping[bytes, bytes | None]) -> bytes:
     """Return attributes with some changed in place, taken out (None), or added at the end."""
+    if not changes:
+        return attributes
     pieces, place, left = [], 0, dict(changes)
     for found in _ATTRIBUTE.finditer(attributes):
         if found[1] not in left:
@@ -160,8 +165,11 @@ def may_have_marks(data: bytes) -> bool:
 
 
 def masked(data: bytes) -> bytes:
-    """Return the same bytes with blanks for comments, CDATA sections and instructions."""
-    return _OPAQUE.sub(lambda found: b" " * len(found[0]), data)
+    """Return the same bytes with blanks for comments, CDATA sections and instructions.
+
+    One that has no end stays.
+    """
+    return _OPAQUE.sub(lambda found: found[0] if found.lastindex else b" " * len(found[0]), data)
 
 
 def tag_around(scan: bytes, place: int) -> bytes:

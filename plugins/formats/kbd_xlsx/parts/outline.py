@@ -49,7 +49,7 @@ class Outline:
         self.data = utf8(data, name)
         has_marks = may_have_marks(self.data)
         self.scan = masked(self.data) if has_marks else self.data
-        if has_marks and b"<!" in self.scan:
+        if has_marks and (b"<!" in self.scan or b"<?" in self.scan):
             raise FileReadFailed(
                 f"Sheet {name} holds a document type declaration or an open comment."
             )

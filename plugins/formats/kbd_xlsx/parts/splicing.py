@@ -241,9 +241,8 @@ class RowWriter:
             changes[b"t"] = b"inlineStr"
         elif content.kind == "boolean":
             changes[b"t"] = b"b"
-        text = inner_xml(self._prefix, content).encode()
-        attributes = with_attributes(cell.attributes, changes) if changes else cell.attributes
-        return self._cell(attributes, text + extension)
+        text = b"" if content.kind == "blank" else inner_xml(self._prefix, content).encode()
+        return self._cell(with_attributes(cell.attributes, changes), text + extension)
 
     def _cell(self, attributes: bytes, inner: bytes) -> bytes:
         name = self._outline.qualified(b"c")
