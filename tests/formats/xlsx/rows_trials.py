@@ -5,7 +5,7 @@ The places are chosen from what the judge reads, never from what kbd reads.
 
 import tempfile
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from judging import Edit, compare
 from judging.book import Book
@@ -20,7 +20,7 @@ __all__ = ["RowsVerdict", "Where", "rows_into"]
 Where = Literal["below", "beside", "over"]
 
 COLUMNS = [["kbd a", "string"], ["kbd b", "integer"], ["kbd c", "date"], ["kbd d", "float"]]
-ROWS = [
+ROWS: list[list[Any]] = [
     ["x & y", 1, "2024-02-29", "1.50"],
     ["=z", None, None, "2.25"],
     [" t ", 3, "2099-12-31", None],

@@ -11,7 +11,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Placement
 from written_rows import parts, plain, values, write
 
-KINDS = [
+KINDS: list[list[Any]] = [
     ["Day", "date"], ["At", "datetime"], ["Sum", "float"], ["Text", "string"],
     ["Whole", "integer"], ["Yes", "boolean"], ["Any", None],
 ]  # fmt: skip

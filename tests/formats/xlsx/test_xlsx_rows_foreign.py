@@ -16,7 +16,7 @@ from written_rows import foreign, parts, plain, values, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 HEAD = ["name", "amount"]
-SALES = [HEAD, ["a", 1], ["b", 2]]
+SALES: list[list[Any]] = [HEAD, ["a", 1], ["b", 2]]
 ODD = [["who", "string"], ["sum", "integer"]]
 
 
@@ -51,7 +51,7 @@ def test_what_is_not_named_is_kept(tmp_path: Path, mode: Any, start: str, writte
         "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml", "xl/workbook.xml", "xl/styles.xml",
     }  # fmt: skip
     book = openpyxl.load_workbook(target)
-    sheet = book["Data"]
+    sheet: Any = book["Data"]
     assert sheet.column_dimensions["A"].width == 33
     assert len(sheet.conditional_formatting) == 1
     assert len(sheet._charts) == 1

@@ -67,7 +67,8 @@ def foreign(path: Path, rows: Sequence[Sequence[Any]], *, table: str = "", total
     sheet.column_dimensions["A"].width = 33
     sheet["A1"].comment = Comment("a note", "somebody")
     sheet["B1"].font = Font(italic=True)
-    rule = CellIsRule(operator="greaterThan", formula=["2"], font=Font(color="FF0000"))
+    make_rule: Any = CellIsRule
+    rule = make_rule(operator="greaterThan", formula=["2"], font=Font(color="FF0000"))
     sheet.conditional_formatting.add("B2:B100", rule)
     chart = BarChart()
     chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
