@@ -57,6 +57,7 @@ _BINDING = re.compile(
     rb"""(?:ooxml/)?spreadsheetml/(?:2006/)?main["']"""
 )
 _ENCODING = re.compile(rb"""(?i)<\?xml[^>]*encoding\s*=\s*["'](?!utf-?8["']|us-ascii["'])""")
+_ANY_FORMULA = re.compile(rb"[<:]f[\s/>]")
 _PLACE = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _ATTRIBUTE = re.compile(rb"""\s([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _DIGITS = re.compile("[0-9]{1,7}")
@@ -83,7 +84,7 @@ def formula_cells(data: bytes, name: str) -> Iterator[FormulaCell]:
     start, end = sheet_data.end(), data.rfind(b"</" + prefix + b"sheetData")
     is_mixed = len(_BINDING.findall(data, 0, start)) > 1 or data.find(b"xmlns", start, end) >= 0
     first = data.find(b"<" + prefix + b"f", start, end)
-    if first < 0 and not is_mixed:
+    if first < 0 and not (is_mixed and _ANY_FORMULA.search(data, start, end)):
         return
     if is_mixed or data.find(b"<!", start, end) >= 0:
         yield from _parsed(data, name)

@@ -44,6 +44,9 @@ class Meaning(msgspec.Struct):
     is_fixed: bool = True
 
 
+MAX_WORK = 4_000_000
+"""Formulas and references of a workbook that are looked at; what comes after may read anything."""
+
 _NameKey = tuple[int | None, str]
 
 
@@ -79,6 +82,7 @@ class Meanings:
             if (sheet := self._sheet(table.sheet)) is not None
         }
         self._written: dict[str, tuple[int, ...] | None] = {}
+        self._work = 0
         self._known: dict[tuple[int | None, str, int], Meaning] = {}
 
     def of(self, operands: Operands, place: Place, moved: tuple[int, int] = (0, 0)) -> Meaning:
@@ -89,6 +93,9 @@ class Meanings:
             place: The cell that it stands in.
             moved: Rows and columns from the cell that the text was written for.
         """
+        self._work += 1 + len(operands.references)
+        if self._work > MAX_WORK:
+            return Meaning([], reads_all=True)
         return self._of(operands, place, moved, _Named())
 
     def sheets(self, written: str, own: int) -> tuple[int, ...] | None:

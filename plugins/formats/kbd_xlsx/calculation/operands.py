@@ -25,6 +25,9 @@ __all__ = [
     "read_operands",
 ]
 
+MAX_FORMULA_CHARS = 65_536
+"""Longer texts are not scanned; a program takes 8,192 characters of a formula."""
+
 TOP, LEFT, BOTTOM, RIGHT = 1, 2, 4, 8
 """Sides of a reference that are relative, as bits."""
 
@@ -121,6 +124,8 @@ _ABOUT_A_CELL = re.compile(r'\(\s*"[^"]*"\s*,|\(\s*"filename"\s*\)', re.IGNORECA
 
 def read_operands(text: str) -> Operands:
     """Return what a formula refers to, whether or not its text begins with "="."""
+    if len(text) > MAX_FORMULA_CHARS:
+        return Operands([], [], [], [], is_clear=False)
     references: list[Reference] = []
     others: list[NameUse | TableUse] = []
     calls: list[str] = []
