@@ -5,7 +5,6 @@ the judge reads, never from what kbd reads.
 """
 
 import random
-import re
 import tempfile
 import time
 import warnings
@@ -18,7 +17,6 @@ import openpyxl
 
 from judging import Difference, Edit, Formula, compare
 from judging.book import Book, Sheet
-from judging.contents import Grid
 from judging.package import children, flag
 from judging.places import Place, box, name, place
 from kbd.errors import KbdError
@@ -138,12 +136,6 @@ def _told(found: Difference) -> str:
     return f"{found.kind} at {found.place}: {found.before[:120]!r} -> {found.after[:120]!r}"
 
 
-def _shows_days(sheet: Sheet, at: Place) -> bool:
-    """Whether a number in a cell is shown as a day or a time."""
-    code = Grid(sheet).look(at)["number format"] if sheet.book.looks.root is not None else ""
-    return bool(re.search("[dmyhs]", re.sub(r'"[^"]*"|\\.|\[(?!h|m|s)[^\]]*\]', "", code.lower())))
-
-
 def _opened(path: Path) -> Book | None:
     """The workbook as the judge reads it, None if it is none."""
     try:
@@ -164,7 +156,7 @@ def one_cell(task: tuple[Path, Editor, bool]) -> Verdict:
     sheet = book.worksheets[0]
     free = _Free(sheet)
     at = (free.constant() if over else None) or free.below()
-    is_number = at in sheet.cells and not _shows_days(sheet, at)
+    is_number = at in sheet.cells
     value: str | float = 987654.25 if is_number else "Set by a test"
     title, cell = sheet.title, name(at)
     book.close()
@@ -240,9 +232,7 @@ def sixty_cells(path: Path) -> Verdict:
         key = title, name(at)
         settings.setdefault(title, []).append({"cell": name(at), **setting})
         meant[key] = value
-        # A number over a date may get another format, or it would be shown as a date.
-        number = isinstance(value, float)
-        if setting.get("type") in ("date", "datetime") or (number and _shows_days(free.sheet, at)):
+        if setting.get("type") in ("date", "datetime"):
             dated.add(key)
     book.close()
     with tempfile.TemporaryDirectory() as folder:

@@ -232,16 +232,22 @@ def test_a_misspelt_sheet_is_refused_in_an_existing_workbook(tmp_path: Path) -> 
         )
 
 
-def test_a_number_over_a_date_is_shown_as_a_number(tmp_path: Path) -> None:
-    """Overwriting a date takes its number format away."""
-    make(
-        tmp_path / "a.xlsx",
-        cells({"cell": "A1", "value": "2024-01-31", "type": "date"}),
-        cells({"cell": "A1", "value": 5}),
+def test_a_number_over_a_date_keeps_the_format_and_is_told(tmp_path: Path) -> None:
+    """Nobody named the format, so it stays; a warning says how to have it shown as a number."""
+    make(tmp_path / "a.xlsx", cells({"cell": "A1", "value": "2024-01-31", "type": "date"}))
+    source = Source(tmp_path / "a.xlsx", "a.xlsx")
+    plain = FORMAT.apply(source, operations(cells({"cell": "A1", "value": 5})), tmp_path / "b.xlsx")
+    style = {"number_format": "0.00"}
+    named = FORMAT.apply(
+        source, operations(cells({"cell": "A1", "value": 5, "style": style})), tmp_path / "c.xlsx"
     )
 
-    cell = openpyxl.load_workbook(tmp_path / "a.xlsx")["S"]["A1"]
-    assert (cell.value, cell.number_format) == (5, "General")
+    formats = [
+        openpyxl.load_workbook(tmp_path / name)["S"]["A1"].number_format
+        for name in ("b.xlsx", "c.xlsx")
+    ]
+    assert formats == ["yyyy-mm-dd", "0.00"]
+    assert [len(applied.warnings) for applied in (plain, named)] == [1, 0]
 
 
 def test_the_bytes_do_not_depend_on_the_clock(

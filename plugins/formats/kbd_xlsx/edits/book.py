@@ -161,7 +161,9 @@ class BookEdit:
         found = self._sheet(name)
         if found.cells is None:
             if found.kind != "worksheet" or not found.part:
-                raise ValidationFailed(f"Sheet {found.tab.title} has no cells: it is of a chart.")
+                raise ValidationFailed(
+                    f"Sheet {found.tab.title} has no cells to change: it is a {found.kind}."
+                )
             data = self.rewriting.read(found.part)
             if is_protected(data):
                 self.notices.warn(
@@ -227,16 +229,22 @@ class BookEdit:
         if content is not None and content.show:
             if not self.styles.is_date(index):
                 index = self.styles.formatted(index, _FORMATS[content.show])
-        elif self._was_date(index, edit):
-            # What was a date must not show a number as one.
-            index = self.styles.formatted(index, "General")
+        elif self._shows_as_date(index, edit):
+            # The format stays, for nobody named it; but the number will not look like one.
+            self.notices.warn(
+                "A number was written into a cell that shows dates, and is shown as one; give it "
+                "a number_format to have it shown as a number."
+            )
         for look in edit.looks:
             index = self.styles.styled(index, look)
         return index
 
-    def _was_date(self, index: int, edit: CellEdit) -> bool:
-        is_number = edit.content is not None and edit.content.kind == "number"
-        return is_number and index != 0 and self.styles.is_date(index)
+    def _shows_as_date(self, index: int, edit: CellEdit) -> bool:
+        if edit.content is None or edit.content.kind != "number" or not index:
+            return False
+        return not any("number_format" in look for look in edit.looks) and self.styles.is_date(
+            index
+        )
 
     def save(self, target: Path) -> None:
         """Write the workbook.
