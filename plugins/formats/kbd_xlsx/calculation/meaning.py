@@ -44,7 +44,7 @@ class Meaning(msgspec.Struct):
     is_fixed: bool = True
 
 
-MAX_WORK = 4_000_000
+MAX_WORK = 2_000_000
 """Formulas and references of a workbook that are looked at; what comes after may read anything."""
 
 _NameKey = tuple[int | None, str]

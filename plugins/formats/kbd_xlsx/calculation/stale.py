@@ -58,7 +58,6 @@ class _Graph:
         self._stored = bytearray()
         self._read_all: list[int] = []
         self._indexes = [SheetIndex() for _ in book.sheets]
-        self._has_formulas = False
         for number, formula in enumerate(book.formulas()):
             cell = formula.cell
             self._sheets.append(formula.sheet)
