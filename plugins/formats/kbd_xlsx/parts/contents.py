@@ -114,12 +114,7 @@ def changed_areas(pending: Pending) -> list[Area]:
         )
         for number, cells in sorted(pending.edits.items())
     )
-    puts = (
-        Area(number, left, number, right)
-        for number, put in sorted(pending.puts.items())
-        for left, right in _ends_of(put.cells)
-    )
-    return [*_joined(rows), *_stacked(puts), *pending.clears]
+    return [*_joined(rows), *_stacked(_put_areas(pending)), *pending.clears]
 
 
 def pending_box(pending: Pending) -> Area | None:
@@ -133,9 +128,8 @@ def pending_box(pending: Pending) -> Area | None:
         ]
         if columns:
             box = _around(box, number, min(columns), max(columns))
-    for number, put in pending.puts.items():
-        for left, right in _ends_of(put.cells):
-            box = _around(box, number, left, right)
+    for area in _put_areas(pending):
+        box = _around(box, area.top, area.left, area.right)
     return box
 
 
@@ -147,12 +141,18 @@ def _around(box: Area | None, row: int, left: int, right: int) -> Area:
     return Area(min(box.top, row), min(box.left, left), max(box.bottom, row), max(box.right, right))
 
 
-def _ends_of(cells: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the first and last column of a ready row, if it has any."""
-    first = _FIRST.search(cells)
-    last = _FIRST.search(cells, max(cells.rfind(b' r="'), 0))
-    if first and last:
-        yield column_number(first[1].decode()), column_number(last[1].decode())
+def _put_areas(pending: Pending) -> Iterator[Area]:
+    """Yield the area of each ready row that has cells."""
+    columns: dict[bytes, int] = {}
+    for number, put in pending.puts.items():
+        first = _FIRST.search(put.cells)
+        last = _FIRST.search(put.cells, max(put.cells.rfind(b' r="'), 0))
+        if first is None or last is None:
+            continue
+        for letters in (first[1], last[1]):
+            if letters not in columns:
+                columns[letters] = column_number(letters.decode())
+        yield Area(number, columns[first[1]], number, columns[last[1]])
 
 
 def _joined(rows: Iterable[tuple[int, list[int]]]) -> Iterator[Area]:

@@ -8,7 +8,6 @@ from kbd_xlsx.parts.markup import (
     ATTRIBUTES,
     masked,
     may_have_marks,
-    plain,
     start_tag,
     tag_around,
     utf8,
@@ -136,5 +135,5 @@ class Outline:
         return ValidationFailed(f"Sheet {self.name} cannot be changed safely: {reason}.")
 
     def damaged(self, reason: str) -> FileReadFailed:
-        """Return the error of a part that is not what it should be."""
-        return FileReadFailed(f"Sheet {self.name} is damaged: {plain(reason.encode())}.")
+        """Return the error of a part that is not what it should be; the reason ends it."""
+        return FileReadFailed(f"Sheet {self.name} is damaged: {reason}.")

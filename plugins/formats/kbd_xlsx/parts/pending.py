@@ -25,16 +25,18 @@ class Pending:
         forgets: Areas whose formulas lose their stored results.
         puts: Ready rows.
         heights: Of rows, in points.
+
+    Args:
         is_wiped: Whether all rows that there were are gone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_wiped: bool = False) -> None:
         self.edits: dict[int, dict[int, CellEdit]] = {}
         self.clears: list[Area] = []
         self.forgets: list[Area] = []
         self.puts: dict[int, PutRow] = {}
         self.heights: dict[int, float] = {}
-        self.is_wiped = False
+        self.is_wiped = is_wiped
         self._index: AreaIndex | None = None
 
     def __bool__(self) -> bool:
@@ -63,11 +65,6 @@ class Pending:
             for column, edit in cells.items():
                 if area.left <= column <= area.right:
                     cells[column] = CellEdit(BLANK, edit.looks)
-
-    def wipe(self) -> None:
-        """Drop everything, and the rows that there were."""
-        self.__init__()  # type: ignore[misc]
-        self.is_wiped = True
 
     def clears_of(self, row: int) -> tuple[Area, ...]:
         """Return the clears that reach a row, those after it was put if it was."""

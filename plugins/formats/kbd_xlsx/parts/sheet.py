@@ -130,7 +130,7 @@ class SheetPart:
 
     def clear_all(self) -> None:
         """Take out all rows and merges."""
-        self._pending.wipe()
+        self._pending = Pending(is_wiped=True)
         self._rows = Rows(self._outline, are_gone=True)
         self._groups = Groups(self._outline, are_gone=True)
         self._last_put, self._styles = 0, (0, {})

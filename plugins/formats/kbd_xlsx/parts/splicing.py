@@ -56,7 +56,7 @@ class RowWriter:
         rows: Rows,
         columns: ColumnStyles,
         pending: Pending,
-        shared: SharedFormulas | None,
+        shared: SharedFormulas,
         restyle: Restyle,
     ) -> None:
         self._outline, self._rows, self._columns = outline, rows, columns
@@ -110,7 +110,7 @@ class RowWriter:
         own_style = row_style(row.attributes)
         pieces: list[bytes] = []
         place, is_wider = row.inner, False
-        reaches_all = self._shared is not None and bool(self._shared.rows)
+        reaches_all = bool(self._shared.rows)
         cells = self._rows.cells(row)
         todo = iter(sorted(edits))
         column = next(todo, 0)
@@ -206,7 +206,7 @@ class RowWriter:
         inner = row.data[cell.inner : cell.inner_end]
         if content is not None:
             return self._replaced(cell, inner, content, style, changes, own_style)
-        own = None if self._shared is None else self._shared.own_formula(row, cell)
+        own = self._shared.own_formula(row, cell)
         after = inner if own is None else own
         forgets = (edit is not None and edit.forget) or _reached(reach.forgets, cell.column)
         if forgets and (self._formula in inner or _reached(reach.members, cell.column)):
