@@ -18,6 +18,7 @@ import msgspec
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
     AssetPick,
+    Celled,
     Editable,
     FormatHandler,
     Mappable,
@@ -129,6 +130,11 @@ def _check_readable(handler: Readable, source: Source) -> None:
         except ValidationFailed:
             continue
         raise AssertionError(f"{source.name}: the coordinate {field} is refused")
+    if isinstance(handler, Celled):
+        typed = handler.cells(source, Region())
+        is_whole = typed.text == reading.text and typed.rows is not None
+        widths = {len(row) for row in typed.rows or ()}
+        expect(f"{source.name}: cells have one width", kept=is_whole and len(widths) < 2)
     passages = list(handler.passages(source))
     expect(f"{source.name}: every passage has a place", kept=all(p.place for p in passages))
     words = {word for p in passages for word in f"{p.place} {p.text}".split()}
