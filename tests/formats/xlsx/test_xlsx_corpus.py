@@ -107,6 +107,8 @@ def differences(path: Path) -> list[Any] | None:
     except Exception:  # noqa: BLE001 - openpyxl raises anything
         return None
     found: list[Any] = []
+    if readings.keys() - set(book.sheetnames):
+        return None
     for title, reading in readings.items():
         assert reading.rows is not None
         assert reading.chunk_info is not None
