@@ -83,6 +83,26 @@ def test_later_edits_win_and_looks_add_up() -> None:
     )
 
 
+def test_a_look_after_a_value_keeps_the_value() -> None:
+    """A later edit of looks, or one that forgets, leaves the value that came before."""
+    look, forget = CellEdit(looks=({"by": 1},)), CellEdit(forget=True)
+
+    assert edited("", (1, 1, FIVE), (1, 1, look), (1, 1, forget)) == (
+        '<row r="1"><c r="A1" s="1"><v>5</v></c></row>'
+    )
+
+
+def test_blank_edits_make_no_cells() -> None:
+    """Emptying what is not there makes nothing, under a column's style as well; a look does."""
+    head = '<cols><col min="1" max="9" style="4" width="9"/></cols>'
+    blank, look = CellEdit(BLANK), CellEdit(looks=({"by": 1},))
+
+    assert edited("", (1, 1, blank), head=head) == ""
+    assert edited("", (1, 1, blank), (1, 2, look), head=head) == (
+        '<row r="1"><c r="B1" s="5"/></row>'
+    )
+
+
 def test_blank_cells() -> None:
     """An emptied cell stays where it has a style, or would inherit another; else it goes."""
     row = (
