@@ -108,7 +108,8 @@ class Outline:
                     raise ValidationFailed(
                         f"Sheet {self.name} changes the meaning of prefixes within its rows."
                     )
-            place += 1
+            # The rest of the tag was seen, and a text has none; after rows there are tags.
+            place = self.scan.find(b"<", place)
 
     def _check_rows(self) -> None:
         """Refuse what looks like rows or cells inside of something else."""
