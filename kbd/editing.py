@@ -79,7 +79,8 @@ async def apply_operations(
         name = source.name
     staged = files.stage(PurePosixPath(name).suffix)
     applied = await formats.apply(handler, source, operations, staged)
-    files.put(name, staged, external=(*carried, *applied.external))
+    external = (*carried, *applied.external)
+    files.put(name, staged, external=external, notes=applied.warnings)
     created = source is None or copy_from is not None
     return _edited(name, applied, carried, created=created)
 
@@ -118,7 +119,7 @@ async def copy_assets(
         name = own_file(formats, handler, into).name
     staged = files.stage(PurePosixPath(name).suffix)
     applied = await formats.copy_assets(source, into, picks, staged)
-    files.put(name, staged, external=applied.external)
+    files.put(name, staged, external=applied.external, notes=applied.warnings)
     return _edited(name, applied, (), created=into is None)
 
 

@@ -124,7 +124,14 @@ class Files(Protocol):
         Whoever makes it writes to `stage()` first and renames: what exists is complete.
         """
 
-    def put(self, name: FileName, staged: Path, *, external: Sequence[str] = ()) -> None:
+    def put(
+        self,
+        name: FileName,
+        staged: Path,
+        *,
+        external: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
         """Have a staged file become the draft's version of `name` when the call succeeds.
 
         Args:
@@ -132,6 +139,7 @@ class Files(Protocol):
             staged: What it will be.
             external: What it reaches out to and did not before (`Applied.external`). The review
                 shows it, and it is not published before a person accepts it.
+            notes: What else the review should show of this edit; nothing waits for it.
         """
 
 

@@ -43,6 +43,8 @@ class FileChanged(Fact):
         warnings: What the review should show of the file as it is now, whichever edit of the draft
             brought it: external references, formulas that fetch.
         before_warnings: What it should have shown before.
+        notes: What edits of the draft noticed that the review may show, and nothing waits for.
+        before_notes: The same before.
     """
 
     name: FileName
@@ -54,6 +56,8 @@ class FileChanged(Fact):
     cause: Literal["edit", "rollback", "removal"] = "edit"
     warnings: tuple[str, ...] = ()
     before_warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    before_notes: tuple[str, ...] = ()
 
 
 class DraftDiscarded(Fact):

@@ -98,7 +98,14 @@ class _Files:
     def cached(self, key: str) -> Path:
         return self._folders["cache"] / key
 
-    def put(self, name: FileName, staged: Path, *, external: Sequence[str] = ()) -> None:
+    def put(
+        self,
+        name: FileName,
+        staged: Path,
+        *,
+        external: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
         before = self._files.get(name)
         known = before.external if before else ()
         self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))

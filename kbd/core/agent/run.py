@@ -212,7 +212,8 @@ def change_list(state: WorkbenchState) -> list[dict[str, Any]]:
     for name, file in sorted(state.draft.files.items()) if state.draft else ():
         kind = "added" if file.base is None else "deleted" if file.blob is None else "modified"
         change = {"path": name, "change_type": kind, "size_bytes": file.size_bytes}
-        changes.append(change | ({"warnings": file.warnings} if file.warnings else {}))
+        warnings = [*file.warnings, *file.notes]
+        changes.append(change | ({"warnings": warnings} if warnings else {}))
     return changes
 
 

@@ -166,6 +166,8 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
                 cause="rollback",
                 warnings=first.before_warnings,
                 before_warnings=now.warnings if now else (),
+                notes=first.before_notes,
+                before_notes=now.notes if now else (),
             )
         )
     if undone and state.draft is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.draft.blobs import Blobs
@@ -21,6 +22,18 @@ __all__ = ["CallFiles"]
 
 Describe = Callable[[FileRef], dict[str, Any]]
 """Tells kind, MIME type and whether a file is opaque."""
+
+
+MOST_NOTES = 20
+"""Notes that the review shows of one file."""
+
+
+class _Put(msgspec.Struct, frozen=True):
+    """A new version of a file: where it is staged, and what is said of it."""
+
+    staged: Path
+    external: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 class CallFiles:
@@ -50,7 +63,7 @@ class CallFiles:
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe
         self._staged: list[Path] = []
-        self._written: dict[FileName, tuple[Path, tuple[str, ...]]] = {}
+        self._written: dict[FileName, _Put] = {}
 
     def names(self) -> Sequence[FileName]:
         """Return the names of all files, sorted."""
@@ -116,13 +129,20 @@ class CallFiles:
         """Return the path for a derived file."""
         return self._cache / key
 
-    def put(self, name: FileName, staged: Path, *, external: Sequence[str] = ()) -> None:
+    def put(
+        self,
+        name: FileName,
+        staged: Path,
+        *,
+        external: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
         """Have a staged file become the draft's version of `name` when the call succeeds.
 
         What it reaches out to is added to what the draft's version reached out to already: an edit
-        cannot hide what an earlier one brought.
+        cannot hide what an earlier one brought. Of notes the last ones are kept.
         """
-        self._written[name] = staged, tuple(external)
+        self._written[name] = _Put(staged, tuple(external), tuple(notes))
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
         """Make what was put durable and return the changes to record; nothing is recorded here.
@@ -131,9 +151,9 @@ class CallFiles:
             DiskFull: No space is left; nothing of the call will land.
         """
         changes: list[FileChanged] = []
-        for name, (staged, external) in self._written.items():
-            blob, size_bytes = await self._blobs.adopt(staged)
-            changes.append(self._change(name, blob, size_bytes, call_id, external))
+        for name, put in self._written.items():
+            blob, size_bytes = await self._blobs.adopt(put.staged)
+            changes.append(self._change(name, blob, size_bytes, call_id, put))
         return tuple(changes)
 
     def _change(
@@ -142,10 +162,11 @@ class CallFiles:
         blob: BlobHash,
         size_bytes: int,
         call_id: CallId,
-        external: tuple[str, ...],
+        put: _Put,
     ) -> FileChanged:
         before = self._seen.get(name)
         known = before.warnings if before else ()
+        noted = before.notes if before else ()
         return FileChanged(
             name=name,
             before=before.blob if before else None,
@@ -153,8 +174,10 @@ class CallFiles:
             size_bytes=size_bytes,
             before_size_bytes=before.size_bytes if before else 0,
             call_id=call_id,
-            warnings=tuple(dict.fromkeys((*known, *external))),
+            warnings=tuple(dict.fromkeys((*known, *put.external))),
             before_warnings=known,
+            notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MOST_NOTES:],
+            before_notes=noted,
         )
 
     async def drop(self) -> None:

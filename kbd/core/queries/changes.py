@@ -81,7 +81,7 @@ def _row(
         preview_kind="none" if kind.is_opaque else kind.kind,
         size_bytes=drafted.size_bytes if drafted.blob is not None else 0,
         size_before=before,
-        warnings=tuple(drafted.warnings),
+        warnings=(*drafted.warnings, *drafted.notes),
         run_id=state.run_id(drafted.run) if drafted.run else None,
         items=tuple(drafted.items),
         previous_path=previous if previous is not None else msgspec.UNSET,

@@ -18,7 +18,8 @@ class DraftFile(msgspec.Struct):
         base_size_bytes: The size of `base`.
         run: The run that changed it last, or 0.
         items: The plan items that changed it, in order.
-        warnings: What the review should show.
+        warnings: What the review should show, and a publish asks about.
+        notes: What the review shows beside it.
     """
 
     base: BlobHash | None
@@ -28,6 +29,7 @@ class DraftFile(msgspec.Struct):
     run: int = 0
     items: list[int] = []
     warnings: list[str] = []
+    notes: list[str] = []
 
 
 class Draft(msgspec.Struct):

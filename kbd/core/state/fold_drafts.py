@@ -29,6 +29,7 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         draft.files[data.name] = drafted
     drafted.blob, drafted.size_bytes = data.after, data.size_bytes
     drafted.run, drafted.warnings = record.run, list(data.warnings)
+    drafted.notes = list(data.notes)
     if record.run:
         run = state.run(record.run)
         if data.cause == "edit":

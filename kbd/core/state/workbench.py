@@ -40,6 +40,7 @@ class SeenFile(msgspec.Struct, frozen=True):
     """A file as runs see it: the draft's version if there is one.
 
     `warnings` is what the review shows of it: what it reaches out to and nobody has accepted yet.
+    `notes` is what else the review shows.
     """
 
     name: FileName
@@ -48,6 +49,7 @@ class SeenFile(msgspec.Struct, frozen=True):
     modified_at_us: int
     in_draft: bool
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -125,9 +127,15 @@ class WorkbenchState(msgspec.Struct):
             if drafted.blob is None or self.draft is None:
                 return None
             changed_at = max(self.updated_at_us, self.draft.created_at_us)
-            warnings = tuple(drafted.warnings)
+            warnings, notes = tuple(drafted.warnings), tuple(drafted.notes)
             return SeenFile(
-                name, drafted.blob, drafted.size_bytes, changed_at, in_draft=True, warnings=warnings
+                name,
+                drafted.blob,
+                drafted.size_bytes,
+                changed_at,
+                in_draft=True,
+                warnings=warnings,
+                notes=notes,
             )
         return self.published(name)
 

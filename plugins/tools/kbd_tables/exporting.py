@@ -258,5 +258,5 @@ async def _write(
     target = context.files.stage(PurePosixPath(name).suffix)
     notes = await hand_over(context, handover, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
-    context.files.put(name, target)
+    context.files.put(name, target, notes=written.warnings)
     return written, notes

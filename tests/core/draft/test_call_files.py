@@ -33,11 +33,13 @@ def opened(
     return CallFiles(state, blobs, stage, tmp_path / "cache", lambda _: {}, published=published)
 
 
-def put(files: CallFiles, name: FileName, text: str, *external: str) -> None:
+def put(
+    files: CallFiles, name: FileName, text: str, *external: str, notes: tuple[str, ...] = ()
+) -> None:
     """Stage a text and put it."""
     staged = files.stage()
     staged.write_text(text)
-    files.put(name, staged, external=external)
+    files.put(name, staged, external=external, notes=notes)
 
 
 async def test_what_an_edit_brings_is_added_to_what_is_there(blobs: Blobs, tmp_path: Path) -> None:
@@ -94,3 +96,24 @@ async def test_what_is_published_can_be_seen_beside_the_draft(blobs: Blobs, tmp_
     assert list(published.names()) == ["a.book", "gone.book"]
     assert draft.get("a.book").path.read_bytes() == b"changed"
     assert published.get("a.book").path.read_bytes() == b"base"
+
+
+async def test_notes_of_several_edits_add_up(blobs: Blobs, tmp_path: Path) -> None:
+    """The review sees what each edit noticed, once, the newest twenty; a publish asks for none."""
+    folded = Folded()
+    folded.add(A, "a")
+    for text, notes in (("one", ("skipped",)), ("two", ("skipped", "text like a formula"))):
+        files = opened(folded.state, blobs, tmp_path)
+        put(files, A, text, notes=notes)
+        (change,) = await files.land(CALL)
+        folded.apply(*((DraftOpened("d"), change) if folded.state.draft is None else (change,)))
+    assert (change.notes, change.before_notes) == (
+        ("skipped", "text like a formula"),
+        ("skipped",),
+    )
+    assert change.warnings == ()
+
+    files = opened(folded.state, blobs, tmp_path)
+    put(files, A, "three", notes=tuple(f"note {count}" for count in range(30)))
+    (change,) = await files.land(CALL)
+    assert change.notes == tuple(f"note {count}" for count in range(10, 30))
