@@ -106,6 +106,7 @@ class _Files:
         external: Sequence[str] = (),
         notes: Sequence[str] = (),
     ) -> None:
+        del notes
         before = self._files.get(name)
         known = before.external if before else ()
         self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))
