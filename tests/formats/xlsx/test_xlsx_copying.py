@@ -260,6 +260,20 @@ def test_a_picture_beside_others(drawn: Path, chart: Path, tmp_path: Path) -> No
     assert old == new
 
 
+def test_several_picks_on_one_sheet(drawn: Path, tmp_path: Path) -> None:
+    """Widths, a picture and a look that go to one sheet are all there in the end."""
+    wide, made = tmp_path / "wide.xlsx", tmp_path / "made.xlsx"
+    (part,) = parts(drawn, r"sheet1\.xml$").values()
+    cols = b'<cols><col min="1" max="2" width="20" customWidth="1"/></cols><sheetData>'
+    repacked(drawn, wide, {"xl/worksheets/sheet1.xml": part.replace(b"<sheetData>", cols)})
+    picks = ("column_widths:Data", "image:Data/Logo", "cell_style:Data!A1", "image:Data/Linked")
+    found = copy(wide, made, *((pick, "Report!A1" if "!" in pick else "Report") for pick in picks))
+
+    assert sheet(made, "Report").column_dimensions["A"].width == 20
+    assert anchors(made).count("<xdr:pic>") == 2
+    assert len(found.external) == 1
+
+
 def test_what_a_picture_reaches_out_to_is_told(drawn: Path, tmp_path: Path) -> None:
     """A picture that is loaded from an address is an external reference of the result."""
     found = copy(drawn, tmp_path / "made.xlsx", ("image:Data/Linked", "Report!A1"))

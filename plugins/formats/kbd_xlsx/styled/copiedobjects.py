@@ -92,6 +92,7 @@ class ObjectCopier:
             ) from error
         for address in self._carriage.external:
             self._book.notices.reaches(f"{sheet}, {kind} {drawn.name}", address)
+        self._carriage.external.clear()
         return f"{sheet}!{covered}" if covered else sheet
 
     def _check_variants(self) -> None:
@@ -143,6 +144,8 @@ class ObjectCopier:
 
     def _drawing(self, sheet: str, drawn: DrawnObject) -> str:
         """Return the part of a sheet's drawing, which is made if there is none."""
+        # What is pending on the sheet is written first: later it would undo what is put here.
+        self._book.settle()
         rewriting, part = self._book.rewriting, self._book.part(sheet)
         for relation in rewriting.relations(part):
             if relation.kind == "drawing" and relation.target in rewriting:
