@@ -13,7 +13,7 @@ Formats that are such packages share it. Only modules that a worker preloads imp
 """
 
 from kbd.opc.guard import MAX_PART_BYTES
-from kbd.opc.kinds import Family, Identity, identify
+from kbd.opc.kinds import Family, Identity, doubt, identify
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriting import Rewriting, xml_bytes
 
@@ -24,6 +24,7 @@ __all__ = [
     "Package",
     "Relation",
     "Rewriting",
+    "doubt",
     "identify",
     "reading_errors",
     "xml_bytes",

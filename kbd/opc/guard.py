@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from kbd.errors import FileReadFailed
 from kbd.opc.magic import check_magic
 
-__all__ = ["data_offset", "entry_name", "open_archive", "part_key", "raw_name"]
+__all__ = ["data_offset", "open_archive", "part_key", "raw_name"]
 
 MAX_ENTRIES = 10_000
 MAX_PART_BYTES = 150 * 1024 * 1024
@@ -53,7 +53,7 @@ def raw_name(info: ZipInfo) -> bytes:
     return info.orig_filename.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
 
 
-def entry_name(info: ZipInfo) -> str:
+def _name(info: ZipInfo) -> str:
     """Return an entry's name; many producers write UTF-8 without saying so."""
     try:
         return raw_name(info).decode()
@@ -63,6 +63,8 @@ def entry_name(info: ZipInfo) -> str:
 
 def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo]]:
     """Check a package's zip and return it with its entries, in order, by the key of their names.
+
+    An entry's `filename` is its name as the producer meant it, backslashes and all.
 
     Args:
         name: The file's name, for messages.
@@ -152,7 +154,7 @@ def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:
     found: dict[str, ZipInfo] = {}
     total = 0
     for info in infos:
-        part = entry_name(info)
+        part = info.filename = _name(info)
         if _LEAVES.search(part):
             raise FileReadFailed(f"{name} holds a part whose name leaves the package.")
         total += info.file_size

@@ -1,8 +1,7 @@
 """What kind of package a file is: the type of its main part against what its suffix promises.
 
 A format says what is its own with a `Family`. Programs refuse a file whose suffix and type differ,
-such as one with macros under a suffix that promises none, so an edit of it would help nobody; it
-can be read.
+such as one with macros under a suffix that promises none; it can be read.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.opc.package import CONTENT_TYPES, Package
 
-__all__ = ["Family", "Identity", "identify"]
+__all__ = ["Family", "Identity", "doubt", "identify"]
 
 _UNTOLD = ("", "application/xml", "text/xml")
 """Types that say nothing; then the part itself must tell."""
@@ -43,12 +42,13 @@ class Identity(msgspec.Struct, frozen=True):
 
     Args:
         part: Its main part.
-        doubt: Why other programs refuse it, "" if they do not. It is a sentence to refuse an edit
-            with, and a warning for a reading.
+        type: The type of that part, "" if the package does not tell.
+        has_macros: Whether macros belong to it.
     """
 
     part: str
-    doubt: str = ""
+    type: str
+    has_macros: bool
 
 
 def identify(package: Package, family: Family) -> Identity:
@@ -72,13 +72,26 @@ def identify(package: Package, family: Family) -> Identity:
             f"{name} is a package of another kind, not {family.what}: its main part is of type "
             f"{found[:_SHOWN_BYTES]}. Give it the suffix of its kind."
         )
-    meant = family.types.get(found, "")
-    if meant and meant != suffix:
-        return Identity(main, _doubt(name, f"it is of the kind that has the suffix {meant}"))
     macros = any(relation.kind == _MACROS for relation in package.relations(main))
-    if macros and found and _MACROS_PROMISED not in found:
-        return Identity(main, _doubt(name, "it holds macros and says that it does not"))
-    return Identity(main)
+    return Identity(main, found, macros)
+
+
+def doubt(identity: Identity, family: Family, name: str) -> str:
+    """Return why office programs refuse a file under its name, "" if they do not.
+
+    It is a sentence to warn the reader of a file with.
+    """
+    meant = family.types.get(identity.type, "")
+    if meant and meant != PurePath(name).suffix.lower():
+        why = f"it is of the kind that has the suffix {meant}"
+    elif identity.has_macros and meant and _MACROS_PROMISED not in identity.type:
+        why = "it holds macros and says that it does not"
+    else:
+        return ""
+    return (
+        f"Office programs refuse {name}, for {why}; open it where it was made and save it under "
+        "the right suffix."
+    )
 
 
 def _without_main(package: Package) -> str:
@@ -90,10 +103,3 @@ def _without_main(package: Package) -> str:
     if CONTENT_TYPES in package:
         return "it does not say which of its parts is the main one"
     return "it is a zip archive of other files"
-
-
-def _doubt(name: str, why: str) -> str:
-    return (
-        f"{name} is refused by office programs, for {why}; open it where it was made and save it "
-        "under the right suffix."
-    )

@@ -14,7 +14,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc.archive import ArchiveWriter
-from kbd.opc.guard import entry_name, part_key
+from kbd.opc.guard import part_key
 from kbd.opc.package import (
     CONTENT_TYPES,
     STRICT,
@@ -76,7 +76,7 @@ class Rewriting:
 
     def parts(self) -> list[str]:
         """List the parts that there will be, in order."""
-        kept = [entry_name(info) for info in self._old.values() if not info.is_dir()]
+        kept = [info.filename for info in self._old.values() if not info.is_dir()]
         added = [name for key, (name, _) in self._new.items() if key not in self._old]
         return [*(name for name in kept if name in self), *added]
 

@@ -46,7 +46,7 @@ def _map(book: Book) -> dict[str, Any]:
         with book.sheet(part) as sheet:
             sheets.append(_sheet_map(sheet))
     found: dict[str, Any] = {"sheets": sheets, "defined_names": list(workbook.defined_names)}
-    if workbook.has_macros:
+    if workbook.identity.has_macros:
         found["has_macros"] = True
     return found
 

@@ -17,6 +17,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
+from kbd.opc import doubt
 from kbd_xlsx.looking.blocks import Value
 from kbd_xlsx.looking.book import Book, looked_into
 from kbd_xlsx.looking.keeping import ShelfDamagedError
@@ -24,7 +25,7 @@ from kbd_xlsx.looking.sheet import Formula, Sheet
 from kbd_xlsx.looking.shown import plain_value, shown
 from kbd_xlsx.mapping import ROWS_PER_CHUNK
 from kbd_xlsx.references import Area, column_letters, parse_area
-from kbd_xlsx.workbook import SheetPart
+from kbd_xlsx.workbook import FAMILY, SheetPart
 
 __all__ = ["passages", "read_cells", "read_region"]
 
@@ -129,7 +130,11 @@ def _read(source: Source, region: Region, *, typed: bool) -> Reading:
             if used is None:
                 return Reading(f"{part.name}: no values.", rows=() if typed else None)
             area = parse_area(wanted, used) if wanted else _first_chunk(used)
-            return _reading(book, sheet, used, area, typed=typed)
+            reading = _reading(book, sheet, used, area, typed=typed)
+            refused = doubt(book.workbook.identity, FAMILY, source.name)
+            if refused:
+                reading = msgspec.structs.replace(reading, warnings=(*reading.warnings, refused))
+            return reading
 
     return looked_into(source, work)
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Family, Package, identify
+from kbd.opc import Family, Identity, Package, identify
 
 __all__ = ["FAMILY", "SheetPart", "Workbook", "find_sheet", "read_workbook"]
 
@@ -55,16 +55,14 @@ class Workbook(msgspec.Struct, frozen=True):
     Args:
         sheets: In the order of their tabs.
         defined_names: As a map lists them.
-        doubt: Why office programs refuse it although it can be read, "" if they do not.
+        identity: What kind of package it is.
         is_calculated_on_load: Whether programs are asked to calculate it when they open it.
-        has_macros: Whether it holds a VBA project.
     """
 
     sheets: tuple[SheetPart, ...]
     defined_names: tuple[dict[str, Any], ...]
-    doubt: str = ""
+    identity: Identity
     is_calculated_on_load: bool = False
-    has_macros: bool = False
 
 
 def read_workbook(package: Package) -> Workbook:
@@ -95,9 +93,8 @@ def read_workbook(package: Package) -> Workbook:
     return Workbook(
         tuple(sheets),
         tuple(_names(root, sheets)),
-        identity.doubt,
+        identity,
         calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true"),
-        any(relation.kind == "vbaProject" for relation in relations.values()),
     )
 
 

@@ -156,6 +156,7 @@ def test_a_suffix_that_promises_something_else_is_only_read(
     found = opened(cell, tmp_path / "blob", swapped(parts, TYPES, KIND, kind), name)
 
     assert found["map"].kind == found["read"].kind == "returned"
+    assert "Office programs refuse" in found["read"].text
     assert found["apply"].kind == "refused"
     assert "macros" in found["apply"].text
 
