@@ -73,6 +73,18 @@ def test_forms_that_cannot_be_changed_are_refused() -> None:
         styles.styled(0, {"font_bold": True})
 
 
+def test_numbers_past_all_sense_count_as_none() -> None:
+    """Ids of thousands of digits, or of none, are read as 0 and cost nothing."""
+    for text in ("9" * 5_000, "²", "-1", ""):
+        styles = sheet_of(
+            f'<styleSheet xmlns="{MAIN}"><cellXfs count="1"><xf numFmtId="{text}" fontId="{text}"/>'
+            "</cellXfs></styleSheet>"
+        )
+
+        assert styles.is_date(0) is False
+        assert styles.styled(0, {"font_bold": True}) == 1
+
+
 def test_too_many_formats_are_refused() -> None:
     """Past 64,000 cell formats a new one is refused; those that are there still serve."""
     entries = "".join(f'<xf numFmtId="{number}"/>' for number in range(MAX_CELL_FORMATS))

@@ -144,4 +144,5 @@ class StyleTables:
 def number_of(element: etree._Element | None, name: str) -> int:
     """Return an attribute as a number, 0 where it is none."""
     text = element.get(name, "0") if element is not None else "0"
-    return int(text) if text.isascii() and text.isdigit() else 0
+    # Nothing here is counted in more than nine digits, and huge ones cost much to read.
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -7,6 +7,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.pool import local_name
+from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = ["copied_anchor", "like", "moved_anchor", "next_id"]
@@ -68,8 +69,7 @@ def moved_anchor(anchor: etree._Element, picture: etree._Element, area: Area) ->
 
 def next_id(root: etree._Element) -> int:
     """Return a number that no object of a drawing has."""
-    numbers = (element.get("id", "") for element in root.iter("{*}cNvPr"))
-    return 1 + max((int(number) for number in numbers if number.isdigit()), default=1)
+    return 1 + max((number_of(element, "id") for element in root.iter("{*}cNvPr")), default=1)
 
 
 def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
@@ -77,7 +77,10 @@ def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
     corners = [child for child in anchor if local_name(child) in ("from", "to")]
     for part, first, last in (("row", area.top, MAX_ROW), ("col", area.left, MAX_COLUMN)):
         elements = [corner.find(f"{{*}}{part}") for corner in corners]
-        numbers = [int(element.text or 0) for element in elements if element is not None]
+        texts = [(element.text or "").strip() for element in elements if element is not None]
+        if not all(text.isdecimal() and len(text) < 10 for text in texts):
+            raise ValidationFailed("Its place is damaged.")
+        numbers = [int(text) for text in texts]
         shift = first - 1 - numbers[0] if numbers else 0
         if any(number + shift >= last for number in numbers):
             raise ValidationFailed("It would go past the end of the sheet.")
@@ -98,7 +101,5 @@ def _size(anchor: etree._Element, picture: etree._Element) -> tuple[int, int] | 
         extent = picture.find("./{*}spPr/{*}xfrm/{*}ext")
     if extent is None:
         return None
-    texts = extent.get("cx", ""), extent.get("cy", "")
-    if not all(text.isdigit() and int(text) for text in texts):
-        return None
-    return int(texts[0]), int(texts[1])
+    size = number_of(extent, "cx"), number_of(extent, "cy")
+    return size if all(size) else None

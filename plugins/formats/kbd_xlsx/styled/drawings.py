@@ -93,8 +93,8 @@ def _corner(element: etree._Element | None) -> str:
     """Return the cell of an anchor's corner."""
     if element is None:
         return ""
-    texts = (element.findtext("{*}row") or "", element.findtext("{*}col") or "")
-    if not all(text.strip().isdigit() for text in texts):
+    texts = [(element.findtext(f"{{*}}{part}") or "").strip() for part in ("row", "col")]
+    if not all(text.isdecimal() and len(text) < 10 for text in texts):
         return ""
     row, column = (int(text) + 1 for text in texts)
     return cell_name(row, column) if row <= MAX_ROW and column <= MAX_COLUMN else ""

@@ -12,7 +12,7 @@ from kbd_xlsx.styled.occurrences import Occurrences
 __all__ = ["ColumnSpan", "RowSpan", "SheetLooks", "read_sheet_looks"]
 
 MAX_CELLS = 1_000_000
-"""Cells of a sheet that are looked at; some 2 s."""
+"""Cells of a sheet that are looked at; some 4 s."""
 
 MAX_RULES = 500
 """Blocks of conditional formats that are kept of a sheet."""
@@ -77,6 +77,7 @@ def read_sheet_looks(package: Package, part: str) -> SheetLooks:
     """
     found = SheetLooks(Occurrences())
     row = count = 0
+    known: dict[str, int] = {}
     with package.open(part) as file, reading_errors(package.name):
         events = etree.iterparse(
             file,
@@ -90,7 +91,7 @@ def read_sheet_looks(package: Package, part: str) -> SheetLooks:
             match local_name(element):
                 case "row" if not found.unread_from:
                     row = _row_number(element, row)
-                    count += _add_row(found, row, element)
+                    count += _add_row(found, row, element, known)
                     if count > MAX_CELLS:
                         found.unread_from = row + 1
                 case "cols":
@@ -127,16 +128,19 @@ def _row_number(element: etree._Element, before: int) -> int:
     return min(number_of(element, "r") or before + 1, MAX_ROW)
 
 
-def _add_row(found: SheetLooks, row: int, element: etree._Element) -> int:
-    """Note a row and return how many cells it has."""
+def _add_row(found: SheetLooks, row: int, element: etree._Element, known: dict[str, int]) -> int:
+    """Note a row and return how many cells it has; `known` keeps what letters and digits mean."""
     column = 0
     cells = []
     for cell in element.iterchildren("{*}c"):
-        place = cell.get("r", "")
-        column = _column(place) if place else column + 1
-        cells.append((column, number_of(cell, "s")))
-    if cells != sorted(cells):
-        cells.sort()
+        letters = cell.get("r", "").rstrip("0123456789")
+        if letters:
+            column = known.get(letters) or known.setdefault(letters, _column(letters))
+        else:
+            column += 1
+        style = cell.get("s", "0")
+        cells.append((column, known.get(style) or known.setdefault(style, number_of(cell, "s"))))
+    cells.sort()
     whole = None
     if element.get("customFormat", "0") not in _FALSE:
         whole = number_of(element, "s")
