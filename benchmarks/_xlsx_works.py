@@ -19,6 +19,7 @@ from typing import Any, Union
 import msgspec
 import openpyxl
 from openpyxl.styles import Border, Font, PatternFill, Side
+from python_calamine import CalamineWorkbook
 
 from benchmarks._workbooks import HEADERS, rows
 from kbd.formats import Region, Source
@@ -110,6 +111,11 @@ def peer_values(path: Path, _: Path) -> Run:
     return lambda: list(openpyxl.load_workbook(path).worksheets[0].values)
 
 
+def calamine_values(path: Path, _: Path) -> Run:
+    """Take all values with nothing around it: what kbd reads values with."""
+    return lambda: CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0).to_python()
+
+
 def peer_set(*cells: str) -> Callable[[Path, Path], Run]:
     """Load a workbook, set cells and save it."""
 
@@ -162,6 +168,7 @@ WORKS: Mapping[str, Callable[[Path, Path], Run]] = MappingProxyType({
     "kbd set 2": kbd_set("C3000", "D3001"), "kbd plain": kbd_plain, "kbd styled": kbd_styled,
     "kbd each styled": kbd_each_styled,
     "openpyxl map": peer_map, "openpyxl read": peer_read, "openpyxl values": peer_values,
+    "calamine values": calamine_values,
     "openpyxl set 1": peer_set("C3000"), "openpyxl set 2": peer_set("C3000", "D3001"),
     "openpyxl plain": peer_plain, "openpyxl styled": peer_styled,
 })  # fmt: skip

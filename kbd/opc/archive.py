@@ -1,7 +1,7 @@
 """Writes a zip entry by entry: of new bytes, or of an entry that is copied as it lies there.
 
-The same entries give the same bytes: names and times come from the caller. There is no zip64; the
-limits of a package are far below what would need it.
+The same entries give the same bytes, as far as those who compress do: names and times come from the
+caller. There is no zip64; the limits of a package are far below what would need it.
 """
 
 import struct
@@ -9,7 +9,7 @@ import zlib
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZipInfo
 
-from isal.isal_zlib import crc32
+from isal import isal_zlib
 
 from kbd.opc.guard import raw_name
 
@@ -48,7 +48,11 @@ class ArchiveWriter:
         packed = squeezer.compress(data) + squeezer.flush()
         entry = ZipInfo(name, like.date_time if like else _EARLIEST)
         entry.compress_type = ZIP_DEFLATED
-        entry.CRC, entry.compress_size, entry.file_size = crc32(data), len(packed), len(data)
+        entry.CRC, entry.compress_size, entry.file_size = (
+            isal_zlib.crc32(data),
+            len(packed),
+            len(data),
+        )
         entry.create_system = like.create_system if like else _UNIX
         entry.external_attr = like.external_attr if like else _PRIVATE_FILE
         if like:
@@ -92,3 +96,11 @@ class ArchiveWriter:
     def _write(self, data: bytes) -> None:
         self._file.write(data)
         self._offset += len(data)
+
+
+def _deflated(data: bytes) -> bytes:
+    if len(data) >= _FAST_BYTES:
+        fast = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)
+        return fast.compress(data) + fast.flush()
+    small = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return small.compress(data) + small.flush()
