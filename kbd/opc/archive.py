@@ -25,8 +25,8 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _VERSION = 20
 _UNIX = 3
 _PRIVATE_FILE = 0o600 << 16
-_FAST_BYTES = 4 * 1024 * 1024
-"""From this size on speed counts more: a quarter of the time for a fifth more bytes."""
+_FAST_BYTES = 256 * 1024
+"""From this size on speed counts more: a fifteenth of the time for a fifth more bytes."""
 
 
 class ArchiveWriter:
@@ -43,16 +43,11 @@ class ArchiveWriter:
 
     def add(self, name: str, data: bytes, like: ZipInfo | None = None) -> None:
         """Add an entry of new bytes, deflated; `like` is the entry whose place it takes."""
-        level = 2 if len(data) >= _FAST_BYTES else 6
-        squeezer = zlib.compressobj(level, zlib.DEFLATED, -15)
-        packed = squeezer.compress(data) + squeezer.flush()
+        packed = _deflated(data)
         entry = ZipInfo(name, like.date_time if like else _EARLIEST)
         entry.compress_type = ZIP_DEFLATED
-        entry.CRC, entry.compress_size, entry.file_size = (
-            isal_zlib.crc32(data),
-            len(packed),
-            len(data),
-        )
+        entry.CRC, entry.file_size = isal_zlib.crc32(data), len(data)
+        entry.compress_size = len(packed)
         entry.create_system = like.create_system if like else _UNIX
         entry.external_attr = like.external_attr if like else _PRIVATE_FILE
         if like:
