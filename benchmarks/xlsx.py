@@ -81,6 +81,8 @@ def small(folder: Path) -> list[bool]:
         found = {"kbd": median(f"kbd {work}", path)}
         if work == "styled":
             found["kbd, a style object a cell"] = median("kbd each styled", path)
+        if work == "map":
+            found["python-calamine, alone"] = median("calamine values", path)
         found["openpyxl"] = median(f"openpyxl {work}", path, rounds)
         met.append(row(f"{SMALL:,} x 10: {title}", found, most_ms))
     return met
