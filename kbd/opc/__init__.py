@@ -12,13 +12,11 @@
 Formats that are such packages share it. Only modules that a worker preloads import it.
 """
 
-from kbd.opc.guard import MAX_PART_BYTES
 from kbd.opc.kinds import Family, Identity, doubt, identify
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriting import Rewriting, xml_bytes
 
 __all__ = [
-    "MAX_PART_BYTES",
     "Family",
     "Identity",
     "Package",

@@ -17,13 +17,12 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc.guard import MAX_PART_BYTES, data_offset, open_archive, part_key
+from kbd.opc.guard import data_offset, open_archive, part_key
 from kbd.opc.prolog import prolog_fault
 from kbd.opc.unpacking import PartStream
 
 __all__ = [
     "CONTENT_TYPES",
-    "MAX_PART_BYTES",
     "STRICT",
     "Package",
     "Relation",
