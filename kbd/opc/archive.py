@@ -26,7 +26,7 @@ _VERSION = 20
 _UNIX = 3
 _PRIVATE_FILE = 0o600 << 16
 _FAST_BYTES = 256 * 1024
-"""From this size on speed counts more: a fifteenth of the time for a fifth more bytes."""
+"""From this size on speed counts more: a quarter of the time for a fifth more bytes."""
 
 
 class ArchiveWriter:
@@ -94,8 +94,8 @@ class ArchiveWriter:
 
 
 def _deflated(data: bytes) -> bytes:
-    if len(data) >= _FAST_BYTES:
-        fast = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)
-        return fast.compress(data) + fast.flush()
-    small = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return small.compress(data) + small.flush()
+    # Not isal, four times as fast: what it makes of the same bytes depends on the processor, and
+    # the same edit shall give the same file everywhere.
+    level = 2 if len(data) >= _FAST_BYTES else 6
+    squeezer = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return squeezer.compress(data) + squeezer.flush()

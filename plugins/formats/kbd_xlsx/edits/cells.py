@@ -77,7 +77,8 @@ class CellWriter:
         for row, values in enumerate(operation.values, top):
             for column, value in enumerate(values, left):
                 content, looks = self._typed(value, shared, sheet.name, row, column)
-                headers.check(row, column, content)
+                if headers.tables:
+                    headers.check(row, column, content)
                 sheet.set(row, column, CellEdit(content, looks))
         return f"{sheet.name}!{area}"
 
@@ -111,7 +112,8 @@ class CellWriter:
         column: int,
     ) -> tuple[Content, tuple[Mapping[str, Any], ...]]:
         if not isinstance(value, TypedValue):
-            return self._content(value, None, sheet, row, column), looks
+            plain = _plain(value)
+            return plain or self._content(value, None, sheet, row, column), looks
         if value.style is not None:
             looks = (*looks, value.style)
         return self._content(value.value, value.type, sheet, row, column), looks
@@ -119,8 +121,6 @@ class CellWriter:
     def _content(
         self, value: Scalar, kind: ValueType | None, sheet: str, row: int, column: int
     ) -> Content:
-        if kind is None and (plain := _plain(value)) is not None:
-            return plain
         try:
             content = content_of(cell_value(value, kind, ""), from_1904=self._from_1904)
         except ValidationFailed:
@@ -173,11 +173,11 @@ class _Headers:
 
     def __init__(self, book: BookEdit, sheet: str) -> None:
         self._book, self._sheet = book, sheet
-        self._tables = [table for table in book.tables(sheet) if table.header_rows]
+        self.tables = [table for table in book.tables(sheet) if table.header_rows]
 
     def check(self, row: int, column: int, content: Content) -> None:
         """Rename the column of a table whose header cell is set; raises ValidationFailed."""
-        for table in self._tables:
+        for table in self.tables:
             area = table.area
             if row != area.top or not area.left <= column <= area.right:
                 continue

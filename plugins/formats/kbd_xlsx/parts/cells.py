@@ -59,14 +59,16 @@ def cell_xml(prefix: str, place: str, style: int, content: Content) -> str:
     """
     look = f' s="{style}"' if style else ""
     match content.kind:
-        case "blank":
-            return f'<{prefix}c r="{place}"{look}/>' if style else ""
-        case "number" | "formula":
-            word = ""
+        case "number":
+            return f'<{prefix}c r="{place}"{look}><{prefix}v>{content.text}</{prefix}v></{prefix}c>'
         case "text":
             word = ' t="inlineStr"'
+        case "formula":
+            word = ""
         case "boolean":
             word = ' t="b"'
+        case "blank":
+            return f'<{prefix}c r="{place}"{look}/>' if style else ""
         case other:
             assert_never(other)
     inner = inner_xml(prefix, content)
@@ -76,17 +78,17 @@ def cell_xml(prefix: str, place: str, style: int, content: Content) -> str:
 def inner_xml(prefix: str, content: Content) -> str:
     """Return what stands inside a cell that holds something."""
     match content.kind:
-        case "blank":
-            return ""
-        case "number" | "boolean":
-            return f"<{prefix}v>{content.text}</{prefix}v>"
-        case "formula":
-            return f"<{prefix}f>{escaped(content.text)}</{prefix}f>"
         case "text":
             text = content.text
             # Without the mark readers may drop blanks at the ends.
             kept = "" if text == text.strip() else ' xml:space="preserve"'
             return f"<{prefix}is><{prefix}t{kept}>{escaped(text)}</{prefix}t></{prefix}is>"
+        case "number" | "boolean":
+            return f"<{prefix}v>{content.text}</{prefix}v>"
+        case "formula":
+            return f"<{prefix}f>{escaped(content.text)}</{prefix}f>"
+        case "blank":
+            return ""
         case other:
             assert_never(other)
 
