@@ -25,13 +25,14 @@ NAMES = (
 
 
 def part(cells: Mapping[str, str]) -> bytes:
-    """A sheet's part: formulas by cell, or the XML of what stands in the cell."""
+    """A sheet's part: formulas by cell, or the XML of the cell or of what stands in it."""
     rows: dict[int, list[tuple[int, str]]] = {}
     for place, content in cells.items():
         row, column = parse_cell(place)
         text = content.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         inside = content if content.startswith("<") else f"<f>{text}</f><v>1</v>"
-        rows.setdefault(row, []).append((column, f'<c r="{place}">{inside}</c>'))
+        whole = content if content.startswith("<c ") else f'<c r="{place}">{inside}</c>'
+        rows.setdefault(row, []).append((column, whole))
     body = "".join(
         f'<row r="{row}">' + "".join(xml for _, xml in sorted(found)) + "</row>"
         for row, found in sorted(rows.items())

@@ -2,9 +2,9 @@
 
 `records` are names and tables, `cells` the formulas of a sheet's part. `operands` is what a
 formula's text refers to, read quickly by `shapes`; `meaning` which cells that is, with `tables`
-and `functions`. `book` puts them together, `index` finds who reads a cell. `stale` finds the
-results that an edit makes old, `mentions` who refers to a sheet, `currency` what a stored result
-is worth.
+and `functions`. `book` puts them together, `index` finds who reads a cell, `room` where a result
+may spread. `stale` finds the results that an edit makes old, `mentions` who refers to a sheet,
+`currency` what a stored result is worth.
 """
 
 from kbd_xlsx.calculation.book import FormulaBook

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
+from kbd_xlsx.calculation.functions import SPILLING
 from kbd_xlsx.calculation.meaning import Meaning, Meanings
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
 from kbd_xlsx.calculation.records import DefinedName, TableArea
@@ -22,12 +23,15 @@ class BookFormula(msgspec.Struct, frozen=True, gc=False):
         cell: As the file has it.
         area: The cells that its result fills, None if it is its own alone.
         meaning: The cells that it reads.
+        is_growing: Whether its result may fill more cells once it is calculated again: it is a
+            dynamic array. Legacy arrays and data tables keep their size.
     """
 
     sheet: int
     cell: FormulaCell
     area: Area | None
     meaning: Meaning
+    is_growing: bool = False
 
 
 class FormulaBook:
@@ -79,10 +83,7 @@ def _of_sheet(
         if cell.group is not None:
             shared[cell.group] = operands, cell.row, cell.column
         meaning = meanings.of(operands, (sheet, cell.row, cell.column))
-        area = _filled(cell)
-        if area is not None:
-            _add_surroundings(sheet, cell, area, meaning)
-        yield BookFormula(sheet, cell, area, meaning)
+        yield _formula(sheet, cell, operands, meaning)
     for cell in early:
         if cell.group in shared:
             yield _sharing(sheet, cell, shared[cell.group], meanings)
@@ -97,7 +98,25 @@ def _sharing(
     operands, row, column = shared
     moved = cell.row - row, cell.column - column
     meaning = meanings.of(operands, (sheet, cell.row, cell.column), moved)
-    return BookFormula(sheet, cell, None, meaning)
+    return _formula(sheet, cell, operands, meaning)
+
+
+def _formula(sheet: int, cell: FormulaCell, operands: Operands, meaning: Meaning) -> BookFormula:
+    """Return a formula; what it reads besides the operands of its text is added to its meaning."""
+    area = _filled(cell)
+    is_growing = _is_growing(cell, operands)
+    if is_growing:
+        _add_room(sheet, cell, area, meaning)
+    elif area is not None and cell.kind == "dataTable":
+        _add_inputs(sheet, cell, area, meaning)
+    return BookFormula(sheet, cell, area, meaning, is_growing)
+
+
+def _is_growing(cell: FormulaCell, operands: Operands) -> bool:
+    """Tell whether a formula is a dynamic array: by its mark, or by a function that spills."""
+    if cell.kind == "dataTable":
+        return False
+    return cell.is_dynamic or (cell.kind != "array" and not SPILLING.isdisjoint(operands.calls))
 
 
 def _filled(cell: FormulaCell) -> Area | None:
@@ -116,22 +135,27 @@ def _filled(cell: FormulaCell) -> Area | None:
     )
 
 
-def _add_surroundings(sheet: int, cell: FormulaCell, area: Area, meaning: Meaning) -> None:
-    """Add what an array or data table reads besides the operands of its text.
+def _add_inputs(sheet: int, cell: FormulaCell, area: Area, meaning: Meaning) -> None:
+    """Add what a data table reads: its input cells, the row above and the column left of it."""
+    for written in cell.inputs:
+        for place in read_operands(written).references:
+            meaning.cells.append((sheet, *_sides(place)))
+    around = max(1, area.top - 1), max(1, area.left - 1)
+    meaning.cells.append((sheet, *around, area.bottom, area.right))
 
-    A data table reads its two input cells, and the row above and the column left of it. A formula
-    that fills what room it finds fails if another value is in its way.
+
+def _add_room(sheet: int, cell: FormulaCell, area: Area | None, meaning: Meaning) -> None:
+    """Add the room of a dynamic array, as its result is another when a value is in the way.
+
+    That is the area that it fills. A result that is an error may be one for want of room, so
+    that any cell below and right of it may be the one in the way.
     """
-    if cell.kind == "dataTable":
-        for written in cell.inputs:
-            for place in read_operands(written).references:
-                meaning.cells.append((sheet, *_sides(place)))
-        around = max(1, area.top - 1), max(1, area.left - 1)
-        meaning.cells.append((sheet, *around, area.bottom, area.right))
-    elif cell.is_dynamic and cell.is_error:
+    if cell.is_error:
         meaning.cells.append((sheet, cell.row, cell.column, MAX_ROW, MAX_COLUMN))
-    elif cell.is_dynamic:
+    elif area is not None:
         meaning.cells.append((sheet, area.top, area.left, area.bottom, area.right))
+    else:
+        meaning.cells.append((sheet, cell.row, cell.column, cell.row, cell.column))
 
 
 def _sides(place: Reference) -> tuple[int, int, int, int]:

@@ -30,7 +30,8 @@ class FormulaCell(msgspec.Struct, frozen=True, gc=False):
         group: Which formula is shared, None for one that is not.
         area: The cells that an array or data table fills, as it is written, or "".
         inputs: The cells that a data table fills in, as they are written.
-        is_dynamic: Whether the formula fills as many cells as it finds room for.
+        is_dynamic: Whether the cell is marked (cm) as one of a dynamic array, whose result fills as
+            many cells as it needs; no legacy array has that mark.
         is_error: Whether the stored result is an error.
         is_stored: Whether there is a stored result.
     """
@@ -60,6 +61,8 @@ _ENCODING = re.compile(rb"""(?i)<\?xml[^>]*encoding\s*=\s*["'](?!utf-?8["']|us-a
 _ANY_FORMULA = re.compile(rb"[<:]f[\s/>]")
 _PLACE = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _ATTRIBUTE = re.compile(rb"""\s([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# What else the cell tells of a formula: that it is a dynamic array, that its result is an error.
+_TELLING = re.compile(rb"""\s(?:cm\s*=|t\s*=\s*["']e["'])""")
 _DIGITS = re.compile("[0-9]{1,7}")
 _ESCAPE = re.compile(r"_x(0[0-9A-Fa-f]{3})_")
 
@@ -121,7 +124,7 @@ def _searched(data: bytes, prefix: bytes, start: int, end: int) -> Iterator[Form
             letters, digits = place.groups()
         attributes, text, result, value = found.groups()
         row, column, text = int(digits), _number(letters), _decoded(text or b"")
-        if attributes or not value:
+        if attributes or not value or (rest and _TELLING.search(rest)):
             # An empty result is one only where it is text.
             of_cell = _attributes(rest)
             is_stored = bool(value) or (result is not None and of_cell.get("t") == "str")

@@ -8,6 +8,8 @@ together find each reference once.
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import repeat
 
 __all__ = ["SheetIndex"]
 
@@ -16,6 +18,9 @@ WIDE = 32
 
 _STRIDE = 1 << 15
 """Places that a row has in the number of a place; more than a sheet has columns."""
+
+_SEARCHED = 4
+"""Places that are searched in the time of one look at a reference."""
 
 _ROWS = 1 << 24
 """More than the rows of a sheet, and than what seven digits make of one."""
@@ -51,14 +56,17 @@ class SheetIndex:
     def take(self, top: int, left: int, bottom: int, right: int) -> Iterator[int]:
         """Yield the formulas that refer to any cell of a rectangle, and forget those references.
 
-        A formula comes once for each of its references; -1 stands for a tree that was searched.
+        A formula comes once for each of its references; -1 stands for a tree or for some places
+        that were searched.
         """
         if self._last_at:
             if top == bottom and left == right:
                 yield from self._chain(self._last_at.pop(top * _STRIDE + left, -1))
             else:
-                for place in self._places(top, left, bottom, right):
+                places, searched = self._places(top, left, bottom, right)
+                for place in places:
                     yield from self._chain(self._last_at.pop(place, -1))
+                yield from repeat(-1, searched // _SEARCHED)
         if self._last_of:
             if not self._trees:
                 self._grow()
@@ -67,19 +75,30 @@ class SheetIndex:
                 for place in self._trees[columns].take(top, bottom):
                     yield from self._chain(self._last_of.pop(place))
 
-    def _places(self, top: int, left: int, bottom: int, right: int) -> Iterable[int]:
-        """Return the places of a rectangle, or of those that are referred to, the fewer."""
-        if (bottom - top + 1) * (right - left + 1) <= len(self._last_at):
-            return (
+    def _places(self, top: int, left: int, bottom: int, right: int) -> tuple[Iterable[int], int]:
+        """Return the places of a rectangle that may be referred to, and how many were searched."""
+        last_row, last_column = self._last
+        bottom, right = min(bottom, last_row), min(right, last_column)
+        count = max(0, bottom - top + 1) * max(0, right - left + 1)
+        if count <= len(self._last_at):
+            found = (
                 row * _STRIDE + column
                 for row in range(top, bottom + 1)
                 for column in range(left, right + 1)
             )
-        return [
+            return found, count
+        within = [
             place
             for place in self._last_at
             if top <= place // _STRIDE <= bottom and left <= place % _STRIDE <= right
         ]
+        return within, len(self._last_at)
+
+    @cached_property
+    def _last(self) -> tuple[int, int]:
+        """The last row and the last column of the single cells that were referred to at first."""
+        places = self._last_at
+        return max(places) // _STRIDE, max(place % _STRIDE for place in places)
 
     def _chain(self, entry: int) -> Iterator[int]:
         while entry >= 0:

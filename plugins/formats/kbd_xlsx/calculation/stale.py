@@ -5,15 +5,24 @@ What a formula reads is told by its text; one whose text does not tell (INDIRECT
 macros, text that cannot be scanned) counts as reading every cell, and OFFSET as reading all of
 the sheets that its formula names.
 
+A dynamic array (its cell is marked so, or its formula has a function that spills) may fill more
+cells than before once it is calculated again. If it is new or old, all cells below and right of
+it count as changed, too, as far as no other formula bounds its room. It is old also if a value
+comes into the cells that it fills or goes out of them, and, if its result is an error, which may
+be for want of room, if anything below and right of it changes. Legacy arrays and data tables keep
+their size.
+
 A formula that only asks for the time or for chance (NOW, TODAY, RAND) keeps its result: it was
 that of one moment before the edit, and is so after it.
 """
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.index import SheetIndex
+from kbd_xlsx.calculation.room import Room
 from kbd_xlsx.references import Area
 
 __all__ = ["MAX_STEPS", "stale_results"]
@@ -56,6 +65,7 @@ class _Graph:
         self._sheets, self._rows, self._columns = array("l"), array("l"), array("l")
         self._areas: dict[int, Area] = {}
         self._stored = bytearray()
+        self._growing: set[int] = set()
         self._read_all: list[int] = []
         self._indexes = [SheetIndex() for _ in book.sheets]
         for number, formula in enumerate(book.formulas()):
@@ -66,6 +76,8 @@ class _Graph:
             self._stored.append(cell.is_stored)
             if formula.area is not None:
                 self._areas[number] = formula.area
+            if formula.is_growing:
+                self._growing.add(number)
             if formula.meaning.reads_all:
                 self._read_all.append(number)
                 continue
@@ -112,12 +124,21 @@ class _Graph:
         return {self._titles[sheet]: areas for sheet, areas in sorted(found.items())}
 
     def _result(self, number: int) -> tuple[int, int, int, int, int]:
+        """Return the cells that an old result filled or that the new one may fill."""
         area = self._areas.get(number)
-        sheet = self._sheets[number]
+        sheet, row, column = self._place(number)
         if area is None:
-            row, column = self._rows[number], self._columns[number]
-            return sheet, row, column, row, column
+            area = Area(row, column, row, column)
+        if number in self._growing:
+            area = self._room.of((sheet, row, column), area)
         return sheet, area.top, area.left, area.bottom, area.right
+
+    @cached_property
+    def _room(self) -> Room:
+        return Room(map(self._place, self._growing), map(self._place, range(len(self._rows))))
+
+    def _place(self, number: int) -> tuple[int, int, int]:
+        return self._sheets[number], self._rows[number], self._columns[number]
 
 
 def _merged(book: FormulaBook, changed: Mapping[str, Sequence[Area]]) -> list[tuple[int, Area]]:

@@ -1,0 +1,159 @@
+"""Dynamic arrays: they may fill more cells than before, or find no room, after an edit."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from calculation_books import area, book, cells
+from kbd_xlsx.calculation import stale_results
+from kbd_xlsx.calculation.index import SheetIndex
+
+FILTER = "_xlfn._xlws.FILTER(A1:A3,A1:A3)"
+
+
+def dynamic(place: str, filled: str, formula: str = "A1:A3", attributes: str = "") -> str:
+    """A cell with a dynamic array that fills an area, with a stored result."""
+    return (
+        f'<c r="{place}" {attributes} cm="1"><f t="array" ref="{filled}">{formula}</f><v>1</v></c>'
+    )
+
+
+def after(changed: str, contents: Mapping[str, str], other: Mapping[str, str] | None = None) -> str:
+    """The old results of the sheets Data and Other once cells of Data have changed, as a text."""
+    stale = stale_results(book(Data=contents, Other=other or {}), {"Data": [area(changed)]})
+    return " ".join(sorted(name.removeprefix("Data!") for name in cells(stale)))
+
+
+READERS = {
+    "Z20": "C4*2",
+    "Z21": "SUM(C9:C90)",
+    "Z22": "E2",
+    "Z23": "SUM(H3:J3)",
+    "Z24": "H30",
+    "Z25": "SUM($1:$1)+SUM(A:B)",
+    "Z26": "D1+B9",
+    "Z27": "Other!C4",
+}
+"""Formulas that read below, right, and below right of C2:D3; then above, left, elsewhere."""
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        dynamic("C2", "C2:D3"),
+        dynamic("C2", "C2"),
+        '<c r="C2" cm="1"><f>A1:A3</f><v>1</v></c>',
+        f"<f>{FILTER}</f><v>1</v>",
+        "<f>SUM(_xlfn.TAKE(A1:A3,2))</f><v>1</v>",
+        f'<f t="shared" si="0" ref="C2">{FILTER}</f><v>1</v>',
+    ],
+)
+def test_an_old_dynamic_array_may_fill_more_cells(array: str) -> None:
+    """What reads below and right of it is old with it, and nothing else."""
+    found = after("A2", {"C2": array} | READERS, {"A1": "Data!C5", "A2": "Data!B1"}).split()
+
+    assert set(found) - {"C2", "C3", "D2", "D3", "Z25"} == {
+        "Other!A1", "Z20", "Z21", "Z22", "Z23", "Z24"
+    }  # fmt: skip
+    assert "C2" in found
+    assert after("B5", {"C2": array} | READERS) == "Z25"
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        '<f t="array" ref="C2:D3">A1:A3</f><v>1</v>',
+        '<f t="array" ref="C2">_xlfn.UNIQUE(A1:A3)</f><v>1</v>',
+        '<f t="dataTable" ref="C2:D3" r1="A2"/><v>1</v>',
+        '<c r="C2" cm="1"><f t="dataTable" ref="C2:D3" r1="A2"/><v>1</v></c>',
+        '<f>"_xlfn.FILTER("&amp;A2</f><v>1</v>',
+        "<f>_xlfn.XLOOKUP(1,A1:A3,B1:B3)</f><v>1</v>",
+    ],
+)
+def test_other_formulas_keep_their_size(array: str) -> None:
+    """A legacy array, a data table or a plain formula makes nothing old beside what it fills."""
+    found = after("A2", {"C2": array} | READERS).split()
+
+    assert set(found) - {"C3", "D2", "D3"} == {"C2", "Z25"}
+
+
+@pytest.mark.parametrize(("formula", "old"), [(FILTER, "Z20 Z21 Z22 Z23 Z24"), ("SUM(A1:A3)", "")])
+def test_a_new_dynamic_array_may_fill_cells(formula: str, old: str) -> None:
+    """Where one is written, what reads the cells that it may fill is old."""
+    assert after("C2", {"C2": f"<f>{formula}</f>"} | READERS) == old
+
+
+def test_formulas_bound_the_room_of_a_dynamic_array() -> None:
+    """Beyond the next formula below or right of it there is no cell that it could fill."""
+    bounds = {"C6": "1", "G2": "1"}
+    readers = {"Z20": "C5", "Z21": "C7", "Z22": "F2", "Z23": "H2", "Z24": "F5", "Z25": "F7"}
+
+    found = after("A2", {"C2": dynamic("C2", "C2:D3")} | bounds | readers)
+
+    assert found == "C2 C3 D2 D3 Z20 Z22 Z24"
+
+
+def test_dynamic_arrays_pass_it_on() -> None:
+    """One that reads where another may spread is old, and so is what reads where it may spread."""
+    second = dynamic("H8", "H8", "C5:C9")
+
+    found = after("A2", {"C2": dynamic("C2", "C2"), "H8": second, "Z30": "AA3", "Y40": "H9"})
+
+    assert found == "C2 H8 Y40 Z30"
+
+
+def test_a_value_in_the_way_of_a_dynamic_array() -> None:
+    """A change among the cells that it fills makes it old, one beside them does not."""
+    contents = {"C2": dynamic("C2", "C2:D3"), "Z20": "C9", "Z21": "B3"}
+
+    assert after("D3", contents) == "C2 C3 D2 D3 Z20"
+    assert after("C4", contents) == ""
+    assert after("E2:E9", contents) == ""
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        dynamic("C2", "C2", attributes='t="e" vm="1"'),
+        f'<c r="C2" t="e"><f>{FILTER}</f><v>#SPILL!</v></c>',
+        f"<c r=\"C2\" t = 'e'><f>{FILTER}</f><v>#SPILL!</v></c>",
+    ],
+)
+def test_a_dynamic_array_that_found_no_room(array: str) -> None:
+    """One whose result is an error is old once a cell that it may need has changed."""
+    contents = {"C2": array, "Z20": "C9", "Z21": "B3"}
+
+    for place in ("C4", "E2", "F9"):
+        assert after(place, contents) == "C2 Z20", place
+    for place in ("C1", "B2", "B9"):
+        assert after(place, contents) == "", place
+
+
+def test_many_dynamic_arrays_are_bounded_work() -> None:
+    """Where looking for readers takes too long, every result counts as old."""
+    places = [f"{chr(65 + column)}{2 + column}" for column in range(1, 20)]
+    contents = {place: dynamic(place, place, "A1") for place in places}
+    contents |= {f"AB{row}": f"A{row}" for row in range(100, 500)}
+    found = book(Data=contents)
+
+    few = cells(stale_results(found, {"Data": [area("T2:T9")]}, max_steps=1_000))
+    most = cells(stale_results(found, {"Data": [area("A1")]}, max_steps=1_000))
+    all_read = cells(stale_results(found, {"Data": [area("A1")]}))
+
+    assert few == set()
+    assert len(most) == 419
+    assert all_read == {f"Data!{place}" for place in places}
+
+
+@pytest.mark.parametrize("count", [3, 3_000])
+def test_large_areas_find_single_cells(count: int) -> None:
+    """An area up to the sheet's end finds the cells within it, be they few or many."""
+    index = SheetIndex()
+    for number in range(count):
+        index.add(number, 10 + number, 5, 10 + number, 5)
+    index.add(count, 900_000, 9, 900_000, 9)
+
+    found = {number for number in index.take(11, 5, 1_048_576, 16_384) if number >= 0}
+
+    assert found == {*range(1, count), count}
+    assert set(index.take(1, 1, 1_048_576, 16_384)) - {-1} == {0}
