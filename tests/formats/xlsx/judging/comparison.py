@@ -9,8 +9,8 @@ from lxml import etree
 from judging.belongings import compare_belongings
 from judging.book import Book
 from judging.contents import compare_cells, holds
-from judging.dependents import affected
-from judging.differences import Difference, Edit
+from judging.dependents import affected, is_spilling
+from judging.differences import Difference, Edit, Formula
 from judging.features import compare_features, compare_tables, compare_workbook
 from judging.places import name, place
 from judging.soundness import UNREADABLE, book_faults
@@ -46,7 +46,12 @@ def compare(before: Path, after: Path, edit: Edit = Edit()) -> list[Difference]:
 
 def _differences(before: Book, after: Book, edit: Edit) -> Iterator[Difference]:
     changed = [(sheet.lower(), place(cell)) for sheet, cell in edit.cells]
-    touched = affected(before, changed)
+    spilling = [
+        (sheet.lower(), place(cell))
+        for (sheet, cell), value in edit.cells.items()
+        if isinstance(value, Formula) and is_spilling(value.text) and sheet not in edit.added
+    ]
+    touched = affected(before, changed, spilling)
     yield from compare_workbook(before, after, edit)
     yield from compare_belongings(before, after)
     yield from compare_tables(before, after, edit)

@@ -3,11 +3,15 @@
 Two answers: the cells whose stored result an edit may cost (generous: whole tables, and every
 formula that is volatile or names what nobody knows), and those whose stored result it must
 cost, because they refer to a changed cell plainly and so show an old result if they keep it.
+
+A dynamic array that is calculated again may fill more cells than before. It may cost the results
+of all that reads below and right of it, up to the next formula of its own column and row; it must
+cost those that read the empty cells next to it, which are the first that it would fill.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -15,14 +19,17 @@ from openpyxl.formula import Tokenizer
 from openpyxl.formula.tokenizer import Token, TokenizerError
 from openpyxl.utils import FORMULAE
 
-from judging.book import Book, TableArea
+from judging.book import Book, Sheet, TableArea
 from judging.cells import Cell
-from judging.places import Box, Place, box
+from judging.places import MAX_COLUMN, MAX_ROW, Box, Place, box, name
 
-__all__ = ["Affected", "affected"]
+__all__ = ["Affected", "affected", "is_spilling"]
 
 Spot = tuple[str, Place]
 """A cell: the title of its sheet in lower case, and where."""
+
+Where = Spot | tuple[str, Box]
+"""A cell, or all cells of a rectangle."""
 
 VOLATILE = re.compile(
     r"\b(NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|OFFSET|INDIRECT|CELL|INFO|RTD|CUBE\w+"
@@ -32,6 +39,12 @@ VOLATILE = re.compile(
 _CALL = re.compile(r"([A-Za-z_][\w.]*)\(")
 _CROSSING = re.compile(r"[A-Z]\$?\d+ +\$?[A-Z]{1,3}\$?\d", re.IGNORECASE)
 _NEWER = ("AGGREGATE",)
+_SPILLING = re.compile(
+    r"_xlfn\.(?:_xlws\.)?(?:ANCHORARRAY|BYCOL|BYROW|CHOOSECOLS|CHOOSEROWS|DROP|EXPAND|FILTER|GROUPBY"
+    r"|HSTACK|MAKEARRAY|MAP|PIVOTBY|RANDARRAY|REDUCE|SCAN|SEQUENCE|SORT|SORTBY|STOCKHISTORY|TAKE"
+    r"|TEXTSPLIT|TOCOL|TOROW|TRIMRANGE|UNIQUE|VSTACK|WRAPCOLS|WRAPROWS)\("
+)
+_STRING = re.compile('"[^"]*"')
 _SHEETS = re.compile(r"^(?:'((?:[^']|'')+)'|([^'!]+))!(.+)$", re.DOTALL)
 _TABLE = re.compile(r"^([^\[\]!]*)\[(.*)\]$", re.DOTALL)
 
@@ -177,63 +190,184 @@ class _Graph:
             else:
                 self.ranges[sheet][area].append(number)
 
-    def close(self, start: Iterable[Spot], spread: Callable[[int], Iterator[Spot]]) -> set[int]:
+    def close(self, start: Iterable[Where], spread: Callable[[int], Iterator[Where]]) -> set[int]:
         """The formulas that start reaches; each range is looked at until it is hit."""
         found: set[int] = set()
         pending = list(start)
         seen = set(pending)
         while pending:
-            spot = pending.pop()
-            sheet, cell = spot
-            hit = list(self.single.get(spot, ()))
-            for area in [area for area in self.ranges[sheet] if area.holds(cell)]:
-                hit += self.ranges[sheet].pop(area)
+            what = pending.pop()
+            hit = self._within(*what) if isinstance(what[1], Box) else self._at((what[0], what[1]))
             for number in hit:
                 if number not in found:
                     found.add(number)
-                    news = [spot for spot in spread(number) if spot not in seen]
+                    news = [what for what in spread(number) if what not in seen]
                     seen.update(news)
                     pending += news
         return found
+
+    def _at(self, spot: Spot) -> list[int]:
+        sheet, cell = spot
+        hit = list(self.single.get(spot, ()))
+        for area in [area for area in self.ranges[sheet] if area.holds(cell)]:
+            hit += self.ranges[sheet].pop(area)
+        return hit
+
+    def _within(self, sheet: str, room: Box) -> list[int]:
+        hit = [
+            number
+            for (title, cell), numbers in self.single.items()
+            if title == sheet and room.holds(cell)
+            for number in numbers
+        ]
+        for area in [area for area in self.ranges[sheet] if _meet(area, room)]:
+            hit += self.ranges[sheet].pop(area)
+        return hit
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return (
+        one.top <= other.bottom
+        and other.top <= one.bottom
+        and one.left <= other.right
+        and other.left <= one.right
+    )
 
 
 class _Formula(NamedTuple):
     sheet: str
     cell: Cell
+    room: Box | None
+    free: tuple[Box, ...]
+
+    @property
+    def spots(self) -> Iterator[Spot]:
+        """The cells that it fills."""
+        yield self.sheet, self.cell.at
+        if self.cell.array:
+            area = box(self.cell.array)
+            for row in range(area.top, area.bottom + 1):
+                for column in range(area.left, area.right + 1):
+                    yield self.sheet, Place(row, column)
 
 
-def affected(book: Book, changed: Iterable[Spot]) -> Affected:
-    """Work out which stored results a change of these cells may and must cost."""
-    changed = list(changed)
-    reader, may, must = _Reader(book), _Graph(), _Graph()
-    formulas: list[_Formula] = []
-    unsure: set[int] = set()
+def is_spilling(formula: str) -> bool:
+    """Whether a function of a formula returns as many cells as there are."""
+    return bool(_SPILLING.search(_STRING.sub("", formula)))
+
+
+def _is_dynamic(cell: Cell) -> bool:
+    """Whether a formula fills as many cells as it needs; legacy arrays and data tables do not."""
+    if "t=dataTable" in cell.extra or cell.formula is None:
+        return False
+    return "cm=" in cell.extra or (not cell.array and is_spilling(cell.formula))
+
+
+def _room(sheet: Sheet, at: Place, changed: Container[Spot]) -> Box:
+    """The cells that a dynamic array may fill: up to the next formula of its column and row."""
+    title = sheet.title.lower()
+    others = [
+        cell.at
+        for cell in sheet.cells.values()
+        if cell.formula is not None and (title, cell.at) not in changed
+    ]
+    rows = [other.row for other in others if other.column == at.column and other.row > at.row]
+    columns = [other.column for other in others if other.row == at.row and other.column > at.column]
+    bottom, right = min(rows, default=MAX_ROW + 1) - 1, min(columns, default=MAX_COLUMN + 1) - 1
+    return Box(at.row, at.column, bottom, right)
+
+
+def _free(sheet: Sheet, at: Place, area: Box, changed: Container[Spot]) -> tuple[Box, ...]:
+    """The empty cells next below and next right of an array, none of which an edit changed."""
+    title = sheet.title.lower()
+
+    def is_free(cell: Place) -> bool:
+        found = sheet.cells.get(cell)
+        is_empty = found is None or (found.kind == "blank" and found.formula is None)
+        return is_empty and (title, cell) not in changed
+
+    below = Box(area.bottom + 1, area.left, area.bottom + 1, area.right)
+    beside = Box(area.top, area.right + 1, area.bottom, area.right + 1)
+    strips = (below, beside) if at == (area.top, area.left) else ()
+    return tuple(
+        strip
+        for strip in strips
+        if strip.bottom <= MAX_ROW
+        and strip.right <= MAX_COLUMN
+        and all(
+            is_free(Place(row, column))
+            for row in range(strip.top, strip.bottom + 1)
+            for column in range(strip.left, strip.right + 1)
+        )
+    )
+
+
+def _formulas(book: Book, changed: Container[Spot]) -> Iterator[_Formula]:
     for sheet in book.worksheets:
-        title = sheet.title.lower()
         for cell in sheet.cells.values():
             if cell.formula is None:
                 continue
-            reach = reader.reach(cell.formula, title, cell.at)
-            table = "t=dataTable" in cell.extra
-            may.add(len(formulas), (*reach.areas, *reach.loose))
-            must.add(len(formulas), () if table else reach.areas)
-            if reach.unsure or table:
-                unsure.add(len(formulas))
-            formulas.append(_Formula(title, cell))
+            room: Box | None = None
+            free: tuple[Box, ...] = ()
+            if _is_dynamic(cell):
+                room = _room(sheet, cell.at, changed)
+                if "cm=" in cell.extra and cell.array:
+                    free = _free(sheet, cell.at, box(cell.array), changed)
+            yield _Formula(sheet.title.lower(), cell, room, free)
 
-    def spread(number: int) -> Iterator[Spot]:
-        title, cell = formulas[number]
-        yield title, cell.at
-        if cell.array:
-            area = box(cell.array)
-            for row in range(area.top, area.bottom + 1):
-                for column in range(area.left, area.right + 1):
-                    yield title, Place(row, column)
+
+def affected(book: Book, changed: Iterable[Spot], spilling: Iterable[Spot] = ()) -> Affected:
+    """Work out which stored results a change of these cells may and must cost.
+
+    Args:
+        book: The workbook before the change.
+        changed: The cells.
+        spilling: Those of them that a dynamic array comes into.
+    """
+    changed = set(changed)
+    reader, may, must = _Reader(book), _Graph(), _Graph()
+    formulas = list(_formulas(book, changed))
+    unsure: set[int] = set()
+    for number, formula in enumerate(formulas):
+        title, cell = formula.sheet, formula.cell
+        reach = reader.reach(cell.formula or "", title, cell.at)
+        own: list[tuple[str, Box]] = []
+        sure: list[tuple[str, Box]] = []
+        if formula.room:
+            # An error may be one for want of room: then any value below and right is in the way.
+            area = Box(*cell.at, MAX_ROW, MAX_COLUMN)
+            is_near = any(sheet == title and area.holds(at) for sheet, at in changed)
+            own = [(title, area if cell.kind == "error" else box(cell.array or name(cell.at)))]
+            sure = own if cell.kind != "error" or is_near else []
+        is_table = "t=dataTable" in cell.extra
+        may.add(number, (*reach.areas, *reach.loose, *own))
+        must.add(number, () if is_table else (*reach.areas, *sure))
+        if reach.unsure or is_table:
+            unsure.add(number)
+
+    def at_most(number: int) -> Iterator[Where]:
+        formula = formulas[number]
+        yield from formula.spots
+        if formula.room:
+            yield formula.sheet, formula.room
+
+    def at_least(number: int) -> Iterator[Where]:
+        formula = formulas[number]
+        yield from formula.spots
+        yield from ((formula.sheet, strip) for strip in formula.free)
 
     def spots(numbers: set[int]) -> frozenset[Spot]:
-        return frozenset(spot for number in numbers for spot in spread(number))
+        return frozenset(spot for number in numbers for spot in formulas[number].spots)
 
-    doubtful = [spot for number in unsure for spot in spread(number)]
+    sheets = {sheet.title.lower(): sheet for sheet in book.worksheets}
+    rooms = [(title, _room(sheets[title], at, changed)) for title, at in spilling]
+    strips = [
+        (title, strip)
+        for title, at in spilling
+        for strip in _free(sheets[title], at, box(name(at)), changed)
+    ]
+    doubtful = [where for number in unsure for where in at_most(number)]
     return Affected(
-        spots(may.close([*changed, *doubtful], spread) | unsure), spots(must.close(changed, spread))
+        spots(may.close([*changed, *rooms, *doubtful], at_most) | unsure),
+        spots(must.close([*changed, *strips], at_least)),
     )

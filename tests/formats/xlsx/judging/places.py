@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["Box", "Place", "box", "name", "place"]
+__all__ = ["MAX_COLUMN", "MAX_ROW", "Box", "Place", "box", "name", "place"]
 
 _PLACE = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})$")
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
