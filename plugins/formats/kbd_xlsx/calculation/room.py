@@ -55,4 +55,4 @@ class Room:
 
 def _before_next(places: list[int], place: int, last: int) -> int:
     after = bisect_right(places, place)
-    return places[after] - 1 if after < len(places) else last
+    return places[after] - 1 if after < len(places) else max(place, last)
