@@ -8,6 +8,7 @@ they are unknown names; people and models leave it out.
 import re
 
 from kbd.errors import ValidationFailed
+from kbd_xlsx.calculation.functions import SPILLING
 
 __all__ = ["checked_formula", "looks_like_formula", "reach_of", "spills"]
 
@@ -51,13 +52,8 @@ ARRAYTOTEXT BYCOL BYROW CHOOSECOLS CHOOSEROWS DROP EXPAND HSTACK ISOMITTED LAMBD
 MAP RANDARRAY REDUCE SCAN SEQUENCE SORTBY TAKE TEXTAFTER TEXTBEFORE TEXTSPLIT TOCOL TOROW UNIQUE
 VALUETOTEXT VSTACK WRAPCOLS WRAPROWS XLOOKUP XMATCH IMAGE GROUPBY PIVOTBY PERCENTOF
 """
-_SPILLING_NAMES = """
-BYCOL BYROW CHOOSECOLS CHOOSEROWS DROP EXPAND HSTACK MAKEARRAY MAP RANDARRAY SCAN SEQUENCE SORTBY
-TAKE TEXTSPLIT TOCOL TOROW UNIQUE VSTACK WRAPCOLS WRAPROWS GROUPBY PIVOTBY
-"""
 _FUTURE = frozenset(_FUTURE_NAMES.split())
 _FUTURE_OF_SHEETS = frozenset(("FILTER", "SORT"))
-_SPILLING = _FUTURE_OF_SHEETS | frozenset(_SPILLING_NAMES.split())
 
 
 def checked_formula(text: str, place: str) -> str:
@@ -96,7 +92,7 @@ def reach_of(formula: str) -> str | None:
 def spills(formula: str) -> str | None:
     """Return the function of a formula whose result is more than one cell, None without one."""
     names: list[str] = _FUNCTION.findall(_PREFIX.sub("", _OPAQUE.sub("", formula)))
-    return next((name.upper() for name in names if name.upper() in _SPILLING), None)
+    return next((name.upper() for name in names if name.upper() in SPILLING), None)
 
 
 def looks_like_formula(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
-from kbd_xlsx.calculation.functions import SPILLING
+from kbd_xlsx.calculation.functions import SPILLING_CALLS
 from kbd_xlsx.calculation.meaning import Meaning, Meanings
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
 from kbd_xlsx.calculation.records import DefinedName, TableArea
@@ -116,7 +116,8 @@ def _is_growing(cell: FormulaCell, operands: Operands) -> bool:
     """Tell whether a formula is a dynamic array: by its mark, or by a function that spills."""
     if cell.kind == "dataTable":
         return False
-    return cell.is_dynamic or (cell.kind != "array" and not SPILLING.isdisjoint(operands.calls))
+    may_spill = cell.kind != "array" and not SPILLING_CALLS.isdisjoint(operands.calls)
+    return cell.is_dynamic or may_spill
 
 
 def _filled(cell: FormulaCell) -> Area | None:

@@ -4,7 +4,7 @@ The names are those of Excel's and LibreOffice's function lists; a function that
 them is a macro or an add-in, which may read any cell.
 """
 
-__all__ = ["MOMENTARY", "PLAIN", "SPILLING", "known_name"]
+__all__ = ["MOMENTARY", "PLAIN", "SPILLING", "SPILLING_CALLS", "known_name"]
 
 _PLAIN_NAMES = """
 _FV ABS ACCRINT ACCRINTM ACOS ACOSH ACOT ACOTH ADDRESS AGGREGATE AMORDEGRC AMORLINC ANCHORARRAY AND
@@ -66,16 +66,19 @@ _MOMENTARY_NAMES = "CELL INDIRECT INFO NOW OFFSET RAND RANDARRAY RANDBETWEEN RTD
 MOMENTARY = frozenset(_MOMENTARY_NAMES.split())
 """Functions that are calculated each time, or that fetch: their result may differ at once."""
 
-_NAMES_THAT_SPILL = """
+_SPILLING_NAMES = """
 ANCHORARRAY BYCOL BYROW CHOOSECOLS CHOOSEROWS DROP EXPAND FILTER GROUPBY HSTACK MAKEARRAY MAP
-PIVOTBY RANDARRAY REDUCE SCAN SEQUENCE SORT SORTBY STOCKHISTORY TAKE TEXTSPLIT TOCOL TOROW
-TRIMRANGE UNIQUE VSTACK WRAPCOLS WRAPROWS
+PIVOTBY RANDARRAY SCAN SEQUENCE SORT SORTBY STOCKHISTORY TAKE TEXTSPLIT TOCOL TOROW TRIMRANGE
+UNIQUE VSTACK WRAPCOLS WRAPROWS
 """
 
-SPILLING = frozenset(
-    f"{prefix}{name}" for prefix in ("_xlfn.", "_xlfn._xlws.") for name in _NAMES_THAT_SPILL.split()
+SPILLING = frozenset(_SPILLING_NAMES.split())
+"""Functions that return as many cells as there are, not just one."""
+
+SPILLING_CALLS = frozenset(
+    f"{prefix}{name}" for prefix in ("_xlfn.", "_xlfn._xlws.") for name in SPILLING
 )
-"""Functions, as files have them, that return as many cells as there are, not just one."""
+"""The same as files have them."""
 
 _PREFIXES = ("_XLFN.", "_XLWS.", "_XLDUDF_", "COM.MICROSOFT.", "ORG.LIBREOFFICE.")
 
