@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from calculation_books import area, book, cells
-from kbd_xlsx.calculation import stale_results
+from calculation_books import area, book, cells, part
+from kbd_xlsx.calculation import FormulaBook, stale_results
 from kbd_xlsx.calculation.index import SheetIndex
+from kbd_xlsx.references import cell_name, parse_cell
+from test_calculation import naive_reads
 
 FILTER = "_xlfn._xlws.FILTER(A1:A3,A1:A3)"
 
@@ -157,3 +161,63 @@ def test_large_areas_find_single_cells(count: int) -> None:
 
     assert found == {*range(1, count), count}
     assert set(index.take(1, 1, 1_048_576, 16_384)) - {-1} == {0}
+
+
+PLACES = [f"{column}{row}" for row in range(1, 7) for column in "ABCDE"]
+SHAPES = st.sampled_from(["plain", "one", "wide", "tall", "error"])
+FORMULAS = st.sampled_from([*PLACES, "A1:B2", "C3:D4", "$B:$B", "4:5", "D2:E6"])
+Cell = tuple[int, int]
+
+
+class Naive:
+    """The same by sets of cells, among the first 8 rows and columns of one sheet."""
+
+    def __init__(self, contents: Mapping[str, tuple[str, str]]) -> None:
+        self.filled: dict[Cell, set[Cell]] = {}
+        self.reads: dict[Cell, set[Cell]] = {}
+        self.spread: dict[Cell, set[Cell]] = {}
+        anchors = {parse_cell(place) for place in contents}
+        for place, (text, shape) in contents.items():
+            row, column = parse_cell(place)
+            bottom, right = row + (shape == "tall"), column + (shape == "wide")
+            filled = {(y, x) for y in (row, bottom) for x in (column, right)}
+            below = {(y, x) for y in range(row, 9) for x in range(column, 9)}
+            self.filled[row, column] = self.spread[row, column] = filled
+            self.reads[row, column] = {(y, x) for _, y, x in naive_reads("Data", text)}
+            if shape == "plain":
+                continue
+            end = min((y for y, x in anchors if x == column and y > bottom), default=9)
+            side = min((x for y, x in anchors if y == row and x > right), default=9)
+            self.spread[row, column] = {(y, x) for y, x in below if y < end and x < side} | filled
+            self.reads[row, column] |= below if shape == "error" else filled
+
+    def stale(self, changed: set[Cell]) -> set[Cell]:
+        """The cells whose results are old, until none is added."""
+        reached, stale = set(changed), set[Cell]()
+        while more := {at for at, read in self.reads.items() if read & reached} - stale:
+            stale |= more
+            reached |= {cell for at in more for cell in self.spread[at]}
+        return {cell for at in stale for cell in self.filled[at]}
+
+
+@settings(max_examples=200)
+@given(
+    contents=st.dictionaries(st.sampled_from(PLACES), st.tuples(FORMULAS, SHAPES), max_size=9),
+    changed=st.sets(st.sampled_from(PLACES), min_size=1, max_size=2),
+)
+def test_as_sets_of_cells_have_it(contents: dict[str, tuple[str, str]], changed: set[str]) -> None:
+    """Among random formulas, many of them dynamic arrays, just those are old that must be."""
+    naive = Naive(contents)
+    written = {}
+    for place, (text, shape) in contents.items():
+        row, column = parse_cell(place)
+        end = cell_name(row + (shape == "tall"), column + (shape == "wide"))
+        mark = 't="e"' if shape == "error" else ""
+        is_plain = shape == "plain"
+        written[place] = text if is_plain else dynamic(place, f"{place}:{end}", text, mark)
+
+    found = FormulaBook([("Data", part(written))])
+    stale = stale_results(found, {"Data": [area(place) for place in changed]})
+
+    expected = naive.stale({parse_cell(place) for place in changed})
+    assert cells(stale) == {f"Data!{cell_name(*at)}" for at in expected}
