@@ -4,6 +4,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from kbd.errors import ValidationFailed
+from kbd_xlsx.workbook import EARLY_TYPES
 
 __all__ = ["check_new_name", "fitting_type"]
 
@@ -40,7 +41,8 @@ def fitting_type(content_type: str, suffix: str) -> str:
     """Return the type that a workbook's main part must have under a suffix.
 
     Programs refuse a workbook whose type is not that of its suffix. A template under the suffix of
-    a workbook becomes one, and the reverse; macros are neither dropped nor promised.
+    a workbook becomes one, and the reverse; a type from before the standard becomes that of the
+    standard; macros are neither dropped nor promised.
 
     Args:
         content_type: The type that it has.
@@ -62,6 +64,7 @@ def fitting_type(content_type: str, suffix: str) -> str:
             f"The workbook has no macros, which {suffix} promises; write it as .xlsx."
         )
     is_template = "template" in content_type.lower()
-    if is_template == (suffix in TEMPLATE_SUFFIXES):
+    is_fitting = is_template == (suffix in TEMPLATE_SUFFIXES)
+    if is_fitting and content_type not in EARLY_TYPES:
         return content_type
     return TYPES[suffix]

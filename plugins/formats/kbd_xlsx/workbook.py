@@ -3,11 +3,20 @@
 from typing import Any
 
 import msgspec
+from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc import Family, Identity, Package, identify
 
-__all__ = ["FAMILY", "SheetPart", "Workbook", "find_sheet", "read_workbook"]
+__all__ = [
+    "EARLY_TYPES",
+    "FAMILY",
+    "SheetPart",
+    "Workbook",
+    "find_sheet",
+    "is_early",
+    "read_workbook",
+]
 
 MAX_NAMES = 200
 """Defined names that a map lists."""
@@ -19,6 +28,17 @@ _RELATION_ID = "/relationships}id"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _EXCEL = "application/vnd.ms-excel"
 
+EARLY_TYPES = tuple(f"{_EXCEL}.{kind}.main+xml" for kind in ("sheet", "template", "addin"))
+"""Types that trial versions of Excel gave to workbooks in 2006, before there was a standard."""
+
+_EARLY_SPACE = "{http://schemas.microsoft.com/office/excel/"
+_EARLY_KINDS = {
+    "xlWorksheet": "worksheet",
+    "xlChartsheet": "chartsheet",
+    "xlDialogsheet": "dialogsheet",
+}
+"""The same versions' names of kinds of sheets."""
+
 FAMILY = Family(
     "a workbook",
     {
@@ -27,6 +47,7 @@ FAMILY = Family(
         f"{_OPEN_XML}.template.main+xml": ".xltx",
         f"{_EXCEL}.template.macroEnabled.main+xml": ".xltm",
         f"{_EXCEL}.addin.macroEnabled.main+xml": ".xlam",
+        **dict.fromkeys(EARLY_TYPES, ""),
     },
     {f"{_EXCEL}.sheet.binary.macroEnabled.main": "a binary workbook"},
 )
@@ -39,7 +60,8 @@ class SheetPart(msgspec.Struct, frozen=True):
     Args:
         name: As its tab says.
         part: The part that holds it, "" if it is missing.
-        kind: "worksheet", "chartsheet", "dialogsheet" or "xlMacrosheet".
+        kind: "worksheet", "chartsheet", "dialogsheet", or a sheet of Excel 4 macros, which has
+            formulas and values as any other: "xlMacrosheet", "xlIntlMacrosheet".
         hidden: Whether its tab is not shown.
     """
 
@@ -87,6 +109,7 @@ def read_workbook(package: Package) -> Workbook:
         relation = relations.get(str(key))
         part = relation.target if relation and relation.target in package else ""
         kind = relation.kind if relation else "worksheet"
+        kind = _EARLY_KINDS.get(kind, kind)
         hidden = element.get("state", "visible") != "visible"
         sheets.append(SheetPart(element.get("name", ""), part, kind, hidden))
     calculation = root.find("{*}calcPr")
@@ -96,6 +119,14 @@ def read_workbook(package: Package) -> Workbook:
         identity,
         calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true"),
     )
+
+
+def is_early(root: etree._Element) -> bool:
+    """Tell whether a workbook part is written as trial versions did, which no program opens now.
+
+    Its cells are those of the standard, but much else of it has other names and units.
+    """
+    return str(root.tag).startswith(_EARLY_SPACE)
 
 
 def find_sheet(workbook: Workbook, name: str) -> SheetPart:

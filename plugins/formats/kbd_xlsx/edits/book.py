@@ -21,7 +21,7 @@ from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import Area
 from kbd_xlsx.suffixes import fitting_type
-from kbd_xlsx.workbook import FAMILY
+from kbd_xlsx.workbook import FAMILY, is_early
 
 __all__ = ["BookEdit", "checked_sheet_name"]
 
@@ -94,8 +94,14 @@ class BookEdit:
 
         Raises:
             FileReadFailed: The package is no workbook.
+            ValidationFailed: It is of a form from before the standard.
         """
         main = identify(package, FAMILY).part
+        if is_early(package.root(main)):
+            raise ValidationFailed(
+                f"{package.name} is of a trial version of Excel before the standard, whose files "
+                "can be read, but not changed; make a new workbook with what it holds."
+            )
         book = cls(Rewriting(package), main, is_new=False)
         if is_signed(book.rewriting):
             book.notices.warn("The workbook was signed; after this change the signature is void.")

@@ -5,19 +5,29 @@ as ISO text with a code for what they are, so that nothing is made of them twice
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import ne
 from typing import Any
 
 import msgspec
 
-__all__ = ["BLANK", "Column", "Raw", "Stamp", "Value", "column_values", "pack", "unpack"]
+from kbd_xlsx.references import Area
+
+__all__ = ["BLANK", "Cells", "Column", "Raw", "Stamp", "Value", "column_values", "pack", "unpack"]
 
 Raw = int | float | str | bool | dt.date | dt.datetime | dt.time | dt.timedelta
 """What calamine makes of a cell."""
 
 BLANK = ""
+
+
+class Cells(msgspec.Struct, frozen=True):
+    """The rectangle around a sheet's values and its rows, which can be taken once."""
+
+    area: Area
+    rows: Iterator[list[Raw]]
+
 
 _KIND_OF: dict[type, str] = {
     dt.date: "date",

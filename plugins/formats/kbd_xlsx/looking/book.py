@@ -16,7 +16,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc import Package
 from kbd_xlsx.looking.building import Index, build
-from kbd_xlsx.looking.calamine import CalamineBook, opened
+from kbd_xlsx.looking.calamine import BookValues, opened
 from kbd_xlsx.looking.keeping import Chest, ShelfDamagedError, keep
 from kbd_xlsx.looking.sheet import Sheet
 from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet, read_workbook
@@ -56,7 +56,7 @@ class Book:
         self._anew = anew
         self._open = ExitStack()
         self._package: Package | None = None
-        self._values: CalamineBook | None = None
+        self._values: BookValues | None = None
         self.workbook = self._find_workbook()
 
     def __enter__(self) -> Self:
@@ -119,7 +119,7 @@ class Book:
             self._package = self._open.enter_context(Package(self._source))
         return self._package
 
-    def _opened_values(self, package: Package) -> CalamineBook:
+    def _opened_values(self, package: Package) -> BookValues:
         if self._values is None:
             self._values = self._open.enter_context(opened(self._source, package))
         return self._values

@@ -8,8 +8,8 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.opc import Package
 from kbd_xlsx.extents import MAX_DENSE_CELLS
-from kbd_xlsx.looking.blocks import BLANK, Raw, pack
-from kbd_xlsx.looking.calamine import CalamineBook, Cells, calamine_errors
+from kbd_xlsx.looking.blocks import BLANK, Cells, Raw, pack
+from kbd_xlsx.looking.calamine import BookValues
 from kbd_xlsx.looking.features import Features
 from kbd_xlsx.looking.islands import Run, find_areas, joined
 from kbd_xlsx.looking.keeping import Chest, Section
@@ -55,7 +55,7 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
     features: Features
 
 
-def build(package: Package, book: CalamineBook, sheet: SheetPart) -> tuple[Chest, Index]:
+def build(package: Package, book: BookValues, sheet: SheetPart) -> tuple[Chest, Index]:
     """Look through a sheet and pack what is found.
 
     Raises:
@@ -93,15 +93,14 @@ def _all_runs(
     area = cells.area
     height = max(1, min(_MOST_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
     top = area.top
-    with calamine_errors(name):
-        while rows := list(islice(cells.rows, height)):
-            merged.empty(rows, top)
-            packed, filled = pack(rows)
-            bottom = top + len(rows) - 1
-            if any(flags is None or 1 in flags for flags in filled):
-                blocks.append(Stretch(top, bottom, chest.add(packed)))
-            yield from _runs(top, bottom, area.left, filled, scan)
-            top = bottom + 1
+    while rows := list(islice(cells.rows, height)):
+        merged.empty(rows, top)
+        packed, filled = pack(rows)
+        bottom = top + len(rows) - 1
+        if any(flags is None or 1 in flags for flags in filled):
+            blocks.append(Stretch(top, bottom, chest.add(packed)))
+        yield from _runs(top, bottom, area.left, filled, scan)
+        top = bottom + 1
     yield from _told_runs(scan, area.bottom + 1, 1 << 30)
 
 

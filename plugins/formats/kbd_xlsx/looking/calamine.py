@@ -1,4 +1,4 @@
-"""The values of sheets by calamine, a row at a time.
+"""The values of sheets by calamine, a row at a time, or parsed where it cannot read them.
 
 It knows neither formulas nor errors, both of which it shows as no value unless a result was stored,
 nor what is hidden or merged. It can abort the process: only workers call it, and only after a
@@ -8,79 +8,102 @@ sheet's extent was bounded.
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, nullcontext
+from functools import cached_property, partial
 from itertools import islice
 from typing import IO
 from zipfile import ZipFile
 
-import msgspec
 from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc import Package
-from kbd_xlsx.looking.blocks import Raw
+from kbd_xlsx.looking.blocks import Cells, Raw
+from kbd_xlsx.looking.parsed import ParsedBook
 from kbd_xlsx.looking.parts import UTF_16
 from kbd_xlsx.references import Area
 
-__all__ = ["CalamineBook", "Cells", "calamine_errors", "opened"]
+__all__ = ["BookValues", "opened"]
 
 _ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
 """What calamine unpacks of a package beside its sheets, into memory."""
 
 _DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
-_MACRO_SHEETS = "xl/macrosheets/"
-"""Where sheets of Excel 4 macros lie, of which calamine says that it detects no format at all."""
 
 
-class Cells(msgspec.Struct, frozen=True):
-    """The rectangle around a sheet's values and its rows, which can be taken once."""
+class BookValues:
+    """A workbook opened for its values.
 
-    area: Area
-    rows: Iterator[list[Raw]]
+    Args:
+        package: Where it is; it must stay open.
+        book: The same, None if calamine cannot read it.
+    """
 
-
-class CalamineBook:
-    """A workbook opened for its values."""
-
-    def __init__(self, name: str, book: CalamineWorkbook) -> None:
-        self._name = name
+    def __init__(self, package: Package, book: CalamineWorkbook | None) -> None:
+        self._package = package
         self._book = book
 
     def cells(self, sheet: str) -> Cells | None:
         """Return a sheet's cells, None if it has none, as that of a chart.
 
         Raises:
-            FileReadFailed: The sheet is damaged.
+            FileReadFailed: The sheet is damaged, which may show only while the rows are taken.
         """
-        if sheet not in self._book.sheet_names:
+        if self._book is not None:
+            try:
+                return self._quickly(self._book, sheet)
+            except _CalamineFailedError:
+                pass
+        return self._parsed.cells(sheet)
+
+    @cached_property
+    def _parsed(self) -> ParsedBook:
+        return ParsedBook(self._package)
+
+    def _quickly(self, book: CalamineWorkbook, sheet: str) -> Cells | None:
+        if sheet not in book.sheet_names:
             return None
-        with calamine_errors(self._name):
-            found = self._book.get_sheet_by_name(sheet)
+        with _calamine_errors():
+            found = book.get_sheet_by_name(sheet)
             start, end = found.start, found.end
             if start is None or end is None:
                 return None
             area = Area(start[0] + 1, start[1] + 1, end[0] + 1, end[1] + 1)
             # Blank rows above the rectangle are given too.
-            return Cells(area, islice(found.iter_rows(), start[0], None))
+            rows = islice(found.iter_rows(), start[0], None)
+            return Cells(area, self._rows(sheet, area, rows))
+
+    def _rows(self, sheet: str, area: Area, rows: Iterator[list[Raw]]) -> Iterator[list[Raw]]:
+        """Yield rows; from one on that calamine cannot give, those of the other reader."""
+        done = 0
+        try:
+            with _calamine_errors():
+                for row in rows:
+                    yield row
+                    done += 1
+        except _CalamineFailedError as fault:
+            # A duration that no calendar could hold, say.
+            parsed = self._parsed.cells(sheet)
+            if parsed is None or parsed.area != area:
+                name = self._package.name
+                raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from fault
+            yield from islice(parsed.rows, done, None)
 
 
 @contextmanager
-def opened(source: Source, package: Package) -> Iterator[CalamineBook]:
+def opened(source: Source, package: Package) -> Iterator[BookValues]:
     """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
     package.prove(*_ALSO_UNPACKED)
     with _readable(source, package) as file:
-        if any(info.filename.startswith(_MACRO_SHEETS) for info in package.entries):
-            raise FileReadFailed(
-                f"{source.name} holds a sheet of Excel 4 macros, which cannot be read; save it "
-                "without that sheet."
-            )
-        with calamine_errors(source.name):
-            # By its bytes, not by its path, whose name means nothing.
-            book = CalamineWorkbook.from_filelike(file)
-        with book:
-            yield CalamineBook(source.name, book)
+        try:
+            with _calamine_errors():
+                # By its bytes, not by its path, whose name means nothing.
+                book = CalamineWorkbook.from_filelike(file)
+        except _CalamineFailedError:
+            book = None
+        with book or nullcontext():
+            yield BookValues(package, book)
 
 
 def _readable(source: Source, package: Package) -> IO[bytes]:
@@ -105,15 +128,19 @@ def _is_utf_16(package: Package, part: str) -> bool:
         return file.read(2) in UTF_16
 
 
+class _CalamineFailedError(Exception):
+    """Calamine cannot read it, which need not mean that it is damaged."""
+
+
 @contextmanager
-def calamine_errors(name: str) -> Iterator[None]:
-    """Turn what calamine raises, panics included, into FileReadFailed."""
+def _calamine_errors() -> Iterator[None]:
+    """Turn what calamine raises, panics included, into _CalamineFailedError."""
     try:
         yield
     except (CalamineError, OSError, ValueError, OverflowError) as error:
-        raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from error
+        raise _CalamineFailedError from error
     except BaseException as error:
         # A panic of the Rust code derives from BaseException; nothing else here may be swallowed.
         if type(error).__name__ == "PanicException":
-            raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from error
+            raise _CalamineFailedError from error
         raise
