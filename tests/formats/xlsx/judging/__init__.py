@@ -4,8 +4,8 @@
 wrong with a file itself (`comparison`, `soundness`). `package` reads parts, `cells`, `looks` and
 `book` what they mean, `places` are cells and ranges. `contents` compares cells, `features` the rest
 of sheets and workbook, `belongings` the parts they lead to; `dependents` works out whose stored
-results an edit costs; `substance` compares XML apart from how it is written. `differences` are the
-records.
+results an edit costs, `spills` where dynamic arrays may spread; `substance` compares XML apart from
+how it is written. `differences` are the records.
 """
 
 from judging.comparison import compare

@@ -9,11 +9,12 @@ from lxml import etree
 from judging.belongings import compare_belongings
 from judging.book import Book
 from judging.contents import compare_cells, holds
-from judging.dependents import affected, is_spilling
+from judging.dependents import affected
 from judging.differences import Difference, Edit, Formula
 from judging.features import compare_features, compare_tables, compare_workbook
 from judging.places import name, place
 from judging.soundness import UNREADABLE, book_faults
+from judging.spills import is_spilling
 
 __all__ = ["compare"]
 

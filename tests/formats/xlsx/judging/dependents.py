@@ -19,14 +19,12 @@ from openpyxl.formula import Tokenizer
 from openpyxl.formula.tokenizer import Token, TokenizerError
 from openpyxl.utils import FORMULAE
 
-from judging.book import Book, Sheet, TableArea
+from judging.book import Book, TableArea
 from judging.cells import Cell
 from judging.places import MAX_COLUMN, MAX_ROW, Box, Place, box, name
+from judging.spills import Spot, free_beside, is_dynamic, room_of
 
-__all__ = ["Affected", "affected", "is_spilling"]
-
-Spot = tuple[str, Place]
-"""A cell: the title of its sheet in lower case, and where."""
+__all__ = ["Affected", "affected"]
 
 Where = Spot | tuple[str, Box]
 """A cell, or all cells of a rectangle."""
@@ -39,12 +37,6 @@ VOLATILE = re.compile(
 _CALL = re.compile(r"([A-Za-z_][\w.]*)\(")
 _CROSSING = re.compile(r"[A-Z]\$?\d+ +\$?[A-Z]{1,3}\$?\d", re.IGNORECASE)
 _NEWER = ("AGGREGATE",)
-_SPILLING = re.compile(
-    r"_xlfn\.(?:_xlws\.)?(?:ANCHORARRAY|BYCOL|BYROW|CHOOSECOLS|CHOOSEROWS|DROP|EXPAND|FILTER|GROUPBY"
-    r"|HSTACK|MAKEARRAY|MAP|PIVOTBY|RANDARRAY|SCAN|SEQUENCE|SORT|SORTBY|STOCKHISTORY|TAKE"
-    r"|TEXTSPLIT|TOCOL|TOROW|TRIMRANGE|UNIQUE|VSTACK|WRAPCOLS|WRAPROWS)\("
-)
-_STRING = re.compile('"[^"]*"')
 _SHEETS = re.compile(r"^(?:'((?:[^']|'')+)'|([^'!]+))!(.+)$", re.DOTALL)
 _TABLE = re.compile(r"^([^\[\]!]*)\[(.*)\]$", re.DOTALL)
 
@@ -220,18 +212,9 @@ class _Graph:
             if title == sheet and room.holds(cell)
             for number in numbers
         ]
-        for area in [area for area in self.ranges[sheet] if _meet(area, room)]:
+        for area in [area for area in self.ranges[sheet] if area.meets(room)]:
             hit += self.ranges[sheet].pop(area)
         return hit
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return (
-        one.top <= other.bottom
-        and other.top <= one.bottom
-        and one.left <= other.right
-        and other.left <= one.right
-    )
 
 
 class _Formula(NamedTuple):
@@ -251,57 +234,6 @@ class _Formula(NamedTuple):
                     yield self.sheet, Place(row, column)
 
 
-def is_spilling(formula: str) -> bool:
-    """Whether a function of a formula returns as many cells as there are."""
-    return bool(_SPILLING.search(_STRING.sub("", formula)))
-
-
-def _is_dynamic(cell: Cell) -> bool:
-    """Whether a formula fills as many cells as it needs; legacy arrays and data tables do not."""
-    if "t=dataTable" in cell.extra or cell.formula is None:
-        return False
-    return "cm=" in cell.extra or (not cell.array and is_spilling(cell.formula))
-
-
-def _room(sheet: Sheet, at: Place, changed: Container[Spot]) -> Box:
-    """The cells that a dynamic array may fill: up to the next formula of its column and row."""
-    title = sheet.title.lower()
-    others = [
-        cell.at
-        for cell in sheet.cells.values()
-        if cell.formula is not None and (title, cell.at) not in changed
-    ]
-    rows = [other.row for other in others if other.column == at.column and other.row > at.row]
-    columns = [other.column for other in others if other.row == at.row and other.column > at.column]
-    bottom, right = min(rows, default=MAX_ROW + 1) - 1, min(columns, default=MAX_COLUMN + 1) - 1
-    return Box(at.row, at.column, bottom, right)
-
-
-def _free(sheet: Sheet, at: Place, area: Box, changed: Container[Spot]) -> tuple[Box, ...]:
-    """The empty cells next below and next right of an array, none of which an edit changed."""
-    title = sheet.title.lower()
-
-    def is_free(cell: Place) -> bool:
-        found = sheet.cells.get(cell)
-        is_empty = found is None or (found.kind == "blank" and found.formula is None)
-        return is_empty and (title, cell) not in changed
-
-    below = Box(area.bottom + 1, area.left, area.bottom + 1, area.right)
-    beside = Box(area.top, area.right + 1, area.bottom, area.right + 1)
-    strips = (below, beside) if at == (area.top, area.left) else ()
-    return tuple(
-        strip
-        for strip in strips
-        if strip.bottom <= MAX_ROW
-        and strip.right <= MAX_COLUMN
-        and all(
-            is_free(Place(row, column))
-            for row in range(strip.top, strip.bottom + 1)
-            for column in range(strip.left, strip.right + 1)
-        )
-    )
-
-
 def _formulas(book: Book, changed: Container[Spot]) -> Iterator[_Formula]:
     for sheet in book.worksheets:
         for cell in sheet.cells.values():
@@ -309,10 +241,10 @@ def _formulas(book: Book, changed: Container[Spot]) -> Iterator[_Formula]:
                 continue
             room: Box | None = None
             free: tuple[Box, ...] = ()
-            if _is_dynamic(cell):
-                room = _room(sheet, cell.at, changed)
+            if is_dynamic(cell):
+                room = room_of(sheet, cell.at, changed)
                 if "cm=" in cell.extra and cell.array:
-                    free = _free(sheet, cell.at, box(cell.array), changed)
+                    free = free_beside(sheet, cell.at, box(cell.array), changed)
             yield _Formula(sheet.title.lower(), cell, room, free)
 
 
@@ -360,11 +292,11 @@ def affected(book: Book, changed: Iterable[Spot], spilling: Iterable[Spot] = ())
         return frozenset(spot for number in numbers for spot in formulas[number].spots)
 
     sheets = {sheet.title.lower(): sheet for sheet in book.worksheets}
-    rooms = [(title, _room(sheets[title], at, changed)) for title, at in spilling]
+    rooms = [(title, room_of(sheets[title], at, changed)) for title, at in spilling]
     strips = [
         (title, strip)
         for title, at in spilling
-        for strip in _free(sheets[title], at, box(name(at)), changed)
+        for strip in free_beside(sheets[title], at, box(name(at)), changed)
     ]
     doubtful = [where for number in unsure for where in at_most(number)]
     return Affected(

@@ -29,6 +29,11 @@ class Box(NamedTuple):
         """Whether a cell lies within."""
         return self.top <= cell.row <= self.bottom and self.left <= cell.column <= self.right
 
+    def meets(self, other: "Box") -> bool:
+        """Whether a cell lies within both."""
+        rows = self.top <= other.bottom and other.top <= self.bottom
+        return rows and self.left <= other.right and other.left <= self.right
+
 
 @cache
 def letters(column: int) -> str:
