@@ -119,6 +119,16 @@ def test_a_dynamic_array_that_is_written(spilled: Path, tmp_path: Path) -> None:
     assert material(spilled, target, Edit({("Data", "B2"): written})) == []
 
 
+def test_a_dynamic_array_that_goes(spilled: Path, tmp_path: Path) -> None:
+    """Where one is written over, what it filled is empty, and who reads beside it is not old."""
+    operation = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "C1", "value": 5}]}
+    target = tmp_path / "after.xlsx"
+    XlsxFormat().apply(Source(spilled, spilled.name), operations(operation), target)
+
+    assert FORMULAS - shown(target) == {"C2"}
+    assert material(spilled, target, Edit({("Data", "C1"): 5.0})) == []
+
+
 def test_an_old_result_is_found(spilled: Path, tmp_path: Path) -> None:
     """The judge sees it if the result of who reads next to a dynamic array was kept."""
     target = tmp_path / "after.xlsx"

@@ -241,7 +241,8 @@ def _formulas(book: Book, changed: Container[Spot]) -> Iterator[_Formula]:
                 continue
             room: Box | None = None
             free: tuple[Box, ...] = ()
-            if is_dynamic(cell):
+            # One that the edit writes over spreads no more.
+            if is_dynamic(cell) and (sheet.title.lower(), cell.at) not in changed:
                 room = room_of(sheet, cell.at, changed)
                 if "cm=" in cell.extra and cell.array:
                     free = free_beside(sheet, cell.at, box(cell.array), changed)
@@ -265,7 +266,7 @@ def affected(book: Book, changed: Iterable[Spot], spilling: Iterable[Spot] = ())
         reach = reader.reach(cell.formula or "", title, cell.at)
         own: list[tuple[str, Box]] = []
         sure: list[tuple[str, Box]] = []
-        if formula.room:
+        if is_dynamic(cell):
             # An error may be one for want of room: then any value below and right is in the way.
             area = Box(*cell.at, MAX_ROW, MAX_COLUMN)
             is_near = any(sheet == title and area.holds(at) for sheet, at in changed)
