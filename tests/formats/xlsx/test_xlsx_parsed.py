@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kbd_xlsx.looking import parsed as parsed_module
 from kbd_xlsx.references import Area, cell_name
 from read_twice import FORMATS, MAIN, SHARED, book_of, differences, of_one, sheet_xml, typed
 
@@ -197,6 +198,27 @@ def test_forms_of_xml(tmp_path: Path) -> None:
         assert found is not None
         assert found[0] == Area(2, 1, 3, 3)
         assert typed(found[1]) == typed(expected)
+
+
+def test_cells_out_of_their_places(tmp_path: Path) -> None:
+    """A cell is where it says, whatever its row says; of two for one place the later counts."""
+    rows = (
+        '<row r="2"><c r="B3"><v>1</v></c><c><v>2</v></c></row>'
+        '<row><c><v>6</v></c><c r="A1"><v>7</v></c></row><row r="1"><c r="A1"><v>8</v></c></row>'
+    )
+    path = book_of(tmp_path / "a.xlsx", sheet_xml(rows))
+
+    assert of_one(path) == (Area(1, 1, 3, 3), [[8, "", ""], ["", "", 2], [6, 1, ""]])
+    assert differences(path) == []
+
+
+def test_a_sheet_too_large_to_be_kept(tmp_path: Path) -> None:
+    """It is read twice, once to measure it; all of its rows come, in their order."""
+    rows, columns = parsed_module._MOST_KEPT // 10 + 1, 10
+    cells = "<c><v>7</v></c>" * columns
+    path = book_of(tmp_path / "a.xlsx", sheet_xml(f"<row>{cells}</row>" * rows))
+
+    assert of_one(path) == (Area(1, 1, rows, columns), [[7.0] * columns] * rows)
 
 
 def test_shared_texts(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ UNREADABLE = {
     "type": ('<c r="A1" t="later"><v>4</v></c>', 4),
     "boolean": ('<c r="A1" t="b"><v>2</v></c>', True),
     "long time": ('<c r="A1" s="4"><v>1e12</v></c>', 1_000_000_000_000),
+    "endless": ('<c r="A1" s="4"><v>-1E400</v></c>', float("-inf")),
     "no number": ('<c r="A1" t="n"><v>four</v></c>', "four"),
 }
 
@@ -49,9 +50,21 @@ def test_what_calamine_cannot_read_is_read(tmp_path: Path, case: str) -> None:
     [
         '<c r="A1" t="s"><v>99</v></c>',
         '<c r="A1" t="s"><v>four</v></c>',
-        '<c r="A1" t="later"><v>4</v></c><c r="1A"><v>4</v></c>',
+        '<c r="1A"><v>4</v></c>',
+        '<c r="XFD1"><v>4</v></c><c><v>4</v></c>',
+        f'<c t="s"><v>{"9" * 5000}</v></c>',
+        '</row><row r="0"><c><v>4</v></c>',
+        '</row><row r="1048576"/><row><c><v>4</v></c>',
     ],
-    ids=["no such text", "no text's number", "no address"],
+    ids=[
+        "no such text",
+        "no number",
+        "no address",
+        "no column",
+        "huge",
+        "no row",
+        "past the last row",
+    ],
 )
 def test_what_neither_can_tell_is_damage(tmp_path: Path, cell: str) -> None:
     """A text that is missing is not left out silently."""

@@ -69,7 +69,7 @@ def moment(value: float, meaning: Meaning, *, from_1904: bool) -> Raw:
             return value
         days += days < _LEAP_DAY
         found = _FIRST_DAY + dt.timedelta(milliseconds=_whole(days * _DAY_MS))
-    except OverflowError:
+    except (OverflowError, ValueError):
         return value
     return found.date() if value.is_integer() else found
 

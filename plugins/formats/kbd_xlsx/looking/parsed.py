@@ -1,6 +1,6 @@
 """The values of sheets by parsing them, for those that calamine cannot read.
 
-It is some twenty times slower, and takes what office programs take: sheets of Excel 4 macros,
+It is some ten times slower, and takes what office programs take: sheets of Excel 4 macros,
 cells with extensions, sheets whose range is told oddly. A value that cannot be told, such as a
 text that is missing from the shared ones, still makes the workbook a damaged one.
 """
@@ -14,11 +14,11 @@ from operator import itemgetter
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Package, identify, reading_errors
+from kbd.opc import Package, reading_errors
 from kbd_xlsx.looking.blocks import BLANK, Cells, Raw
 from kbd_xlsx.looking.moments import Meaning, meaning_of, moment, of_iso
-from kbd_xlsx.references import MAX_ROW, Area, parse_cell
-from kbd_xlsx.workbook import FAMILY, find_sheet, read_workbook
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell
+from kbd_xlsx.workbook import find_sheet, read_workbook
 
 __all__ = ["ParsedBook"]
 
@@ -28,6 +28,9 @@ _SURROGATES = range(0xD800, 0xE000)
 _SPACE = " \t\r\n"
 _PRESERVED = "{http://www.w3.org/XML/1998/namespace}space"
 _TRUE = ("1", "true")
+
+_MOST_KEPT = 20_000
+"""Cells of a sheet that are kept from measuring it; one with more is read twice."""
 
 Place = tuple[int, int, Raw]
 """A cell with a value, blank ones of no text and errors included: row, column, value."""
@@ -46,7 +49,7 @@ class ParsedBook:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._workbook = read_workbook(package)
-        self._main = identify(package, FAMILY).part
+        self._main = self._workbook.identity.part
         self._texts = self._shared_texts()
         self._meanings = self._format_meanings()
         properties = package.root(self._main).find("{*}workbookPr")
@@ -62,65 +65,73 @@ class ParsedBook:
         top = left = 1 << 30
         bottom = right = 0
         is_rising = True
-        for row, column, _ in self._filled(part):
+        kept: list[Place] | None = []
+        for place in self._filled(part):
+            row, column, _ = place
+            if kept is not None:
+                kept.append(place)
+                if len(kept) > _MOST_KEPT:
+                    kept = None
             is_rising = is_rising and row >= bottom
             top, bottom = min(top, row), max(bottom, row)
             left, right = min(left, column), max(right, column)
         if not bottom:
             return None
         area = Area(top, left, bottom, right)
-        found = self._filled(part)
+        found = self._filled(part) if kept is None else iter(kept)
         return Cells(area, _rows(found if is_rising else _sorted(found), area))
 
     def _filled(self, part: str) -> Iterator[Place]:
         """Yield the cells that have values in the order of the file."""
-        number = 0
+        number = column = 0
         with self._package.open(part) as file, reading_errors(self._package.name):
-            for _, element in etree.iterparse(
-                file,
-                tag=("{*}row", "{*}sheetData"),
-                resolve_entities=False,
-                no_network=True,
-                remove_comments=True,
-                remove_pis=True,
-            ):
-                if element.tag.endswith("sheetData"):
-                    return
-                number = self._row_number(element.get("r"), number)
-                yield from self._row(element, number)
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
-
-    def _row(self, element: etree._Element, row: int) -> Iterator[Place]:
-        column = 0
-        for cell in element.iterchildren("{*}c"):
-            address = cell.get("r")
-            if address is None:
-                column += 1
-            else:
-                try:
-                    row, column = parse_cell(address)
-                except ValidationFailed as fault:
-                    raise self._damaged() from fault
-            value = self._value(cell)
-            if value is not None:
-                yield row, column, value
+            for event, element in etree.iterparse(
+                file, ("start", "end"), tag=("{*}row", "{*}c", "{*}sheetData"),
+                resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True,
+            ):  # fmt: skip
+                is_start, tag = event == "start", element.tag
+                if tag.endswith("c"):
+                    if not is_start:
+                        row, column = self._place(element.get("r"), number, column)
+                        value = self._value(element)
+                        if value is not None:
+                            yield row, column, value
+                        element.clear()
+                elif not tag.endswith("row"):
+                    if not is_start:
+                        return
+                elif is_start:
+                    number, column = self._row_number(element.get("r"), number), 0
+                else:
+                    _forget(element)
 
     def _row_number(self, written: str | None, before: int) -> int:
-        if written is None:
-            return before + 1
-        if not (written.isascii() and written.isdigit()) or not 1 <= int(written) <= MAX_ROW:
+        """Return the number that a row says, or the one after the row before."""
+        number = before + 1 if written is None else _whole(written, 0)
+        if not 1 <= number <= MAX_ROW:
             raise self._damaged()
-        return int(written)
+        return number
+
+    def _place(self, written: str | None, row: int, before: int) -> tuple[int, int]:
+        """Return where a cell says that it is, or the place after the cell before."""
+        if written is None:
+            if before >= MAX_COLUMN:
+                raise self._damaged()
+            return row, before + 1
+        try:
+            return parse_cell(written)
+        except ValidationFailed as fault:
+            raise self._damaged() from fault
 
     def _value(self, cell: etree._Element) -> Raw | None:
         """Return a cell's value; None is none, and an error counts as a text without letters."""
         kind = cell.get("t", "n")
-        inline = cell.find("{*}is")
-        if inline is not None:
-            return _text(inline)
-        stored = cell.find("{*}v")
+        stored = None
+        for part in cell:
+            if part.tag.endswith("is"):
+                return _text(part)
+            if part.tag.endswith("v"):
+                stored = part
         if stored is None or kind == "inlineStr":
             return None
         text = stored.text or ""
@@ -143,15 +154,15 @@ class ParsedBook:
     def _number(self, text: str, style: str) -> Raw:
         if not _NUMBER.fullmatch(text):
             return text
-        place = int(style) if style.isascii() and style.isdigit() else 0
+        place = _whole(style, 0)
         meaning = self._meanings[place] if place < len(self._meanings) else "number"
         return moment(float(text), meaning, from_1904=self._from_1904)
 
-    def _shared_text(self, place: str) -> str:
-        place = place.strip(_SPACE)
-        if not (place.isascii() and place.isdigit()) or int(place) >= len(self._texts):
+    def _shared_text(self, written: str) -> str:
+        place = _whole(written.strip(_SPACE), len(self._texts))
+        if place >= len(self._texts):
             raise self._damaged()
-        return self._texts[int(place)]
+        return self._texts[place]
 
     def _shared_texts(self) -> list[str]:
         part = self._related("sharedstrings")
@@ -165,9 +176,7 @@ class ParsedBook:
                 remove_comments=True, remove_pis=True,
             ):  # fmt: skip
                 found.append(_text(item))
-                item.clear()
-                while item.getprevious() is not None:
-                    del item.getparent()[0]
+                _forget(item)
         return found
 
     def _format_meanings(self) -> list[Meaning]:
@@ -183,8 +192,7 @@ class ParsedBook:
         found: list[Meaning] = []
         for element in root.iterfind("{*}cellXfs/{*}xf"):
             number = element.get("numFmtId", "0")
-            plain = int(number) if number.isascii() and number.isdigit() else 0
-            found.append(meaning_of(plain, codes.get(number)))
+            found.append(meaning_of(_whole(number, 0), codes.get(number)))
         return found
 
     def _related(self, kind: str) -> str:
@@ -204,6 +212,11 @@ class ParsedBook:
         return FileReadFailed(f"{self._package.name} is damaged: its cells cannot be read.")
 
 
+def _whole(text: str, otherwise: int) -> int:
+    """Return a small whole number, and something else for all that is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
 def _sorted(found: Iterator[Place]) -> Iterator[Place]:
     """Sort cells by rows, those of a row as they come: of two for one cell the later one counts."""
     return iter(sorted(found, key=itemgetter(0)))
@@ -221,6 +234,14 @@ def _rows(found: Iterator[Place], area: Area) -> Iterator[list[Raw]]:
             values[column - area.left] = value
         yield values
         at = row + 1
+
+
+def _forget(element: etree._Element) -> None:
+    """Drop an element that was read, and what came before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
 
 
 def _text(item: etree._Element) -> str:
