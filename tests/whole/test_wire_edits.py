@@ -210,8 +210,8 @@ def test_what_a_file_reaches_out_to_is_accepted_before_it_is_published(wire: Wir
     book(wire, workbench_id, "copy.book", copy_from="b.book")
     rows = wire.ask("ReviewGetChangeSet", **named)["changes"]
     assert {row["path"]: row["warnings"] for row in rows} == {
-        "b.book": ["Web: //example.org"], "copy.book": ["Web: //example.org"],
-    }  # fmt: skip
+        name: ["Web: //example.org", "looked at"] for name in ("b.book", "copy.book")
+    }
     refused = wire.refused("DraftPublish", **named)
     assert refused.data["error_code"] == "VALIDATION_FAILED"
     assert "b.book: Web: //example.org" in refused.message

@@ -12,7 +12,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc import Package, reading_errors
-from kbd_xlsx.references import Area, column_number
+from kbd_xlsx.references import Area, column_number, whole_number
 from kbd_xlsx.workbook import SheetPart
 
 __all__ = ["MAX_DENSE_CELLS", "OVERLAP_BYTES", "Bound", "check_extent"]
@@ -187,7 +187,7 @@ def _place(package: Package, element: etree._Element, row: int, column: int) -> 
     """Return where a cell, or the beginning of a row, is; what has no address comes next."""
     address = element.get("r")
     if element.tag.endswith("}row"):
-        return (int(address) if address and address.isdecimal() else row + 1), 0
+        return (whole_number(address) if address and address.isdecimal() else row + 1), 0
     if address is None:
         return row, column + 1
     found = _ADDRESS.fullmatch(address)

@@ -16,6 +16,7 @@ __all__ = [
     "overlaps",
     "parse_area",
     "parse_cell",
+    "whole_number",
 ]
 
 MAX_ROW = 1_048_576
@@ -67,6 +68,18 @@ def column_number(letters: str) -> int:
     if not 1 <= number <= MAX_COLUMN:
         raise ValidationFailed(f"There is no column {letters}; the last one is XFD.")
     return number
+
+
+def whole_number(digits: str) -> int:
+    """Return a number that a file holds as digits: 0 for anything else.
+
+    One that is larger than all that files count is told as 10**9: Python makes no numbers of
+    thousands of digits.
+    """
+    if not (digits.isascii() and digits.isdigit()):
+        return 0
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) < 10 else 10**9
 
 
 def cell_name(row: int, column: int) -> str:

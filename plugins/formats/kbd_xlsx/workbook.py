@@ -7,6 +7,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc import Family, Identity, Package, identify
+from kbd_xlsx.references import whole_number
 
 __all__ = [
     "EARLY_TYPES",
@@ -149,7 +150,7 @@ def _names(root: Any, sheets: list[SheetPart]) -> list[dict[str, Any]]:
             continue
         scope = element.get("localSheetId")
         entry = {"name": name, "refers_to": element.text or ""}
-        if scope is not None and scope.isdigit() and int(scope) < len(sheets):
-            entry["sheet"] = sheets[int(scope)].name
+        if scope is not None and scope.isdigit() and whole_number(scope) < len(sheets):
+            entry["sheet"] = sheets[whole_number(scope)].name
         found.append(entry)
     return found[:MAX_NAMES]

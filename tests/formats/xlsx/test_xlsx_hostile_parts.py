@@ -80,6 +80,9 @@ ODD_PARTS: dict[str, Callable[[Parts], bytes]] = {
     "20,000 levels before the root's end": lambda p: forge(
         members({**p, BOOK: b"<a>" * 20_000 + b"</a>" * 20_000})
     ),
+    "a row number of 5,000 digits": lambda p: with_sheet(
+        p, sheet(f"<row r='{'9' * 5000}'><c r='A1'><f>1</f></c></row>")
+    ),
     "half a sheet": lambda p: with_sheet(p, sheet('<row r="1"><c r="A1"><v>1</v>')[:-30]),
     "no sheet at all": lambda p: with_sheet(p, b""),
     "no XML": lambda p: with_sheet(p, bytes(range(256)) * 40),

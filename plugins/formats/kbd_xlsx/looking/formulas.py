@@ -12,9 +12,10 @@ import msgspec
 from lxml import etree
 from openpyxl.formula.translate import Translator, TranslatorError
 
+from kbd.errors import FileReadFailed
 from kbd.opc import Package, reading_errors
 from kbd_xlsx.looking.parts import Piece
-from kbd_xlsx.references import cell_name, column_number, parse_cell
+from kbd_xlsx.references import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 
 __all__ = ["Batch", "Told", "UnusualXmlError", "batches_of_part", "batches_of_rows", "formula_text"]
 
@@ -209,7 +210,9 @@ def batches_of_part(package: Package, part: str) -> Iterator[Batch]:
         )
         for _, row in rows:
             digits = row.get("r")
-            number = int(digits) if digits and digits.isdecimal() else number + 1
+            number = whole_number(digits) if digits and digits.isdecimal() else number + 1
+            if number > MAX_ROW:
+                raise FileReadFailed(f"{package.name} is damaged: it has a row past the last.")
             _take_row(row, number, shared)
             row.clear()
             while row.getprevious() is not None:

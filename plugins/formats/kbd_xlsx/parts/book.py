@@ -7,6 +7,7 @@ import msgspec
 from lxml import etree
 
 from kbd.opc import xml_bytes
+from kbd_xlsx.references import whole_number
 
 __all__ = ["BookName", "BookPart", "SheetTab"]
 
@@ -61,7 +62,7 @@ class BookPart:
         found = []
         for element in self._root.iterfind("{*}definedNames/{*}definedName"):
             scope = element.get("localSheetId", "")
-            tab = int(scope) if scope.isdigit() else None
+            tab = whole_number(scope) if scope.isdigit() else None
             found.append(BookName(element.get("name", ""), tab, element.text or ""))
         return found
 
@@ -96,18 +97,18 @@ class BookPart:
         parent = self._child("definedNames")
         for element in list(parent) if parent is not None else ():
             scope = element.get("localSheetId", "")
-            if not scope.isdigit() or int(scope) < tab:
+            if not scope.isdigit() or whole_number(scope) < tab:
                 continue
-            if int(scope) == tab:
+            if whole_number(scope) == tab:
                 parent.remove(element)
             else:
-                element.set("localSheetId", str(int(scope) - 1))
+                element.set("localSheetId", str(whole_number(scope) - 1))
         self._drop_if_empty("definedNames")
         for view in self._root.iterfind("{*}bookViews/{*}workbookView"):
             for key in ("activeTab", "firstSheet"):
                 shown = view.get(key, "")
-                if shown.isdigit() and int(shown) >= tab:
-                    view.set(key, str(max(0, int(shown) - 1)))
+                if shown.isdigit() and whole_number(shown) >= tab:
+                    view.set(key, str(max(0, whole_number(shown) - 1)))
         self.is_changed = True
 
     def set_name(self, name: str, tab: int, text: str) -> None:
@@ -181,6 +182,4 @@ def _tab(element: Any) -> SheetTab:
     relation = next((v for k, v in element.attrib.items() if str(k).endswith("}id")), "")
     number = element.get("sheetId", "0")
     hidden = element.get("state", "visible") != "visible"
-    return SheetTab(
-        element.get("name", ""), str(relation), int(number) if number.isdigit() else 0, hidden
-    )
+    return SheetTab(element.get("name", ""), str(relation), whole_number(number), hidden)

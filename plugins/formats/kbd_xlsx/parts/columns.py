@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kbd_xlsx.parts.markup import Tag, attribute, element, opened, start_tag, with_attributes
-from kbd_xlsx.references import MAX_COLUMN
+from kbd_xlsx.references import MAX_COLUMN, whole_number
 
 __all__ = ["ColumnStyles", "with_widths"]
 
@@ -32,8 +32,8 @@ class ColumnStyles:
         self._spans: list[tuple[int, int, int]] = []
         for span in sorted(_spans(cols, prefix)) if b"style" in cols else ():
             word = attribute(span.attributes, b"style") or "0"
-            if word.isdecimal() and int(word):
-                self._spans.append((span.first, span.last, int(word)))
+            if style := whole_number(word):
+                self._spans.append((span.first, span.last, style))
 
     def style(self, column: int) -> int:
         """Return the style of a column's cells, 0 if it has none."""
@@ -91,7 +91,7 @@ def _spans(cols: bytes, prefix: str) -> list[_Span]:
         attributes = span[1].removesuffix(b"/").rstrip()
         first, last = attribute(attributes, b"min") or "", attribute(attributes, b"max") or ""
         if first.isdecimal() and last.isdecimal():
-            found.append(_Span(int(first), int(last), attributes, span[0]))
+            found.append(_Span(whole_number(first), whole_number(last), attributes, span[0]))
     return found
 
 

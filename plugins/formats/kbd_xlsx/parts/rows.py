@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, start_tag
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.references import MAX_ROW, Area, column_number
+from kbd_xlsx.references import MAX_ROW, Area, column_number, whole_number
 
 __all__ = ["Cell", "Row", "Rows"]
 
@@ -52,7 +52,7 @@ class Cell(NamedTuple):
         if found is not None:
             return int(found[1])
         word = attribute(self.attributes, b"s") if b"s" in self.attributes else None
-        return int(word) if word is not None and word.isdecimal() else 0
+        return 0 if word is None else whole_number(word)
 
 
 class Rows:
@@ -107,7 +107,7 @@ class Rows:
             raise self._outline.damaged(f"the tag of the row after row {last} does not end")
         word = attribute(found[1], b"r")
         if word is not None:
-            return int(word) if word.isdecimal() else 0
+            return whole_number(word)
         if not found[1].endswith(b"/"):
             stop = self._outline.scan.find(self._close, found.end())
             cell = self._cell.search(self._outline.scan, found.end(), max(stop, found.end()))

@@ -12,7 +12,7 @@ from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, with_attributes
 from kbd_xlsx.parts.outline import Outline
 from kbd_xlsx.parts.pending import Pending
 from kbd_xlsx.parts.rows import Cell, Row, Rows
-from kbd_xlsx.references import Area, column_letters
+from kbd_xlsx.references import Area, column_letters, whole_number
 
 __all__ = ["Reach", "RowWriter", "measure", "row_style"]
 
@@ -263,7 +263,7 @@ def row_style(attributes: bytes) -> int | None:
     if b"customFormat" not in attributes or attribute(attributes, b"customFormat") not in _TRUE:
         return None
     word = attribute(attributes, b"s") or "0"
-    return int(word) if word.isdecimal() else 0
+    return whole_number(word)
 
 
 def measure(height: float) -> str:

@@ -6,7 +6,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.opc import xml_bytes
-from kbd_xlsx.references import Area, parse_area
+from kbd_xlsx.references import Area, parse_area, whole_number
 
 __all__ = ["TablePart"]
 
@@ -103,4 +103,4 @@ def _plain(name: str) -> str:
 
 
 def _count(text: str) -> int:
-    return int(text) if text.isdigit() else 1
+    return whole_number(text) if text.isdigit() else 1
