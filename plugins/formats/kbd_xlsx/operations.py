@@ -57,14 +57,15 @@ class CellSetting(_Record, frozen=True):
     Args:
         cell: As "B3".
         value: Without `type`: a number stays a number, text that begins with "=" is a formula,
-            other text stays text, null empties the cell.
+            other text stays text, null empties the cell. Without a value the cell keeps what it
+            holds, and only its look changes.
         type: What the value is; date and datetime are ISO texts. Text of type string stays text
             whatever it begins with.
         style: How the cell looks; what is not named stays as it is.
     """
 
     cell: str
-    value: Scalar
+    value: Scalar | msgspec.UnsetType = msgspec.UNSET
     type: ValueType | None = None
     style: Style | None = None
 

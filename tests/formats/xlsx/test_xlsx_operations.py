@@ -221,6 +221,22 @@ def stored(folder: Path) -> Path:
     return path
 
 
+def test_a_look_alone_keeps_what_a_cell_holds(tmp_path: Path) -> None:
+    """A style without a value changes neither the formula nor any stored result."""
+    style = {"fill_color": "#FFFF00"}
+    look = [{"cell": cell, "style": style} for cell in ("A1", "B1", "Z9")]
+    edit(stored(tmp_path), {"op": "set_cells", "sheet": "Data", "cells": look})
+
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Data"]
+    shown = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True)["Data"]
+    assert [sheet[cell].fill.fgColor.rgb for cell in ("A1", "B1", "Z9")] == ["FFFFFF00"] * 3
+    assert (sheet["B1"].value, sheet["Z9"].value) == ("=A1*2", None)
+    assert [cell.value for cell in shown[1]][:4] == [1, 2, 3, 7]
+    for bad in ({"cell": "A1"}, {"cell": "A1", "type": "number", "style": style}):
+        with pytest.raises(ValidationFailed, match="A1 has no value"):
+            edit(tmp_path / "stored.xlsx", {"op": "set_cells", "sheet": "Data", "cells": [bad]})
+
+
 def test_what_reaches_out_is_told(sales: Path) -> None:
     """Formulas that fetch or lead to other files are written, and named for the review."""
     applied = edit(

@@ -3,11 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from kbd.errors import ValidationFailed
 from kbd_xlsx.contents import content_of
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.formulatext import looks_like_formula, reach_of, spills
-from kbd_xlsx.operations import ClearRange, Scalar, SetCells, SetRange, TypedValue, ValueType
+from kbd_xlsx.operations import (
+    CellSetting,
+    ClearRange,
+    Scalar,
+    SetCells,
+    SetRange,
+    TypedValue,
+    ValueType,
+)
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import (
@@ -54,6 +64,10 @@ class CellWriter:
         for setting in operation.cells:
             row, column = parse_cell(setting.cell)
             looks = () if setting.style is None else (setting.style,)
+            if isinstance(setting.value, msgspec.UnsetType):
+                _check_look(setting)
+                sheet.set(row, column, CellEdit(None, looks))
+                continue
             content = self._content(setting.value, setting.type, sheet.name, row, column)
             headers.check(row, column, content)
             sheet.set(row, column, CellEdit(content, looks))
@@ -150,6 +164,14 @@ class CellWriter:
         self._count += cells
         if self._count > MAX_CELLS:
             raise ValidationFailed(f"One call may set {MAX_CELLS:,} cells at most.")
+
+
+def _check_look(setting: CellSetting) -> None:
+    """Check that a setting without a value asks for a look alone; raises ValidationFailed."""
+    if setting.style is None or setting.type is not None:
+        raise ValidationFailed(
+            f"{setting.cell} has no value; give one, or a style alone to change how it looks."
+        )
 
 
 def _plain(value: Scalar) -> Content | None:
