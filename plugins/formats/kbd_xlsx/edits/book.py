@@ -31,6 +31,12 @@ _SPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _STRICT_SPACE = "http://purl.oclc.org/ooxml/spreadsheetml/main"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_OTHER_SHEETS = {
+    "chartsheet": "a chart",
+    "dialogsheet": "a dialog",
+    "xlMacrosheet": "of Excel 4 macros",
+    "xlIntlMacrosheet": "of Excel 4 macros",
+}
 _FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss"}
 """How dates are shown in cells that have no format of their own for them."""
 
@@ -168,7 +174,8 @@ class BookEdit:
         if found.cells is None:
             if found.kind != "worksheet" or not found.part:
                 raise ValidationFailed(
-                    f"Sheet {found.tab.title} has no cells to change: it is a {found.kind}."
+                    f"Sheet {found.tab.title} has no cells to change: it is "
+                    f"{_OTHER_SHEETS.get(found.kind, 'no worksheet')}."
                 )
             data = self.rewriting.read(found.part)
             if is_protected(data):
