@@ -76,7 +76,7 @@ def _read_table(source: Source) -> Any:
 ACTIONS: dict[str, Callable[[Source], Any]] = {
     "map": lambda source: XlsxFormat().map(source),
     "read": lambda source: XlsxFormat().read(source, Region()),
-    "passages": lambda source: [len(p.text) for p in islice(XlsxFormat().passages(source), 100)],
+    "passages": lambda source: [len(p.text) for p in islice(XlsxFormat().passages(source), 10)],
     "read_table": _read_table,
     "apply": _apply,
     "get_styles": lambda source: XlsxFormat().get_styles(source, None),

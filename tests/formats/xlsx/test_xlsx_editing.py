@@ -74,7 +74,7 @@ def test_contract(tmp_path: Path) -> None:
 
 
 def test_a_new_workbook_has_no_sheet_of_its_own(tmp_path: Path) -> None:
-    """One set_range on Summary makes exactly the sheet Summary."""
+    """One set_range on Summary makes exactly the sheet Summary (conformance 114)."""
     make(
         tmp_path / "a.xlsx", {"op": "set_range", "sheet": "Summary", "start": "A1", "values": [[1]]}
     )
@@ -82,8 +82,25 @@ def test_a_new_workbook_has_no_sheet_of_its_own(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "a.xlsx").sheetnames == ["Summary"]
 
 
+def test_a_default_sheet_that_holds_something_is_kept(tmp_path: Path) -> None:
+    """The first sheet of another program's workbook stays beside a new one (conformance 114)."""
+    book = openpyxl.Workbook()
+    book.worksheets[0]["A1"] = "mine"
+    book.save(tmp_path / "a.xlsx")
+    added = {"op": "set_range", "sheet": "Summary", "start": "A1", "values": [[1]]}
+    FORMAT.apply(
+        Source(tmp_path / "a.xlsx", "a.xlsx"),
+        operations({"op": "ensure_sheet", "sheet": "Summary"}, added),
+        tmp_path / "b.xlsx",
+    )
+
+    found = openpyxl.load_workbook(tmp_path / "b.xlsx")
+    assert found.sheetnames == ["Sheet", "Summary"]
+    assert found["Sheet"]["A1"].value == "mine"
+
+
 def test_styles(tmp_path: Path) -> None:
-    """A style is written in full; what is wrong in it is skipped and told, nothing fails."""
+    """A style is written in full; what is wrong is skipped and told (conformance 116)."""
     style = {
         "font_name": "Calibri", "font_size": 12, "font_bold": True, "font_color": "#FFFFFF",
         "fill_color": "2F5496", "fill_pattern": "solid", "h_align": "center", "v_align": "center",

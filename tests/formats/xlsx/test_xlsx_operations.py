@@ -287,7 +287,7 @@ def quarters(path: Path) -> Path:
 
 
 def test_summarize_by_category(tmp_path: Path) -> None:
-    """Sums over Q1 to Q4: an exact header, a row a category, a column a sheet, a total."""
+    """Sums over Q1 to Q4: exact header and rows, a column a sheet, a total (conformance 113)."""
     edit(quarters(tmp_path / "q.xlsx"), {
         "op": "summarize_by_category", "sheet": "Summary",
         "source_sheets": ["Q1", "Q2", "Q3", "Q4"],

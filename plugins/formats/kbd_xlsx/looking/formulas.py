@@ -17,7 +17,7 @@ from kbd.opc import Package, reading_errors
 from kbd_xlsx.looking.parts import Piece
 from kbd_xlsx.references import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 
-__all__ = ["Batch", "Told", "UnusualXmlError", "batches_of_part", "batches_of_rows", "formula_text"]
+__all__ = ["Batch", "FormulaTexts", "Told", "UnusualXmlError", "batches_of_part", "batches_of_rows"]
 
 _UNTOLD = "= …"
 """Stands for a formula whose text cannot be told: of a data table, say."""
@@ -98,17 +98,26 @@ class _Shared:
         return batch
 
 
-def formula_text(told: Told, batch: Batch) -> str:
-    """Return a cell's formula with its "=", one that is shared written out for its own cell."""
-    if isinstance(told.text, str):
-        return f"={told.text}" if told.text else _UNTOLD
-    assert told.text is not None
-    text, row, column = batch.masters[told.text]
-    try:
-        translator = Translator(f"={text}", cell_name(row, column))
-        return str(translator.translate_formula(cell_name(told.row, told.column)))
-    except (TranslatorError, ValueError):
-        return _UNTOLD
+class FormulaTexts:
+    """Writes formulas out; one that many cells share is taken apart once."""
+
+    def __init__(self) -> None:
+        self._shared: dict[tuple[str, int, int], Translator] = {}
+
+    def text(self, told: Told, batch: Batch) -> str:
+        """Return a cell's formula with its "=", one that is shared as of its own cell."""
+        if isinstance(told.text, str):
+            return f"={told.text}" if told.text else _UNTOLD
+        assert told.text is not None
+        text, row, column = master = batch.masters[told.text]
+        try:
+            translator = self._shared.get(master)
+            if translator is None:
+                translator = Translator(f"={text}", cell_name(row, column))
+                self._shared[master] = translator
+            return str(translator.translate_formula(cell_name(told.row, told.column)))
+        except (TranslatorError, ValueError):
+            return _UNTOLD
 
 
 class UnusualXmlError(Exception):

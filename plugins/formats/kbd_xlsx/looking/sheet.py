@@ -9,7 +9,7 @@ import msgspec
 from kbd_xlsx.calculation import Standing, standing
 from kbd_xlsx.looking.blocks import Column, Value, column_values, unpack
 from kbd_xlsx.looking.building import Index, Stretch
-from kbd_xlsx.looking.formulas import Batch, Told, formula_text
+from kbd_xlsx.looking.formulas import Batch, FormulaTexts, Told
 from kbd_xlsx.looking.islands import SAMPLE_ROWS, Island, names_columns
 from kbd_xlsx.looking.keeping import Chest, Section, ShelfDamagedError
 from kbd_xlsx.looking.shown import plain_text
@@ -51,6 +51,7 @@ class Sheet:
         self._index = index
         self._chest = chest
         self._latest: tuple[Stretch | None, list[Column]] = (None, [])
+        self._texts = FormulaTexts()
 
     def __enter__(self) -> Self:
         return self
@@ -165,7 +166,7 @@ class Sheet:
     def _formula(self, told: Told, batch: Batch, value: Value) -> Formula:
         if told.text is None:
             return Formula("", told.error, "missing")
-        text = formula_text(told, batch)
+        text = self._texts.text(told, batch)
         stored = told.is_empty_text or bool(told.error) or value != ""
         worth = standing(text, is_stored=stored)
         if worth == "current" and told.is_recalculated:
@@ -180,7 +181,7 @@ class Sheet:
         for told, batch in self.told(sample):
             values = rows.setdefault(told.row, [""] * width)
             if values[told.column - area.left] == "":
-                text = told.error or formula_text(told, batch)
+                text = told.error or self._texts.text(told, batch)
                 values[told.column - area.left] = text
         filled = [rows.get(row, [""] * width) for row in range(sample.top, sample.bottom + 1)]
         headers = tuple(map(plain_text, filled[0])) if names_columns(filled) else None
