@@ -294,12 +294,14 @@ class BookEdit:
         """Take away the results that the changed cells made old."""
         changed = {title: areas for title, areas in self._changed.items() if areas}
         self._changed = {}
-        for source in old_pivots(self.rewriting, self.main, changed) if changed else ():
+        if not changed:
+            return
+        for source in old_pivots(self.rewriting, self.main, changed):
             self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
         if self._formulas_differ:
             self.drop_calculation_chain()
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
-        if not changed or not any(map(has_formulas, parts.values())):
+        if not any(map(has_formulas, parts.values())):
             return
         self.book.ask_for_calculation()
         for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
