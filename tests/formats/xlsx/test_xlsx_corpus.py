@@ -1,6 +1,5 @@
 """Real workbooks: each is mapped and read as another library does, or refused by name."""
 
-import csv
 import datetime as dt
 import random
 import warnings
@@ -15,33 +14,20 @@ from openpyxl.utils import range_boundaries
 from kbd.errors import KbdError
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
+from real_workbooks import real_workbooks
 
 FORMAT = XlsxFormat()
 SAMPLE_SEED = 114
 SAMPLE_SIZE = 70
-MAX_BYTES = 500_000
 
 NUMBER_FORMATS = "sheetjs__LONumbers-2010.xlsx"
 """It has numbers in every format that there is; openpyxl does not know `A/P` as one of times."""
 
 
-def files(corpora: Path) -> list[Path]:
-    """List the workbooks that are neither hostile nor large: those belong into a worker."""
-    with (corpora / "manifest.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [
-        corpora / row["path"]
-        for row in rows
-        if row["path"].startswith(("xlsx/", "xlsx_rare/"))
-        and "hostile" not in row["tags"]
-        and int(row["bytes"]) <= MAX_BYTES
-    ]
-
-
 @pytest.mark.corpora
 def test_real_files(corpora: Path, tmp_path: Path) -> None:
     """A sample of the corpus, chosen by a fixed seed: 90 of 100 open, no other error appears."""
-    found = files(corpora)
+    found = real_workbooks(corpora)
     chosen = random.Random(SAMPLE_SEED).sample(found, min(SAMPLE_SIZE, len(found)))
     refused = []
     for count, path in enumerate(chosen):
@@ -133,7 +119,7 @@ def _known(other: Any, cell: Any) -> bool:
 @pytest.mark.corpora
 def test_values_are_those_of_openpyxl(corpora: Path) -> None:
     """Every cell of a sample has the value that openpyxl finds."""
-    chosen = random.Random(SAMPLE_SEED).sample(files(corpora), 60)
+    chosen = random.Random(SAMPLE_SEED).sample(real_workbooks(corpora), 60)
     found = {path.name: differences(path) for path in chosen if path.stat().st_size < 100_000}
 
     assert sum(each is not None for each in found.values()) > 40
@@ -144,7 +130,7 @@ def test_values_are_those_of_openpyxl(corpora: Path) -> None:
 @pytest.mark.corpora
 def test_values_of_all_workbooks_are_those_of_openpyxl(corpora: Path) -> None:
     """The same of the whole corpus, and of the workbooks of forum questions."""
-    paths = files(corpora) + sorted((corpora / "spreadsheetbench").rglob("*_input.xlsx"))
+    paths = real_workbooks(corpora) + sorted((corpora / "spreadsheetbench").rglob("*_input.xlsx"))
     found = {path.name: differences(path) for path in paths}
 
     assert sum(each is not None for each in found.values()) > 0.9 * len(found)

@@ -1,6 +1,5 @@
 """What get_styles tells of a workbook, and that all it lists can be taken."""
 
-import csv
 import json
 import random
 import shutil
@@ -22,11 +21,11 @@ from kbd.formats import AssetPick, Source
 from kbd.testing.formats import check_format
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.parts.looks import read_look
+from real_workbooks import real_workbooks
 
 FORMAT = XlsxFormat()
 SAMPLE_SEED = 29
 SAMPLE_SIZE = 40
-MOST_BYTES = 500_000
 
 
 @pytest.fixture
@@ -177,19 +176,6 @@ def test_a_large_sheet_is_read_as_a_stream(tmp_path: Path) -> None:
     ]
 
 
-def real(corpora: Path) -> list[Path]:
-    """List the workbooks that are neither hostile nor large."""
-    with (corpora / "manifest.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [
-        corpora / row["path"]
-        for row in rows
-        if row["path"].startswith(("xlsx/", "xlsx_rare/"))
-        and "hostile" not in row["tags"]
-        and int(row["bytes"]) <= MOST_BYTES
-    ]
-
-
 def taken(path: Path, folder: Path, most: int) -> tuple[list[str], list[str]]:
     """Copy what a workbook lists into a new one; return what went well, and what was refused."""
     source = Source(path, f"{path.stem}.xlsx")
@@ -215,7 +201,7 @@ def taken(path: Path, folder: Path, most: int) -> tuple[list[str], list[str]]:
 @pytest.mark.corpora
 def test_real_files_are_told_and_taken_from(corpora: Path, tmp_path: Path) -> None:
     """A sample: looks are told or a typed error is given, what is listed goes into sound files."""
-    chosen = random.Random(SAMPLE_SEED).sample(real(corpora), SAMPLE_SIZE)
+    chosen = random.Random(SAMPLE_SEED).sample(real_workbooks(corpora), SAMPLE_SIZE)
     results = [taken(path, tmp_path, 3) for path in chosen]
 
     done = sum(len(files) for files, _ in results)
@@ -231,7 +217,7 @@ def test_all_real_files_are_told_and_taken_from(
 ) -> None:
     """The same over all files of the corpora and all that they list; the figures are printed."""
     began = time.process_time()
-    results = [taken(path, tmp_path, 200) for path in real(corpora)]
+    results = [taken(path, tmp_path, 200) for path in real_workbooks(corpora)]
 
     done = sum(len(files) for files, _ in results)
     refused = [reason for _, reasons in results for reason in reasons]

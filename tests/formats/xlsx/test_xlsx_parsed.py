@@ -1,6 +1,5 @@
 """Workbooks that are parsed for their values read as calamine reads them."""
 
-import csv
 import datetime as dt
 import random
 from pathlib import Path
@@ -14,10 +13,10 @@ from hypothesis import strategies as st
 from kbd_xlsx.looking import parsed as parsed_module
 from kbd_xlsx.references import Area, cell_name
 from read_twice import FORMATS, MAIN, SHARED, book_of, differences, of_one, sheet_xml, typed
+from real_workbooks import real_workbooks
 
 STRICT = "http://purl.oclc.org/ooxml/spreadsheetml/main"
 SAMPLE_SEED = 176
-MAX_BYTES = 500_000
 
 KNOWN: dict[str, set[tuple[Any, ...]]] = {
     # Calamine leaves escapes above U+00FF as they are written.
@@ -50,17 +49,8 @@ UNREAD_BY_CALAMINE = {
 
 
 def files(corpora: Path) -> list[Path]:
-    """List the workbooks that are neither hostile, nor large, nor without sheets."""
-    with (corpora / "manifest.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [
-        corpora / row["path"]
-        for row in rows
-        if row["path"].startswith(("xlsx/", "xlsx_rare/"))
-        and "hostile" not in row["tags"]
-        and int(row["bytes"]) <= MAX_BYTES
-        and "BadWorkbook" not in row["path"]
-    ]
+    """List the workbooks that have sheets and are neither hostile nor large."""
+    return [path for path in real_workbooks(corpora) if "BadWorkbook" not in path.name]
 
 
 def check_alike(paths: list[Path]) -> set[str]:
