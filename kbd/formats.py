@@ -7,11 +7,13 @@ can do is told by the capabilities it inherits:
     Mappable   map()                       the structure of a file, without its contents
     Readable   read(), passages()          the text of a region; all text with its places
     Celled     cells()                     a region's cells as typed values, beside its text
+    Composed   objects()                   a region's tables, pictures and shapes, beside its text
+    Previewable  preview()                 a page, slide or picture as people see it
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
 
-Comparable and Previewable join when the first format offers them.
+Comparable joins when the first format offers it.
 
 A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
 modules: those named in `preload` are imported once in the worker's zygote, the daemon never
@@ -34,11 +36,14 @@ __all__ = [
     "ChunkInfo",
     "Column",
     "ColumnType",
+    "Composed",
     "Editable",
     "FormatHandler",
     "Mappable",
     "Passage",
     "Placement",
+    "Preview",
+    "Previewable",
     "Readable",
     "Reading",
     "Region",
@@ -114,12 +119,15 @@ class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
         rows: The same cells as values, only by `Celled.cells`: null, number, boolean, text, or one
             of {"date": ISO}, {"datetime": ISO}, {"time": ISO}, {"duration": h:mm:ss}, {"error":
             "#N/A"}, {"formula": "=A1*2", "value": what was stored, or null, "current": boolean}.
+        objects: What stands in the region, only by `Composed.objects`: lists of plain values by
+            kind ("tables", "images", "shapes").
     """
 
     text: str
     chunk_info: ChunkInfo | None = None
     warnings: tuple[str, ...] = ()
     rows: tuple[tuple[CellValue, ...], ...] | None = None
+    objects: Mapping[str, tuple[dict[str, Any], ...]] | None = None
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -293,6 +301,59 @@ class Celled(Readable):
 
         `rows` is the rectangle of `chunk_info.range`, blank rows and cells included. Raises as
         `read` does.
+        """
+
+
+class Composed(Readable):
+    """A readable format whose regions hold objects beside text."""
+
+    @abstractmethod
+    def objects(self, source: Source, region: Region) -> Reading:
+        """Return what `read` does, with `objects`; the same for the same bytes each time.
+
+        Raises as `read` does.
+        """
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """What people would see.
+
+    Args:
+        data: The picture's bytes, at most 5 MiB.
+        mime_type: "image/png" or "image/jpeg".
+        width: In pixels.
+        height: In pixels.
+        count: How many pages, slides or frames the file has.
+        warnings: What differs from what people would see.
+    """
+
+    data: bytes
+    mime_type: str
+    width: int
+    height: int
+    count: int = 1
+    warnings: tuple[str, ...] = ()
+
+
+class Previewable(ABC):
+    """A format that can show a page, a slide or a picture."""
+
+    preview_unit: ClassVar[Literal["Page", "Slide", ""]] = ""
+    """What one preview shows: the wire method is named for it (`ReviewGetPdfPreviewPage`); "" for a
+    format whose files are one picture (`ReviewGetImagePreview`)."""
+
+    @abstractmethod
+    def preview(self, source: Source, index: int, edge_px: int) -> Preview:
+        """Return a page, slide or frame as a picture whose longer edge has at most `edge_px`.
+
+        Args:
+            source: The file.
+            index: Which one, from 0.
+            edge_px: From 16 to 4,096.
+
+        Raises:
+            FileReadFailed: The file cannot be read, or is past a limit.
+            ValidationFailed: There is no such page, slide or frame.
         """
 
 

@@ -24,12 +24,13 @@ from kbd.opc.unpacking import PartStream
 __all__ = [
     "CONTENT_TYPES",
     "STRICT",
+    "ContentTypes",
     "Package",
     "Relation",
     "parse_relations",
+    "read_types",
     "reading_errors",
     "relations_part",
-    "type_of",
     "xml_root",
 ]
 
@@ -173,7 +174,11 @@ class Package:
 
     def content_type(self, part: str) -> str:
         """Return a part's type, "" if the table of types has none for it."""
-        return type_of(self.root(CONTENT_TYPES), part) if CONTENT_TYPES in self else ""
+        return self.content_types().of(part)
+
+    def content_types(self) -> "ContentTypes":
+        """Return the table of types, for whoever asks for many; raises FileReadFailed."""
+        return read_types(self.root(CONTENT_TYPES)) if CONTENT_TYPES in self else ContentTypes()
 
     @property
     def is_strict(self) -> bool:
@@ -213,15 +218,28 @@ def parse_relations(part: str, root: etree._Element) -> tuple[Relation, ...]:
     return tuple(found)
 
 
-def type_of(types: etree._Element, part: str) -> str:
-    """Return a part's type by the root of the table of types, "" if that has none for it."""
-    suffix = posixpath.splitext(part)[1].lstrip(".").casefold()
-    default = ""
-    for entry in types:
+class ContentTypes(msgspec.Struct, frozen=True):
+    """The types of parts: of single ones by the key of their names, of others by their suffix."""
+
+    parts: Mapping[str, str] = {}
+    suffixes: Mapping[str, str] = {}
+
+    def of(self, part: str) -> str:
+        """Return a part's type, "" if the table has none for it."""
+        suffix = posixpath.splitext(part)[1].lstrip(".").casefold()
+        return self.parts.get(part_key(part)) or self.suffixes.get(suffix, "")
+
+
+def read_types(root: etree._Element) -> ContentTypes:
+    """Read the table of types from its root; the first entry for a part counts."""
+    parts: dict[str, str] = {}
+    suffixes: dict[str, str] = {}
+    for entry in root:
         if not isinstance(entry.tag, str):
             continue
-        if part_key(entry.get("PartName", "")) == part_key(part):
-            return entry.get("ContentType", "")
-        if entry.get("Extension", "").casefold() == suffix:
-            default = entry.get("ContentType", "")
-    return default
+        type_ = entry.get("ContentType", "")
+        if name := entry.get("PartName"):
+            parts.setdefault(part_key(name), type_)
+        elif suffix := entry.get("Extension"):
+            suffixes[suffix.casefold()] = type_
+    return ContentTypes(parts, suffixes)

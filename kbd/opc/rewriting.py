@@ -21,9 +21,9 @@ from kbd.opc.package import (
     Package,
     Relation,
     parse_relations,
+    read_types,
     reading_errors,
     relations_part,
-    type_of,
     xml_root,
 )
 
@@ -53,8 +53,8 @@ class Rewriting:
 
     def __init__(self, package: Package | None, name: str = "") -> None:
         self.name = package.name if package else name
-        strict = package is not None and package.is_strict
-        self.relation_types = _STRICT_TYPES if strict else _TRANSITIONAL_TYPES
+        self.is_strict = package is not None and package.is_strict
+        self.relation_types = _STRICT_TYPES if self.is_strict else _TRANSITIONAL_TYPES
         self._package = package
         self._new: dict[str, tuple[str, bytes]] = {}
         self._dropped: set[str] = set()
@@ -122,7 +122,7 @@ class Rewriting:
 
     def content_type(self, part: str) -> str:
         """Return a part's type, "" if the table of types has none for it."""
-        return type_of(self.root(CONTENT_TYPES), part)
+        return read_types(self.root(CONTENT_TYPES)).of(part)
 
     def set_default_type(self, suffix: str, content_type: str) -> None:
         """Have parts with a suffix ("png") be of a type unless they have one of their own."""
@@ -140,7 +140,9 @@ class Rewriting:
         rels = relations_part(part)
         return parse_relations(part, self.root(rels)) if rels in self else ()
 
-    def relate(self, part: str, kind: str, target: str, *, external: bool = False) -> str:
+    def relate(
+        self, part: str, kind: str, target: str, *, external: bool = False, relation_id: str = ""
+    ) -> str:
         """Relate a part to another one, or to an address, and return the relation's id.
 
         Args:
@@ -148,18 +150,16 @@ class Rewriting:
             kind: The last word of the relation's type, or its whole name.
             target: To which part, or address.
             external: Whether it is an address.
+            relation_id: The id, which no other relation of the part has; else the next free one.
         """
         rels = relations_part(part)
         if rels in self:
             root = self.root(rels)
         else:
             root = xml_root(_NO_RELATIONS, self.name)
-        taken = {element.get("Id", "") for element in root}
-        number = len(taken) + 1
-        while f"rId{number}" in taken:
-            number += 1
+        relation_id = relation_id or _free_id({element.get("Id", "") for element in root})
         entry = etree.SubElement(root, _named_like(root, "Relationship"))
-        entry.set("Id", f"rId{number}")
+        entry.set("Id", relation_id)
         entry.set("Type", kind if ":" in kind else f"{self.relation_types}/{kind}")
         if external:
             entry.set("Target", target)
@@ -167,7 +167,7 @@ class Rewriting:
         else:
             entry.set("Target", posixpath.relpath(f"/{target}", f"/{posixpath.dirname(part)}"))
         self.put(rels, xml_bytes(root))
-        return f"rId{number}"
+        return relation_id
 
     def unrelate(self, part: str, relation_id: str) -> None:
         """Take a relation away; the part that it names stays."""
@@ -206,6 +206,13 @@ class Rewriting:
             entry.set("ContentType", content_type)
         if content_type is not None or len(root) != before:
             self.put(CONTENT_TYPES, xml_bytes(root))
+
+
+def _free_id(taken: set[str]) -> str:
+    number = len(taken) + 1
+    while f"rId{number}" in taken:
+        number += 1
+    return f"rId{number}"
 
 
 def _named_like(root: etree._Element, name: str) -> str:

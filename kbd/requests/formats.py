@@ -19,8 +19,11 @@ __all__ = [
     "FileWritten",
     "GetInfo",
     "GetMap",
+    "GetPreview",
     "GetStyles",
+    "PreviewPicture",
     "ReadFileRequest",
+    "ReadObjects",
     "ReadRegion",
     "RegionRead",
     "TextExtracted",
@@ -113,6 +116,48 @@ class ReadRegion(ReadFileRequest):
     answer: ClassVar[type[Any]] = RegionRead
 
 
+class ReadObjects(ReadFileRequest):
+    """Read a region; of a large file without coordinates, its first chunk.
+
+    The answer has `text`, `warnings`, `chunk_info` as of other readings, and lists of what stands
+    in the region by kind (`tables`, `images`, `shapes`).
+    """
+
+    answer: ClassVar[type[Any]] = dict[str, Any]
+
+
+class PreviewPicture(Answer):
+    """A page, slide or picture as people see it.
+
+    Args:
+        base64: The picture's bytes.
+        mime_type: Its type.
+        width: In pixels.
+        height: In pixels.
+        count: How many pages, slides or frames the file has.
+        warnings: What differs from what people would see.
+    """
+
+    base64: str
+    mime_type: str
+    width: int
+    height: int
+    count: int
+    warnings: tuple[str, ...]
+
+
+class GetPreview(ReadFileRequest):
+    """Ask for a picture of a page, slide or image.
+
+    Args:
+        edge_px: How many pixels its longer edge has at the most.
+    """
+
+    answer: ClassVar[type[Any]] = PreviewPicture
+
+    edge_px: Annotated[int, msgspec.Meta(ge=16, le=4096)] = 1200
+
+
 class TextPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place in the file, as people would name it, and the character where its text starts."""
 
@@ -139,7 +184,7 @@ class TextExtracted(Answer):
 
 
 class ExtractText(ReadFileRequest):
-    """Read all text, a part at a time.
+    """Read all text, a part at a time; or that of a region, by its format's coordinates.
 
     Args:
         passage_start: The passage to begin with, as the answer before gave it.

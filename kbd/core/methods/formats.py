@@ -1,5 +1,6 @@
 """The methods that formats contribute: one answer for each kind, whatever the format."""
 
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -38,6 +39,8 @@ class FormatMethods:
             wire.GetInfo: self.info,
             wire.GetMap: self.map,
             wire.ReadRegion: self.read,
+            wire.ReadObjects: self.objects,
+            wire.GetPreview: self.preview,
             wire.ExtractText: self.extract,
             wire.GetStyles: self.styles,
             wire.ApplyOps: self.apply,
@@ -69,15 +72,46 @@ class FormatMethods:
         read = formats.cells if isinstance(method.item.handler, Celled) else formats.read
         return _region_read(await read(file, _region(request)))
 
+    async def objects(
+        self, method: Method, request: wire.ReadObjects, session: Session
+    ) -> dict[str, Any]:
+        """Read a region with what stands in it."""
+        del session
+        _, formats, file = await self._file(method, request)
+        reading = await formats.objects(file, _region(request))
+        answer: dict[str, Any] = {"text": reading.text, "warnings": reading.warnings}
+        if reading.chunk_info is not None:
+            answer["chunk_info"] = msgspec.structs.asdict(reading.chunk_info)
+        return answer | dict(reading.objects or {})
+
+    async def preview(
+        self, method: Method, request: wire.GetPreview, session: Session
+    ) -> wire.PreviewPicture:
+        """Show a page, slide or picture."""
+        del session
+        _, formats, file = await self._file(method, request)
+        given = msgspec.structs.asdict(request)
+        index = given["page"] - 1 if "page" in given else 0
+        index = given.get("slide_index", given.get("frame_index", index))
+        shown = await formats.preview(file, index, request.edge_px)
+        return wire.PreviewPicture(
+            base64=b64encode(shown.data).decode(),
+            mime_type=shown.mime_type,
+            width=shown.width,
+            height=shown.height,
+            count=shown.count,
+            warnings=shown.warnings,
+        )
+
     async def extract(
         self, method: Method, request: wire.ExtractText, session: Session
     ) -> wire.TextExtracted:
-        """Return a part of all text."""
+        """Return a part of all text, or of a region's."""
         del session
         _, formats, file = await self._file(method, request)
-        found = await formats.extract(
-            file, request.passage_start, request.character_start, request.limit
-        )
+        region = _region(request)
+        cursor = (request.passage_start, request.character_start, request.limit)
+        found = await formats.extract(file, region, *cursor)
         passage, character = found.following or (UNSET, UNSET)
         return wire.TextExtracted(
             text=found.text,
@@ -155,7 +189,7 @@ class FormatMethods:
         return files, formats, own_file(formats, method.item.handler, files.get(request.path))
 
 
-def _region(request: wire.ReadRegion) -> Region:
+def _region(request: wire.ReadFileRequest) -> Region:
     given = msgspec.structs.asdict(request)
     names = Region.__struct_fields__
     return Region(**{name: given[name] for name in names if given.get(name, UNSET) is not UNSET})

@@ -2,9 +2,10 @@
 
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable
-                                               GetStyles, CopyAssets   Styled
+    preview       Previewable                  GetStyles, CopyAssets   Styled
 
-A method's name is the format's `wire_name` and one of these.
+A method's name is the format's `wire_name` and one of these; that of a preview is
+`ReviewGet<wire_name>Preview<unit>`.
 """
 
 import inspect
@@ -16,13 +17,29 @@ import msgspec
 
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.schemas import plain_schema
-from kbd.formats import Editable, FormatHandler, Mappable, Readable, Region, Styled
+from kbd.formats import (
+    Composed,
+    Editable,
+    FormatHandler,
+    Mappable,
+    Previewable,
+    Readable,
+    Region,
+    Styled,
+)
 from kbd.requests import formats as wire
 from kbd.requests.base import UNSET, Request, Unset
 
 __all__ = ["WireMethod", "wire_methods_of"]
 
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
+
+_PREVIEWED: dict[str, tuple[str, Any, int]] = {
+    "Page": ("page", Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)], 1),
+    "Slide": ("slide_index", Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)], 0),
+    "": ("frame_index", Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)], 0),
+}
+"""By what a preview shows: the parameter that says which one, and its first value."""
 
 
 class WireMethod(msgspec.Struct, frozen=True):
@@ -57,7 +74,11 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
             msg = f"{who}.wire_methods names {', '.join(strange)}, which no capability gives"
             raise PluginError(msg)
         names = {prefix + name for name in (*wanted, *reads)}
-        given = {name: found for name, found in given.items() if name in names}
+        given = {
+            name: found
+            for name, found in given.items()
+            if name in names or found[1] is wire.GetPreview
+        }
     return tuple(WireMethod(kind, base, handler) for kind, base in given.values())
 
 
@@ -67,8 +88,15 @@ def _given(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request
     if isinstance(handler, Mappable):
         yield _derived(handler, wire.GetMap), wire.GetMap
     if isinstance(handler, Readable):
-        yield _derived(handler, wire.ExtractText), wire.ExtractText
-        yield from ((kind, wire.ReadRegion) for kind in _reads(handler))
+        regions = [(each, _optional(each), UNSET) for each in handler.coordinates]
+        yield _record(handler, "ExtractText", wire.ExtractText, regions), wire.ExtractText
+        base = wire.ReadObjects if isinstance(handler, Composed) else wire.ReadRegion
+        yield from ((kind, base) for kind in _reads(handler, base))
+    if isinstance(handler, Previewable):
+        unit = handler.preview_unit
+        name = f"ReviewGet{handler.wire_name}Preview{unit}"
+        kind = _record(handler, name, wire.GetPreview, [_PREVIEWED[unit]], prefix="")
+        yield kind, wire.GetPreview
     if isinstance(handler, Editable):
         yield _derived(handler, wire.ApplyOps, ops=_operations(handler)), wire.ApplyOps
     if isinstance(handler, Styled):
@@ -76,21 +104,26 @@ def _given(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request
         yield _derived(handler, wire.CopyAssets), wire.CopyAssets
 
 
-def _reads(handler: Readable) -> Iterator[type[Request]]:
+def _reads(handler: Readable, base: type[Request]) -> Iterator[type[Request]]:
     """Yield the methods that read a region, each with the coordinates that it takes.
 
     Raises:
         PluginError: A name or a coordinate is not as it must be.
     """
     assert isinstance(handler, FormatHandler)
-    types = {field.name: field.type for field in msgspec.structs.fields(Region)}
     for name, coordinates in handler.wire_reads.items():
         strange = [each for each in coordinates if each not in handler.coordinates]
         if not _NAME.fullmatch(name) or strange:
             msg = f"{type(handler).__name__}.wire_reads is not as kbd needs it"
             raise PluginError(msg)
-        fields = [(each, types[each] | Unset, UNSET) for each in coordinates]
-        yield _record(handler, name, wire.ReadRegion, fields)
+        fields = [(each, _optional(each), UNSET) for each in coordinates]
+        yield _record(handler, name, base, fields)
+
+
+def _optional(coordinate: str) -> Any:
+    """Return the type of a coordinate that may be left out."""
+    types = {field.name: field.type for field in msgspec.structs.fields(Region)}
+    return types[coordinate] | Unset
 
 
 def _derived(handler: FormatHandler, base: type[Request], **required: Any) -> type[Request]:
@@ -98,13 +131,18 @@ def _derived(handler: FormatHandler, base: type[Request], **required: Any) -> ty
 
 
 def _record(
-    handler: FormatHandler, name: str, base: type[Request], fields: list[Any]
+    handler: FormatHandler,
+    name: str,
+    base: type[Request],
+    fields: list[Any],
+    *,
+    prefix: str | None = None,
 ) -> type[Request]:
-    """Return a request's record under the format's name."""
+    """Return a request's record under the format's name, or another prefix."""
     about = inspect.cleandoc(base.__doc__ or "")
     summary, rest = about.partition("\n")[::2]
     made = msgspec.defstruct(
-        handler.wire_name + name,
+        (handler.wire_name if prefix is None else prefix) + name,
         fields,
         bases=(base,),
         module=__name__,

@@ -17,9 +17,12 @@ from kbd.core.workers.extracts import extract
 from kbd.formats import (
     AssetPick,
     Celled,
+    Composed,
     Editable,
     Mappable,
+    Passage,
     Placement,
+    Previewable,
     Readable,
     Region,
     Source,
@@ -35,6 +38,8 @@ __all__ = [
     "get_styles",
     "info",
     "map_file",
+    "objects",
+    "preview",
     "read",
     "read_table",
     "write_table",
@@ -79,20 +84,43 @@ def cells(
     return _plain(handler.cells(_file(path, name, shelf), msgspec.convert(region, Region)))
 
 
+def objects(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, region: dict[str, Any]
+) -> Any:
+    """Return `Composed.objects`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Composed)
+    return _plain(handler.objects(_file(path, name, shelf), msgspec.convert(region, Region)))
+
+
+def preview(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, index: int, edge_px: int
+) -> Any:
+    """Return `Previewable.preview`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Previewable)
+    return _plain(handler.preview(_file(path, name, shelf), index, edge_px))
+
+
 def extract_text(
     handle: dict[str, Any],
     path: str,
     name: str,
     shelf: str | None,
+    region: dict[str, Any],
     passage: int,
     character: int,
     limit: int,
 ) -> Any:
-    """Return a part of `Readable.passages`, as an `Extract`."""
+    """Return a part of `Readable.passages`, or of a region's text, as an `Extract`."""
     handler = _handler(handle)
     assert isinstance(handler, Readable)
-    passages = handler.passages(_file(path, name, shelf))
-    return _plain(extract(passages, passage, character, limit))
+    source = _file(path, name, shelf)
+    if not region:
+        return _plain(extract(handler.passages(source), passage, character, limit))
+    reading = handler.read(source, msgspec.convert(region, Region))
+    place = reading.chunk_info.range if reading.chunk_info else name
+    return _plain(extract((Passage(reading.text, place),), passage, character, limit))
 
 
 def get_styles(

@@ -24,9 +24,12 @@ from kbd.formats import (
     Applied,
     AssetPick,
     Celled,
+    Composed,
     FormatHandler,
     Mappable,
     Placement,
+    Preview,
+    Previewable,
     Readable,
     Reading,
     Region,
@@ -108,12 +111,31 @@ class FormatCalls(Formats):
             raise cannot(owned.item, "be read by cells", file.name)
         return await self._read_region(owned, owned.item, "cells", file, region)
 
-    async def extract(self, file: FileRef, passage: int, character: int, limit: int) -> Extract:
-        """Return a part of `Readable.passages`; see `extracts.extract`."""
+    async def objects(self, file: FileRef, region: Region) -> Reading:
+        """Return `Composed.objects`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Composed):
+            raise cannot(owned.item, "be read by objects", file.name)
+        return await self._read_region(owned, owned.item, "objects", file, region)
+
+    async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
+        """Return `Previewable.preview`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Previewable):
+            raise cannot(owned.item, "be shown as a picture", file.name)
+        which = {"index": index, "edge_px": edge_px}
+        return await self._read(owned, "preview", Preview, file, which)
+
+    async def extract(
+        self, file: FileRef, region: Region, passage: int, character: int, limit: int
+    ) -> Extract:
+        """Return a part of all text, or of a region's if one is given; see `extracts.extract`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
             raise cannot(owned.item, "be read as text", file.name)
+        _check_coordinates(owned.item, file, region)
         more = {"passage": passage, "character": character, "limit": limit}
+        more["region"] = msgspec.to_builtins(region)
         return await self._read(owned, "extract_text", Extract, file, more)
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
@@ -193,11 +215,7 @@ class FormatCalls(Formats):
         file: FileRef,
         region: Region,
     ) -> Reading:
-        strange = [name for name in region.named() if name not in handler.coordinates]
-        if strange:
-            offered = ", ".join(handler.coordinates) or "none"
-            msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
-            raise ValidationFailed(msg)
+        _check_coordinates(handler, file, region)
         more = {"region": msgspec.to_builtins(region)}
         return await self._read(owned, function, Reading, file, more)
 
@@ -259,6 +277,19 @@ class FormatCalls(Formats):
             # A cache that cannot be written, on a full disk say, costs time and nothing else.
             with contextlib.suppress(OSError):
                 await to_thread.run_sync(_save, self._cache / key, value)
+
+
+def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None:
+    """Refuse coordinates of other formats.
+
+    Raises:
+        ValidationFailed: There is one.
+    """
+    strange = [name for name in region.named() if name not in handler.coordinates]
+    if strange:
+        offered = ", ".join(handler.coordinates) or "none"
+        msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
+        raise ValidationFailed(msg)
 
 
 def _of(file: FileRef | None) -> dict[str, Any]:

@@ -145,9 +145,9 @@ async def test_a_format_without_styles_has_none_to_tell(
 async def test_all_text_comes_in_parts(formats: FormatCalls, tmp_path: Path) -> None:
     """A worker sends no more than is asked for, and where to go on."""
     file = blob(tmp_path, "one\ntwo")
-    first = await formats.extract(file, 0, 0, 5)
+    first = await formats.extract(file, Region(), 0, 0, 5)
     assert first.following is not None
-    rest = await formats.extract(file, *first.following, 100)
+    rest = await formats.extract(file, Region(), *first.following, 100)
 
     assert (len(first.text), first.text + rest.text, rest.following) == (5, "one\ntwo\n", None)
 

@@ -1,0 +1,264 @@
+"""A package lent to a library that loads and saves packages whole.
+
+Such a library drops what it does not know and writes everything anew. So it is given a copy that
+it can open, and of what it made of it only the parts, relations and types come back that it
+changed; all else stays as it was, to the byte. The copy has the names of the usual variant, the
+plain kind in place of a template or a file with macros, and something at the end of relations that
+lead nowhere. Pictures and other contents that are no XML stand in it as their names only.
+"""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, Protocol
+from xml.sax.saxutils import quoteattr
+from zipfile import ZIP_STORED, ZipFile
+
+import msgspec
+from lxml import etree
+
+from kbd.errors import FileReadFailed, KbdError, ValidationFailed
+from kbd.opc.guard import part_key
+from kbd.opc.kinds import Identity
+from kbd.opc.package import CONTENT_TYPES, Package, relations_part
+from kbd.opc.rewriting import Rewriting
+from kbd.opc.strict import strict, transitional, variants
+
+__all__ = ["Lending", "LentPackage", "LentPart", "library_errors"]
+
+_STUB = "missing/part.bin"
+_STUB_TYPE = "application/octet-stream"
+_XML = re.compile(r"[+/]xml$|vmlDrawing$")
+_DIGITS = re.compile(r"\d*(?=(\.\w+)?$)")
+
+
+class LentPart(Protocol):
+    """A part as python-docx and python-pptx have it."""
+
+    @property
+    def partname(self) -> str: ...  # noqa: D102 - it is theirs
+    @property
+    def content_type(self) -> str: ...  # noqa: D102
+    @property
+    def blob(self) -> bytes: ...  # noqa: D102
+    @property
+    def rels(self) -> Mapping[str, Any]: ...  # noqa: D102
+
+
+class LentPackage(Protocol):
+    """A loaded package as python-docx and python-pptx have it."""
+
+    def iter_parts(self) -> Iterator[Any]:
+        """Yield each part once."""
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """A part as it was when the library had loaded it, under the name of its entry."""
+
+    part: LentPart
+    name: str
+    blob: bytes
+    relations: Mapping[str, tuple[str, str, bool]]
+
+
+class Lending:
+    """One package on loan.
+
+    Use: give `copy()` to the library, `loaded()` what it made of it, edit, then `returned()`.
+
+    Args:
+        package: What is lent; it stays open.
+        identity: What kind of package it is.
+        plain_type: The type of main part that the library takes.
+    """
+
+    def __init__(self, package: Package, identity: Identity, plain_type: str) -> None:
+        self._package, self._identity, self._plain_type = package, identity, plain_type
+        self._known: dict[int, _Known] = {}
+        self._names = {
+            part_key(info.filename): info.filename for info in package.entries if not info.is_dir()
+        }
+        self._content_types = package.content_types()
+        self.is_strict = package.is_strict
+
+    def copy(self) -> IO[bytes]:
+        """Return a zip that the library can open.
+
+        Raises:
+            FileReadFailed: A part is damaged.
+        """
+        made = io.BytesIO()
+        with ZipFile(made, "w", ZIP_STORED) as archive:
+            archive.writestr(CONTENT_TYPES, self._types())
+            archive.writestr(_STUB, b"")
+            for part in ("", *self._parts()):
+                relations = self._relations(part)
+                if relations:
+                    archive.writestr(relations_part(_plain(part)), relations)
+                if part:
+                    archive.writestr(_plain(part), self._contents(part))
+        made.seek(0)
+        return made
+
+    def loaded(self, package: LentPackage) -> None:
+        """Remember what the library has loaded, before anything changes it."""
+        for part in package.iter_parts():
+            name = self._names.get(part_key(part.partname), "")
+            self._known[id(part)] = _Known(part, name, part.blob, _relations_of(part))
+
+    def name_of(self, part: LentPart) -> str:
+        """Return the entry of a part that was lent, "" for one that the library made."""
+        known = self._known.get(id(part))
+        return known.name if known else ""
+
+    def returned(self, package: LentPackage) -> tuple[Rewriting, tuple[str, ...]]:
+        """Return the package with what was changed, and the addresses that it newly reaches out to.
+
+        Raises:
+            ValidationFailed: A part cannot be changed without a loss.
+        """
+        rewriting = Rewriting(self._package)
+        parts = list(package.iter_parts())
+        names = {id(part): self.name_of(part) for part in parts}
+        for part in parts:
+            if id(part) not in self._known:
+                names[id(part)] = self._add(rewriting, part)
+        external: dict[str, None] = {}
+        for part in parts:
+            known = self._known.get(id(part))
+            # What stands for a part that is missing has no entry, and nobody changes it.
+            if known is None or known.name:
+                name = names[id(part)]
+                self._put(rewriting, name, part, known)
+                before = known.relations if known else {}
+                external.update(dict.fromkeys(_relate(rewriting, name, part, before, names)))
+        kept = {id(part) for part in parts}
+        for key, known in self._known.items():
+            if key not in kept and known.name:
+                rewriting.drop(known.name)
+        return rewriting, tuple(external)
+
+    def _parts(self) -> Iterator[str]:
+        for name in self._names.values():
+            if name != CONTENT_TYPES and not name.endswith(".rels"):
+                yield name
+
+    def _contents(self, part: str) -> bytes:
+        if not _XML.search(self._content_types.of(part)):
+            return part.encode()
+        return transitional(self._package.read(part))
+
+    def _types(self) -> str:
+        """Return a table that gives each part its type, the main one the plain one."""
+        rows = [_override(_STUB, _STUB_TYPE)]
+        for part in self._parts():
+            type_ = self._content_types.of(part) or _STUB_TYPE
+            if part_key(part) == part_key(self._identity.part):
+                type_ = self._plain_type
+            rows.append(_override(_plain(part), type_))
+        space = "http://schemas.openxmlformats.org/package/2006/content-types"
+        defaults = (
+            '<Default Extension="rels" '
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        )
+        return f'<Types xmlns="{space}">{defaults}{"".join(rows)}</Types>'
+
+    def _relations(self, part: str) -> str:
+        """Return a part's relations, all of which lead somewhere; "" if it has none."""
+        rows = []
+        for relation in self._package.relations(part):
+            target, mode = relation.target, ' TargetMode="External"'
+            if not relation.external:
+                found = self._names.get(part_key(target))
+                target, mode = f"/{_plain(found) if found else _STUB}", ""
+            type_ = transitional(relation.type.encode()).decode()
+            rows.append(
+                f"<Relationship Id={quoteattr(relation.id)} Type={quoteattr(type_)} "
+                f"Target={quoteattr(target)}{mode}/>"
+            )
+        space = "http://schemas.openxmlformats.org/package/2006/relationships"
+        return f'<Relationships xmlns="{space}">{"".join(rows)}</Relationships>' if rows else ""
+
+    def _put(self, rewriting: Rewriting, name: str, part: LentPart, known: _Known | None) -> None:
+        """Replace a part's bytes if the library changed them."""
+        if known is None:
+            return
+        data = part.blob
+        if data == known.blob:
+            return
+        found = variants(self._package.read(name))
+        if len(found) > 1:
+            msg = (
+                f"{self._package.name}: {name} mixes the two variants of its format; save it anew."
+            )
+            raise ValidationFailed(msg)
+        rewriting.put(name, strict(data) if "strict" in found else data)
+
+    def _add(self, rewriting: Rewriting, part: LentPart) -> str:
+        """Add a part that the library made, and return its name."""
+        wanted = str(part.partname).lstrip("/")
+        name = wanted
+        if name in rewriting:
+            name = rewriting.free_name(_DIGITS.sub("{}", wanted.replace("{", ""), count=1))
+        data = strict(part.blob) if self.is_strict else part.blob
+        rewriting.add(name, data, part.content_type)
+        return name
+
+
+@contextmanager
+def library_errors(name: str) -> Iterator[None]:
+    """Turn what a library raises on a package that it does not understand into ValidationFailed."""
+    try:
+        yield
+    except KbdError:
+        raise
+    except etree.LxmlError as error:
+        raise FileReadFailed(f"{name} is damaged: a part is not valid XML.") from error
+    except (
+        AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+    ) as error:  # fmt: skip
+        msg = f"{name} is not built as its kind of file should be; it cannot be changed safely."
+        raise ValidationFailed(msg) from error
+
+
+def _relations_of(part: LentPart) -> dict[str, tuple[str, str, bool]]:
+    """Return a part's relations by id: type, target (address or part), whether it is outside."""
+    found = {}
+    for relation_id, relation in part.rels.items():
+        outside = relation.is_external
+        target = relation.target_ref if outside else str(id(relation.target_part))
+        found[relation_id] = (relation.reltype, target, outside)
+    return found
+
+
+def _relate(
+    rewriting: Rewriting,
+    name: str,
+    part: LentPart,
+    before: Mapping[str, tuple[str, str, bool]],
+    names: Mapping[int, str],
+) -> Iterator[str]:
+    """Bring a part's relations up to date; yield the addresses that are new."""
+    now = _relations_of(part)
+    for relation_id in before:
+        if relation_id not in now or now[relation_id] != before[relation_id]:
+            rewriting.unrelate(name, relation_id)
+    known = {target for _, target, outside in before.values() if outside}
+    for relation_id, relation in now.items():
+        if before.get(relation_id) == relation:
+            continue
+        type_, target, outside = relation
+        if outside and target not in known:
+            yield target
+        kind = strict(type_.encode()).decode() if rewriting.is_strict else type_
+        goal = target if outside else names[int(target)]
+        rewriting.relate(name, kind, goal, external=outside, relation_id=relation_id)
+
+
+def _plain(part: str) -> str:
+    return part.replace("\\", "/").lstrip("/")
+
+
+def _override(part: str, type_: str) -> str:
+    return f"<Override PartName={quoteattr('/' + part)} ContentType={quoteattr(type_)}/>"

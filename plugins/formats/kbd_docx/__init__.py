@@ -1,0 +1,25 @@
+"""Documents of Word and its relatives: mapped, read, edited without a loss.
+
+`handler` declares the format. What it does:
+
+    family      what belongs to the format, and how a file of it is opened
+    blocks      the paragraphs and tables of a body, in order and numbered
+    operations  the operations that an edit is made of
+    looking     mapping and reading
+    edits       carrying out operations
+    styled      how a document looks, and what of it another one can take
+"""
+
+from collections.abc import Sequence
+
+from kbd import hookimpl
+from kbd.formats import FormatHandler
+from kbd_docx.handler import DocxFormat
+
+__all__ = ["DocxFormat", "kbd_register_formats"]
+
+
+@hookimpl
+def kbd_register_formats() -> Sequence[FormatHandler]:
+    """Offer the format."""
+    return (DocxFormat(),)

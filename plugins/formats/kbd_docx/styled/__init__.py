@@ -1,0 +1,1 @@
+"""How a document looks, and what of it another one can take."""

@@ -1,0 +1,71 @@
+"""The declaration of the format; the work is in modules that the worker loads once."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from kbd.formats import (
+    FormatHandler,
+    Mappable,
+    Passage,
+    Preview,
+    Previewable,
+    Readable,
+    Reading,
+    Region,
+    Source,
+)
+
+__all__ = ["ImageFormat"]
+
+
+class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
+    """Pictures, read-only: their facts, and what they show."""
+
+    name = "image"
+    wire_name = "Image"
+    kind = "image"
+    suffixes: ClassVar[Mapping[str, str]] = {
+        ".png": "image/png",
+        ".jpg": "image/jpeg",
+        ".jpeg": "image/jpeg",
+        ".gif": "image/gif",
+        ".webp": "image/webp",
+        ".bmp": "image/bmp",
+        ".tif": "image/tiff",
+        ".tiff": "image/tiff",
+        ".svg": "image/svg+xml",
+    }
+    preload = ("kbd_image.facts", "kbd_image.previews", "kbd_image.reading")
+    guidance = "Read-only. A picture is read as its facts: format, size, mode, orientation."
+    wire_methods = ()
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def info(self, source: Source) -> dict[str, Any]:
+        """Return format, width, height and mode."""
+        from kbd_image import facts  # noqa: PLC0415 - 40 ms for Pillow
+
+        return facts.metadata(source)
+
+    def map(self, source: Source) -> dict[str, Any]:
+        """Return the same facts: a picture has no parts."""
+        from kbd_image import facts  # noqa: PLC0415 - 40 ms for Pillow
+
+        return facts.metadata(source)
+
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return the facts as text; of an svg its text."""
+        from kbd_image import reading  # noqa: PLC0415 - 40 ms for Pillow
+
+        return reading.read(source, region)
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield what `read` returns."""
+        from kbd_image import reading  # noqa: PLC0415 - 40 ms for Pillow
+
+        return reading.passages(source)
+
+    def preview(self, source: Source, index: int, edge_px: int) -> Preview:
+        """Return the picture, upright and small."""
+        from kbd_image import previews  # noqa: PLC0415 - 40 ms for Pillow
+
+        return previews.preview(source, index, edge_px)

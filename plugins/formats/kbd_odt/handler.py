@@ -1,0 +1,51 @@
+"""The declaration of the format; the work is in modules that the worker loads once."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from kbd.formats import FormatHandler, Mappable, Passage, Readable, Reading, Region, Source
+
+__all__ = ["OdtFormat"]
+
+
+class OdtFormat(FormatHandler, Mappable, Readable):
+    """OpenDocument texts, read-only: sections by headings, text, tables."""
+
+    name = "odt"
+    wire_name = "Odt"
+    kind = "document"
+    suffixes: ClassVar[Mapping[str, str]] = {
+        ".odt": "application/vnd.oasis.opendocument.text",
+        ".ott": "application/vnd.oasis.opendocument.text-template",
+    }
+    preload = ("kbd_odt.mapping", "kbd_odt.reading")
+    guidance = (
+        "Read-only; to change such a text, write a new document. The map lists sections; then "
+        "read_file with section (a heading, or its index from 0) and, for a long one, chunk."
+    )
+    coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
+    wire_methods = ()
+
+    def info(self, source: Source) -> dict[str, Any]:
+        """Return the few facts that cost little."""
+        from kbd_odt import mapping  # noqa: PLC0415 - 30 ms for lxml
+
+        return mapping.facts(source)
+
+    def map(self, source: Source) -> dict[str, Any]:
+        """Return sections, chunks, tables and images."""
+        from kbd_odt import mapping  # noqa: PLC0415 - 30 ms for lxml
+
+        return mapping.text_map(source)
+
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return the text of a section or a chunk of it."""
+        from kbd_odt import reading  # noqa: PLC0415 - 30 ms for lxml
+
+        return reading.read_region(source, region)
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield all text by sections."""
+        from kbd_odt import reading  # noqa: PLC0415 - 30 ms for lxml
+
+        return reading.passages(source)

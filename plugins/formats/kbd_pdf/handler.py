@@ -1,0 +1,65 @@
+"""The declaration of the format; the work is in modules that the worker loads once."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from kbd.formats import (
+    FormatHandler,
+    Mappable,
+    Passage,
+    Preview,
+    Previewable,
+    Readable,
+    Reading,
+    Region,
+    Source,
+)
+
+__all__ = ["PdfFormat"]
+
+
+class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
+    """PDF files, read-only: structure, text by pages, pages as pictures."""
+
+    name = "pdf"
+    wire_name = "Pdf"
+    kind = "pdf"
+    suffixes: ClassVar[Mapping[str, str]] = {".pdf": "application/pdf"}
+    preload = ("kbd_pdf.mapping", "kbd_pdf.reading", "kbd_pdf.previews")
+    guidance = (
+        "Read-only. The map gives the number of pages, the table of contents and the pages without "
+        "text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9."
+    )
+    coordinates: ClassVar[tuple[str, ...]] = ("pages",)
+    wire_methods = ("ExtractText", "GetInfo", "GetMap")
+    preview_unit = "Page"
+
+    def info(self, source: Source) -> dict[str, Any]:
+        """Return the number of pages and what the file says of itself."""
+        from kbd_pdf import mapping  # noqa: PLC0415 - 100 ms for pypdf
+
+        return mapping.facts(source)
+
+    def map(self, source: Source) -> dict[str, Any]:
+        """Return pages, table of contents, forms, annotations and chunks."""
+        from kbd_pdf import mapping  # noqa: PLC0415 - 100 ms for pypdf
+
+        return mapping.file_map(source)
+
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return the text of pages."""
+        from kbd_pdf import reading  # noqa: PLC0415 - 20 ms for pypdfium2
+
+        return reading.read_pages(source, region)
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield the text page by page."""
+        from kbd_pdf import reading  # noqa: PLC0415 - 20 ms for pypdfium2
+
+        return reading.passages(source)
+
+    def preview(self, source: Source, index: int, edge_px: int) -> Preview:
+        """Return a page as a picture."""
+        from kbd_pdf import previews  # noqa: PLC0415 - 20 ms for pypdfium2
+
+        return previews.preview(source, index, edge_px)

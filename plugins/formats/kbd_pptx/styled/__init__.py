@@ -1,0 +1,1 @@
+"""How a deck looks, and what of it another one can take."""
