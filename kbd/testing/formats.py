@@ -19,10 +19,13 @@ from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
     AssetPick,
     Celled,
+    Composed,
     Editable,
     FormatHandler,
     Mappable,
     Placement,
+    Preview,
+    Previewable,
     Readable,
     Reading,
     Region,
@@ -49,6 +52,8 @@ _ROWS: list[list[Any]] = [
     ["2024-02-29", '=1+1 "quoted", with a comma', "-0.25", False],
     [None, "línea\nbreak", None, None],
 ]
+_PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8"}
+_PREVIEW_PX = 64
 _SEED = 8
 _FLIPPED_BYTES = 20
 
@@ -112,6 +117,8 @@ def _check_sample(handler: FormatHandler, name: str, data: bytes, folder: Path) 
         check_plain(f"{name}: map", lambda: handler.map(source))
     if isinstance(handler, Readable):
         _check_readable(handler, source)
+    if isinstance(handler, Previewable):
+        _check_preview(handler, source)
     if isinstance(handler, Tabular):
         _check_table(handler, source, folder)
     if isinstance(handler, Styled):
@@ -135,11 +142,41 @@ def _check_readable(handler: Readable, source: Source) -> None:
         is_whole = typed.text == reading.text and typed.rows is not None
         widths = {len(row) for row in typed.rows or ()}
         expect(f"{source.name}: cells have one width", kept=is_whole and len(widths) < 2)
+    if isinstance(handler, Composed):
+        check_plain(f"{source.name}: objects", lambda: _objects(handler, source, reading))
     passages = list(handler.passages(source))
     expect(f"{source.name}: every passage has a place", kept=all(p.place for p in passages))
     words = {word for p in passages for word in f"{p.place} {p.text}".split()}
     missing = set(reading.text.split()) - words
     expect(f"{source.name}: passages hold what is read", kept=not missing or not passages)
+
+
+def _objects(handler: Composed, source: Source, reading: Reading) -> dict[str, Any]:
+    """Return what stands in a reading, as plain values."""
+    found = handler.objects(source, Region())
+    is_same = found.text == reading.text and found.chunk_info == reading.chunk_info
+    expect(f"{source.name}: objects come with the same text", kept=is_same)
+    expect(f"{source.name}: there are lists of objects", kept=bool(found.objects))
+    return {kind: list(each) for kind, each in (found.objects or {}).items()}
+
+
+def _check_preview(handler: Previewable, source: Source) -> None:
+    """Check the first page's picture, and that there is none behind the last."""
+    try:
+        shown = handler.preview(source, 0, _PREVIEW_PX)
+    except ValidationFailed:
+        # A file may have nothing to show, but must say so.
+        return
+    expect(f"{source.name}: a preview is a Preview", kept=isinstance(shown, Preview))
+    is_picture = shown.data.startswith(_PICTURES.get(shown.mime_type, b"no such type"))
+    expect(f"{source.name}: a preview is the picture it says", kept=is_picture)
+    is_small = 0 < max(shown.width, shown.height) <= _PREVIEW_PX
+    expect(f"{source.name}: a preview is as small as asked for", kept=is_small)
+    try:
+        handler.preview(source, shown.count, _PREVIEW_PX)
+    except ValidationFailed:
+        return
+    raise AssertionError(f"{source.name}: a preview behind the last one is refused")
 
 
 def _plain_rows(path: Path) -> list[list[str]]:
@@ -200,6 +237,10 @@ def _questions(
     if isinstance(handler, Readable):
         yield lambda: handler.read(source, Region())
         yield lambda: list(handler.passages(source))
+    if isinstance(handler, Composed):
+        yield lambda: handler.objects(source, Region())
+    if isinstance(handler, Previewable):
+        yield lambda: handler.preview(source, 0, _PREVIEW_PX)
     if isinstance(handler, Styled):
         yield lambda: handler.get_styles(source, None)
         yield lambda: handler.copy_assets(source, None, (AssetPick("nothing:at all"),), target)

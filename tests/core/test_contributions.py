@@ -16,7 +16,7 @@ from kbd.core.settings import Settings
 from kbd.formats import FormatHandler
 from kbd.requests import formats as wire
 from kbd.requests.openrpc import openrpc_document
-from tools.small_formats import BookFormat, LinesFormat, StyledBook
+from tools.small_formats import AlbumFormat, BookFormat, LinesFormat, StyledBook
 
 Discover = Callable[..., Plugins]
 
@@ -51,6 +51,13 @@ class Misread(LinesFormat):
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": ("sheet",)}
 
 
+class Shown(AlbumFormat):
+    """Declares no method beside its previews."""
+
+    wire_methods = ()
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+
 class Misnamed(LinesFormat):
     """Has a reading with a name that no method has."""
 
@@ -68,6 +75,12 @@ def named(handler: FormatHandler) -> list[str]:
         (Reads(), ["LinesGetInfo", "LinesGetMap", "LinesExtractText", "LinesReadLines"]),
         (Fewer(), ["LinesGetMap", "LinesReadLines"]),
         (Silent(), []),
+        (Shown(), ["ReviewGetAlbumPreviewSlide"]),
+        (
+            AlbumFormat(),
+            ["AlbumGetInfo", "AlbumGetMap", "AlbumExtractText", "AlbumGetLines",
+             "ReviewGetAlbumPreviewSlide"],
+        ),
         (BookFormat(), ["BookGetInfo", "BookGetMap", "BookExtractText", "BookApplyOps"]),
         (
             StyledBook(),
@@ -108,6 +121,32 @@ def test_a_method_is_a_request_like_the_others() -> None:
             msgspec.convert({**asked, strange: 3}, read)
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({**asked, "line_start": "3"}, read)
+
+
+def test_objects_and_previews_have_requests_of_their_own() -> None:
+    """A reading with objects answers plain values; a preview is asked for by what it shows."""
+    kinds = {method.kind.method: method for method in wire_methods_of(AlbumFormat())}
+    assert kinds["AlbumGetLines"].base is wire.ReadObjects
+    shown = kinds["ReviewGetAlbumPreviewSlide"].kind
+    asked: dict[str, Any] = {"workbench_id": "0" * 16, "path": "a.album"}
+    first = msgspec.structs.asdict(msgspec.convert(asked, shown))
+    assert (first["slide_index"], first["edge_px"]) == (0, 1200)
+    for strange in ({"page": 1}, {"slide_index": -1}, {"edge_px": 5000}):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert({**asked, **strange}, shown)
+
+
+def test_text_is_extracted_by_the_formats_coordinates() -> None:
+    """Each readable format's own, all of which may be left out."""
+    (extract,) = (
+        method.kind for method in wire_methods_of(LinesFormat()) if method.base is wire.ExtractText
+    )
+    asked: dict[str, Any] = {"workbench_id": "0" * 16, "path": "a.txt"}
+    msgspec.convert(asked, extract)
+    request = msgspec.structs.asdict(msgspec.convert({**asked, "line_count": 3}, extract))
+    assert (request["line_count"], request["line_start"]) == (3, msgspec.UNSET)
+    with pytest.raises(msgspec.ValidationError, match="`sheet`"):
+        msgspec.convert({**asked, "sheet": "S"}, extract)
 
 
 def test_the_openrpc_document_has_the_operations() -> None:

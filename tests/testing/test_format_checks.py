@@ -6,7 +6,19 @@ from typing import Any
 
 import pytest
 
-from kbd.formats import FormatHandler, Passage, Placement, Reading, Region, Source, Written
+from kbd.errors import ValidationFailed
+from kbd.formats import (
+    Composed,
+    FormatHandler,
+    Passage,
+    Placement,
+    Preview,
+    Previewable,
+    Reading,
+    Region,
+    Source,
+    Written,
+)
 from kbd.testing.formats import check_format
 from kbd_csv import CsvFormat
 from kbd_text import TextFormat
@@ -57,6 +69,55 @@ class Lossy(CsvFormat):
         return Written("", 0, 4)
 
 
+class Album(TextFormat, Composed, Previewable):
+    """Keeps all promises: a picture a line."""
+
+    objects_text, picture, edge, has_end = "", b"\x89PNG", 1, True
+
+    def objects(self, source: Source, region: Region) -> Reading:
+        """Return the lines with one object each."""
+        reading = self.read(source, region)
+        lines = tuple({"text": line} for line in reading.text.splitlines())
+        text = reading.text + self.objects_text
+        return Reading(text, reading.chunk_info, reading.warnings, objects={"lines": lines})
+
+    def preview(self, source: Source, index: int, edge_px: int) -> Preview:
+        """Return a picture of a line."""
+        count = len(self.read(source, Region()).text.splitlines())
+        if index >= count and self.has_end:
+            raise ValidationFailed("no such line")
+        return Preview(self.picture, "image/png", self.edge, 1, count)
+
+
+class Divergent(Album):
+    """Gives objects another text."""
+
+    objects_text = "more"
+
+
+class Painted(Album):
+    """Calls something else a PNG."""
+
+    picture = b"GIF89a"
+
+
+class Huge(Album):
+    """Pays no heed to the size that is asked for."""
+
+    edge = 5000
+
+
+class Endless(Album):
+    """Shows what is not there."""
+
+    has_end = False
+
+
+def test_who_keeps_all_promises_passes(tmp_path: Path) -> None:
+    """The checks find nothing in a handler with objects and previews that is right."""
+    check_format(Album(), SAMPLES, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("handler", "promise"),
     [
@@ -65,6 +126,10 @@ class Lossy(CsvFormat):
         (Forgetful(), "passages hold what is read"),
         (Fragile(), "only a KbdError"),
         (Lossy(), "read back"),
+        (Divergent(), "objects come with the same text"),
+        (Painted(), "a preview is the picture it says"),
+        (Huge(), "a preview is as small as asked for"),
+        (Endless(), "a preview behind the last one is refused"),
     ],
 )
 def test_a_broken_promise_is_named(tmp_path: Path, handler: FormatHandler, promise: str) -> None:

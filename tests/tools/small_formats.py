@@ -15,11 +15,14 @@ from kbd.formats import (
     AssetPick,
     ChunkInfo,
     Column,
+    Composed,
     Editable,
     FormatHandler,
     Mappable,
     Passage,
     Placement,
+    Preview,
+    Previewable,
     Readable,
     Reading,
     Region,
@@ -30,7 +33,7 @@ from kbd.formats import (
     Written,
 )
 
-__all__ = ["BookFormat", "LinesFormat", "StyledBook", "book", "styled"]
+__all__ = ["AlbumFormat", "BookFormat", "LinesFormat", "StyledBook", "book", "styled"]
 
 
 class LinesFormat(FormatHandler, Mappable, Readable):
@@ -65,6 +68,31 @@ class LinesFormat(FormatHandler, Mappable, Readable):
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield the whole text."""
         yield Passage(source.path.read_text(), "whole")
+
+
+class AlbumFormat(LinesFormat, Composed, Previewable):
+    """Lines, each of which is a picture, too."""
+
+    name = "album"
+    wire_name = "Album"
+    kind = "album"
+    suffixes: ClassVar[Mapping[str, str]] = {".album": "text/plain"}
+    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetLines": ("line_start",)}
+    preview_unit = "Slide"
+
+    def objects(self, source: Source, region: Region) -> Reading:
+        """Return lines with a picture each."""
+        reading = self.read(source, region)
+        pictures = tuple({"alt_text": line} for line in reading.text.splitlines())
+        return msgspec.structs.replace(reading, objects={"pictures": pictures})
+
+    def preview(self, source: Source, index: int, edge_px: int) -> Preview:
+        """Return the start of a PNG, as high as its line is long."""
+        lines = source.path.read_text().splitlines()
+        if index >= len(lines):
+            raise ValidationFailed(f"there are {len(lines)} pictures")
+        height = min(len(lines[index]), edge_px)
+        return Preview(b"\x89PNG", "image/png", 1, height, len(lines))
 
 
 class SetRows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="op", tag="rows"):

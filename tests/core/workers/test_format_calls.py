@@ -105,6 +105,18 @@ async def test_operations_are_applied(formats: FormatCalls, tmp_path: Path) -> N
     assert (done.applied, done.changed) == (2, ("Put", "Put"))
 
 
+async def test_a_field_may_have_another_name(formats: FormatCalls, tmp_path: Path) -> None:
+    """An alias of the handler's is taken for the field, but never for a field of its own name."""
+    operations: list[Any] = [
+        {"op": "put", "words": "ha", "times": 2},
+        {"op": "put", "text": "!", "times": 1},
+    ]
+    target = tmp_path / "target"
+    await formats.apply(formats.handlers()[0], None, operations, target)
+
+    assert target.read_text() == "haha!"
+
+
 @pytest.mark.parametrize(
     ("operation", "told"),
     [
@@ -112,6 +124,8 @@ async def test_operations_are_applied(formats: FormatCalls, tmp_path: Path) -> N
         ({"op": "put"}, r"operations\[1\] \(put\): .*missing required field `text`"),
         ({"op": "put", "text": 5}, r"operations\[1\].text \(put\): expected `str`, got `int`"),
         ({"op": "put", "text": "", "size": 5}, "unknown field `size`"),
+        ({"op": "put", "text": "", "words": ""}, "unknown field `words`"),
+        ({"op": "wipe", "words": ""}, "unknown field `words`"),
         ({"text": "x"}, r"operations\[1\]: an operation is an object with `op`"),
         ("put", r"operations\[1\]: an operation is an object with `op`"),
         ({"op": "put", "text": "forbidden"}, "that is forbidden"),
@@ -136,6 +150,10 @@ async def test_a_format_without_styles_has_none_to_tell(
     file, target = blob(tmp_path, "x"), tmp_path / "target"
     with pytest.raises(ValidationFailed, match=r"a\.note cannot tell its styles"):
         await formats.get_styles(file, None)
+    with pytest.raises(ValidationFailed, match=r"a\.note cannot be read by objects"):
+        await formats.objects(file, Region())
+    with pytest.raises(ValidationFailed, match=r"a\.note cannot be shown as a picture"):
+        await formats.preview(file, 0, 100)
     with pytest.raises(ValidationFailed, match=r"a\.note cannot give styles or media"):
         await formats.copy_assets(file, None, (AssetPick("style:A"),), target)
 
@@ -150,6 +168,18 @@ async def test_all_text_comes_in_parts(formats: FormatCalls, tmp_path: Path) -> 
     rest = await formats.extract(file, Region(), *first.following, 100)
 
     assert (len(first.text), first.text + rest.text, rest.following) == (5, "one\ntwo\n", None)
+
+
+async def test_a_regions_text_comes_in_parts(formats: FormatCalls, tmp_path: Path) -> None:
+    """A region is one passage, cut as all text is; coordinates of other formats are refused."""
+    file = blob(tmp_path, "one\ntwo\nthree")
+    first = await formats.extract(file, Region(line_start=3), 0, 0, 2)
+    assert first.following is not None
+    rest = await formats.extract(file, Region(line_start=3), *first.following, 100)
+
+    assert (first.text + rest.text, len(first.places)) == ("three\n", 1)
+    with pytest.raises(ValidationFailed, match="sheet cannot be used"):
+        await formats.extract(file, Region(sheet="S"), 0, 0, 2)
 
 
 async def test_tables(formats: FormatCalls, tmp_path: Path) -> None:
