@@ -363,6 +363,10 @@ class Editable(ABC):
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = ()
     """The operation records, each a frozen Struct tagged by `op`; the tool's schema is theirs."""
 
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """Other names under which operations' fields are taken, which no schema teaches ({"find":
+    "search"}): in an operation that has the field, and not the other name for one of its own."""
+
     @abstractmethod
     def apply(
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path

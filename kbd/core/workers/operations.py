@@ -29,13 +29,16 @@ def operations_of(
         raise cannot(handler, "be edited by operations", "A file")
     records = {str(record.__struct_config__.tag): record for record in handler.operations}
     return tuple(
-        _operation(records, f"operations[{place}]", operation)
+        _operation(records, handler.aliases, f"operations[{place}]", operation)
         for place, operation in enumerate(operations)
     )
 
 
 def _operation(
-    records: Mapping[str, type[msgspec.Struct]], place: str, operation: Mapping[str, Any]
+    records: Mapping[str, type[msgspec.Struct]],
+    aliases: Mapping[str, str],
+    place: str,
+    operation: Mapping[str, Any],
 ) -> msgspec.Struct:
     name = operation.get("op") if isinstance(operation, Mapping) else None
     offered = ", ".join(records)
@@ -48,8 +51,21 @@ def _operation(
         msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
         raise ValidationFailed(msg)
     try:
-        return msgspec.convert(dict(operation), records[name])
+        return msgspec.convert(_spelt(records[name], aliases, operation), records[name])
     except msgspec.ValidationError as fault:
         text, _, path = str(fault).partition(" - at `$")
         msg = f"{place}{path.rstrip('`')} ({name}): {text[:1].lower()}{text[1:]}."
         raise ValidationFailed(msg) from None
+
+
+def _spelt(
+    record: type[msgspec.Struct], aliases: Mapping[str, str], operation: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return an operation with the record's own names in place of other ones for them."""
+    fields = {field.encode_name for field in msgspec.structs.fields(record)}
+    found = dict(operation)
+    for alias, field in aliases.items():
+        # Given under both names it stays as it is: then one of them is refused as unknown.
+        if alias in found and alias not in fields and field in fields and field not in found:
+            found[field] = found.pop(alias)
+    return found

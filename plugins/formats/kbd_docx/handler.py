@@ -54,6 +54,7 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
+    aliases: ClassVar[Mapping[str, str]] = {"find": "search"}
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""

@@ -56,6 +56,7 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSlideContent": coordinates}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
+    aliases: ClassVar[Mapping[str, str]] = {"find": "search", "slide_index": "index"}
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""

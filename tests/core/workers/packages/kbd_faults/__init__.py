@@ -46,6 +46,7 @@ class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
     preload = ("kbd_faults.work",)
     coordinates = ("line_start", "line_count")
     operations = (Put, Wipe)
+    aliases: ClassVar = {"words": "text", "times": "text"}
 
     def __init__(self, motto: str) -> None:
         self.motto = motto
