@@ -201,7 +201,8 @@ class Lending:
         name = wanted
         if name in rewriting:
             name = rewriting.free_name(_DIGITS.sub("{}", wanted.replace("{", ""), count=1))
-        data = strict(part.blob) if self.is_strict else part.blob
+        is_xml = _XML.search(part.content_type) is not None
+        data = strict(part.blob) if self.is_strict and is_xml else part.blob
         rewriting.add(name, data, part.content_type)
         return name
 
