@@ -150,19 +150,23 @@ def test_formats_are_documented(plugins: Plugins) -> None:
         assert isinstance(handler, Tabular) == ("table" in row["can be"])
 
 
-def test_operations_are_documented(plugins: Plugins) -> None:
-    """Each operation on workbooks stands in the table with its fields."""
-    records = [
-        record
-        for owned in plugins.formats
-        if isinstance(owned.item, Editable)
-        for record in owned.item.operations
-    ]
-    rows = table("Workbook operations")
+OPERATIONS = {
+    "docx": "Document operations",
+    "pptx": "Slide operations",
+    "xlsx": "Workbook operations",
+}
 
-    assert [record.__struct_config__.tag for record in records] == list(rows)
-    for record in records:
-        assert told(record) == names(rows[str(record.__struct_config__.tag)]["fields"])
+
+def test_operations_are_documented(plugins: Plugins) -> None:
+    """Each operation of a built-in format stands in its table with its fields."""
+    editable = [owned.item for owned in plugins.formats if isinstance(owned.item, Editable)]
+
+    assert {handler.name for handler in editable} == OPERATIONS.keys()
+    for handler in editable:
+        rows = table(OPERATIONS[handler.name])
+        assert [record.__struct_config__.tag for record in handler.operations] == list(rows)
+        for record in handler.operations:
+            assert told(record) == names(rows[str(record.__struct_config__.tag)]["fields"])
 
 
 def settings_with_defaults() -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,148 @@
+"""The wire methods of documents, decks, PDF files and pictures, as clients rely on them."""
+
+import base64
+import io
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from pypdf import PdfWriter
+
+from kbd.client.blocking import RemoteError
+from real_daemon import RealDaemon
+
+METHODS = {
+    "Docx": {"ApplyOps", "ExtractText", "GetMap", "GetSectionContent", "GetStyles", "CopyAssets"},
+    "Pptx": {"ApplyOps", "ExtractText", "GetMap", "GetSlideContent", "GetStyles", "CopyAssets"},
+    "Pdf": {"ExtractText", "GetInfo", "GetMap"},
+    "Image": {"GetMetadata"},
+    "Text": {"GetMap", "ReadLines"},
+    "Odt": set(),
+}
+PREVIEWS = {"ReviewGetPdfPreviewPage", "ReviewGetImagePreview"}
+
+
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
+def daemon(request: pytest.FixtureRequest) -> Iterator[RealDaemon]:
+    """One daemon a backend for all tests here."""
+    with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
+        running = RealDaemon(Path(folder) / "h", str(request.param))
+        running.start()
+        try:
+            yield running
+        finally:
+            running.stop()
+
+
+def test_methods_are_those_of_the_contract(daemon: RealDaemon) -> None:
+    """rpc.discover lists exactly these for each format."""
+    found = {each["name"] for each in daemon.ask("rpc.discover")["methods"]}
+    for prefix, names in METHODS.items():
+        assert {name for name in found if name.startswith(prefix)} == {prefix + n for n in names}
+    assert {name for name in found if "Preview" in name} == PREVIEWS
+
+
+def test_a_document_is_made_looked_at_and_copied_from(daemon: RealDaemon) -> None:
+    """Sections with their tables and images, styles, and a style that is carried over."""
+    workbench_id = daemon.workbench()
+    asked: dict[str, Any] = {"workbench_id": workbench_id, "path": "report.docx"}
+    ops = [
+        {"op": "set_paragraphs", "paragraphs": [
+            {"text": "Findings", "style": "Heading 1"}, {"text": "Costs fell."},
+        ]},
+        {"op": "add_table", "rows": [["Region", "Change"], ["North", "-7 %"]], "after": 2},
+    ]  # fmt: skip
+    made = daemon.ask("DocxApplyOps", **asked, ops=ops, create_new=True)
+    assert (made["ok"], made["applied"]) == (True, 2)
+    (section,) = daemon.ask("DocxGetMap", **asked)["sections"]
+    assert (section["heading"], section["has_tables"]) == ("Findings", True)
+    first = daemon.ask("DocxGetSectionContent", **asked, section="Findings")
+    assert "Costs fell." in first["text"]
+    assert first["tables"][0]["rows"] == [["Region", "Change"], ["North", "-7 %"]]
+    assert first["images"] == []
+    assert daemon.ask("DocxGetSectionContent", **asked, section=0) == first
+    assert "North" in daemon.ask("DocxExtractText", **asked)["text"]
+    assert "North" in daemon.ask("DocxExtractText", **asked, section="Findings")["text"]
+    assets = {each["asset_id"] for each in daemon.ask("DocxGetStyles", **asked)["assets"]}
+    assert "paragraph_style:Heading 1" in assets
+    copied = daemon.ask(
+        "DocxCopyAssets", workbench_id=workbench_id, source_path="report.docx",
+        target_path="new.docx", assets=["paragraph_style:Heading 1"],
+    )  # fmt: skip
+    assert copied["applied"] == 1
+    changes = daemon.ask("ReviewGetChangeSet", workbench_id=workbench_id)["changes"]
+    assert {change["path"] for change in changes} == {"report.docx", "new.docx"}
+
+
+def test_a_deck_is_made_and_looked_at(daemon: RealDaemon) -> None:
+    """Slides with their shapes and where these are."""
+    workbench_id = daemon.workbench()
+    asked: dict[str, Any] = {"workbench_id": workbench_id, "path": "deck.pptx"}
+    slide = {"op": "add_slide", "layout": "title_and_content", "title": "Q4", "body": "One\nTwo"}
+    made = daemon.ask("PptxApplyOps", **asked, ops=[slide], create_new=True)
+    assert (made["ok"], made["applied"]) == (True, 1)
+    (shown,) = daemon.ask("PptxGetMap", **asked)["slides"]
+    assert (shown["index"], shown["title"]) == (0, "Q4")
+    content = daemon.ask("PptxGetSlideContent", **asked, slide_index=0)
+    assert content["shapes"]
+    assert all(shape["bounds"]["width"] > 0 for shape in content["shapes"])
+    assert "Two" in daemon.ask("PptxExtractText", **asked)["text"]
+    assert daemon.ask("PptxGetStyles", **asked)["assets"]
+    with pytest.raises(RemoteError, match="slide"):
+        daemon.ask("PptxGetSlideContent", **asked, slide_index=7)
+
+
+def test_a_pdf_is_looked_at_and_shown(daemon: RealDaemon, tmp_path: Path) -> None:
+    """Its pages, their text by ranges, and a page as a picture of the size that is asked for."""
+    writer = PdfWriter()
+    for _ in range(3):
+        writer.add_blank_page(300, 600)
+    path = tmp_path / "a.pdf"
+    with path.open("wb") as file:
+        writer.write(file)
+    asked: dict[str, Any] = {"workbench_id": daemon.workbench(path), "path": "a.pdf"}
+    assert daemon.ask("PdfGetInfo", **asked)["page_count"] == 3
+    found = daemon.ask("PdfGetMap", **asked)
+    assert (found["page_count"], found["pages_without_text"]) == (3, [1, 2, 3])
+    assert daemon.ask("PdfExtractText", **asked, pages="2-3")["has_more"] is False
+    with pytest.raises(RemoteError, match="3"):
+        daemon.ask("PdfExtractText", **asked, pages="4")
+    shown = daemon.ask("ReviewGetPdfPreviewPage", **asked, page=3, edge_px=200)
+    with Image.open(io.BytesIO(base64.b64decode(shown["base64"]))) as picture:
+        assert picture.size == (shown["width"], shown["height"]) == (100, 200)
+    assert (shown["mime_type"], shown["count"]) == ("image/png", 3)
+    with pytest.raises(RemoteError, match="page"):
+        daemon.ask("ReviewGetPdfPreviewPage", **asked, page=4)
+
+
+def test_a_picture_is_described_and_shown(daemon: RealDaemon, tmp_path: Path) -> None:
+    """Its facts as values; small and upright."""
+    path = tmp_path / "a.png"
+    Image.new("RGB", (400, 300), "#336699").save(path)
+    asked: dict[str, Any] = {"workbench_id": daemon.workbench(path), "path": "a.png"}
+    facts = daemon.ask("ImageGetMetadata", **asked)
+    assert (facts["format"], facts["width"], facts["height"]) == ("PNG", 400, 300)
+    shown = daemon.ask("ReviewGetImagePreview", **asked, edge_px=40)
+    assert (shown["width"], shown["height"], shown["count"]) == (40, 30, 1)
+
+
+def test_what_is_not_a_file_of_the_format_is_refused_in_words(
+    daemon: RealDaemon, tmp_path: Path
+) -> None:
+    """A damaged file gets an error with its code and without a path."""
+    for name, method in (
+        ("a.docx", "DocxGetMap"), ("a.pptx", "PptxGetMap"), ("a.pdf", "PdfGetMap"),
+        ("a.png", "ImageGetMetadata"),
+    ):  # fmt: skip
+        path = tmp_path / name
+        path.write_bytes(b"no such thing")
+        workbench_id = daemon.workbench(path)
+        with pytest.raises(RemoteError) as refused:
+            daemon.ask(method, workbench_id=workbench_id, path=name)
+        assert refused.value.data["error_code"] == "FILE_READ_FAILED"
+        assert str(tmp_path) not in refused.value.message
+        with pytest.raises(RemoteError):
+            daemon.ask(method, workbench_id=workbench_id, path="other.txt")
