@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from kbd.errors import FileReadFailed
 from kbd.opc.magic import check_magic
 
-__all__ = ["data_offset", "open_archive", "part_key", "raw_name"]
+__all__ = ["open_archive", "part_key", "raw_name"]
 
 MAX_ENTRIES = 10_000
 MAX_PART_BYTES = 150 * 1024 * 1024
@@ -61,10 +61,11 @@ def _name(info: ZipInfo) -> str:
         return info.orig_filename
 
 
-def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo]]:
+def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo], dict[int, int]]:
     """Check a package's zip and return it with its entries, in order, by the key of their names.
 
-    An entry's `filename` is its name as the producer meant it, backslashes and all.
+    An entry's `filename` is its name as the producer meant it, backslashes and all. The last that
+    is returned tells where an entry's data begin, by where its own header does.
 
     Args:
         name: The file's name, for messages.
@@ -82,11 +83,11 @@ def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo
     infos = archive.infolist()
     if len(infos) != count:
         _damaged(name, "its directory is cut")
-    _check_places(name, file, infos, archive.start_dir)
-    return archive, _checked_entries(name, infos)
+    starts = _checked_places(name, file, infos, archive.start_dir)
+    return archive, _checked_entries(name, infos), starts
 
 
-def data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
+def _data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
     """Return where an entry's data begin, by its own header, which must agree with the directory.
 
     Raises:
@@ -140,14 +141,18 @@ def _count_entries(name: str, file: IO[bytes]) -> int:
     return int(count)
 
 
-def _check_places(name: str, file: IO[bytes], infos: list[ZipInfo], directory: int) -> None:
-    """Check that entries and the directory lie one after the other."""
+def _checked_places(
+    name: str, file: IO[bytes], infos: list[ZipInfo], directory: int
+) -> dict[int, int]:
+    """Check that entries and the directory lie one after the other; return where data begin."""
+    starts = {info.header_offset: _data_offset(name, file, info) for info in infos}
     spans = sorted(
-        (info.header_offset, data_offset(name, file, info) + info.compress_size) for info in infos
+        (info.header_offset, starts[info.header_offset] + info.compress_size) for info in infos
     )
     spans.append((directory, directory))
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
         _damaged(name, "its parts overlap")
+    return starts
 
 
 def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:

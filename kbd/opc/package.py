@@ -4,6 +4,7 @@
 parsed without DTDs, entities or network.
 """
 
+import io
 import os
 import posixpath
 import zlib
@@ -17,7 +18,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc.guard import data_offset, open_archive, part_key
+from kbd.opc.guard import open_archive, part_key
 from kbd.opc.prolog import prolog_fault
 from kbd.opc.unpacking import PartStream
 
@@ -94,7 +95,7 @@ class Package:
         with reading_errors(source.name):
             self._file = source.path.open("rb")
             try:
-                self._zip, self._infos = open_archive(source.name, self._file)
+                self._zip, self._infos, self._starts = open_archive(source.name, self._file)
             except BaseException:
                 self._file.close()
                 raise
@@ -120,9 +121,17 @@ class Package:
         return self._infos
 
     def read(self, part: str) -> bytes:
-        """Return a part's bytes; raises FileReadFailed if there is no such part."""
-        with self.open(part) as file:
-            return file.read()
+        """Return a part's bytes.
+
+        Raises:
+            FileReadFailed: There is no such part, it is damaged, or declares a document type.
+        """
+        info = self.entry(part)
+        data = PartStream(self.name, info, self.packed(info)).read()
+        fault = prolog_fault(io.BytesIO(data))
+        if fault:
+            raise FileReadFailed(f"{self.name} holds {fault}.")
+        return data
 
     def open(self, part: str) -> IO[bytes]:
         """Open a part for streaming, which raises FileReadFailed where it is damaged.
@@ -152,7 +161,7 @@ class Package:
             FileReadFailed: They are not where the directory says.
         """
         with reading_errors(self.name):
-            start = data_offset(self.name, self._file, info)
+            start = self._starts[info.header_offset]
             data = os.pread(self._file.fileno(), info.compress_size, start)
         if len(data) < info.compress_size:
             raise FileReadFailed(f"{self.name} is damaged: it ends too early.")

@@ -5,6 +5,7 @@ any encoding that a package may have, however many comments hide it; what is in 
 refused, since there it could not be found.
 """
 
+import io
 import re
 
 from kbd.opc.unpacking import PartStream
@@ -23,6 +24,11 @@ _KNOWN = re.compile(
     r"|shift_jis|gbk|gb2312|gb18030|big5|euc-(jp|kr)",
     re.IGNORECASE,
 )
+# How nearly all parts begin: nothing stands between the declaration and the root.
+_PLAIN = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:<\?xml version=[\"']1\.0[\"'](?: encoding=[\"'](?:utf|UTF)-8[\"'])?"
+    rb"(?: standalone=[\"'](?:yes|no)[\"'])?[ ]?\?>[\r\n]{0,2})?<[A-Za-z]"
+)
 # How the Unicode of four bytes and the code of mainframes begin; parsers guess them.
 _FOREIGN = (
     b"\0\0\xfe\xff", b"\xff\xfe\0\0", b"\0\0\0<", b"<\0\0\0",
@@ -30,7 +36,7 @@ _FOREIGN = (
 )  # fmt: skip
 
 
-def prolog_fault(file: PartStream) -> str:
+def prolog_fault(file: PartStream | io.BytesIO) -> str:
     """Return what is wrong before the root element, "" if nothing is or the part is no XML.
 
     Reads as little of the file as it takes.
@@ -49,6 +55,8 @@ def prolog_fault(file: PartStream) -> str:
 
 def _judged(head: bytes, *, is_whole: bool) -> str | None:
     """Return the fault, "" for none, None if more must be read to know."""
+    if _PLAIN.match(head):
+        return ""
     if head.startswith(_FOREIGN):
         return "a part in an encoding that is not allowed"
     text = _decoded(head)
