@@ -1,1 +1,11 @@
-"""How a deck looks, and what of it another one can take."""
+"""How a deck looks, told in words, and its looks and pictures carried into another one.
+
+Told: `listing` is what `get_styles` answers, bounded by `answers`; `wording` has the words for
+text and fills. `deck` knows masters and layouts, `inheritance` from whom a shape has its looks,
+`levels` and `textstyles` what text looks like level by level, `palette` colours and fonts of
+themes, `pictures` what stands where.
+
+Carried: `copying` is what `copy_assets` does with its `picks`. `sourcedeck` finds what they mean;
+`copiedlayouts`, `copiedtext`, `copiedthemes` and `copiedimages` copy it into a `deckedit`, and
+`carriage` takes a part with all that belongs to it.
+"""
