@@ -1,0 +1,262 @@
+"""Styles taken along, so that they look in the target as they do in the source.
+
+What is picked is added, or takes the place of the target's style of that name, whose id it gets: so
+what uses that style follows. A style's bases, its other half and the one that follows it come along
+where the target has none of their names; where it has, its own stay as they are, and what they or
+the document's defaults make different is said in the copied style itself.
+"""
+
+from collections.abc import Iterable
+from copy import deepcopy
+
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd_docx.blocks import W
+from kbd_docx.edits.noticing import listed
+from kbd_docx.styled.copiedlists import ListCopier
+from kbd_docx.styled.document import Document
+from kbd_docx.styled.ordering import merge, put_child
+from kbd_docx.styled.properties import difference, put
+from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
+from kbd_docx.styled.target import Target
+from kbd_docx.styled.theme import Theme, made_plain, read_theme
+from kbd_docx.styled.variants import spelt
+
+__all__ = ["StyleCopier"]
+
+_MOST_STYLES = 500
+_OTHER_HALF: dict[StyleType, StyleType] = {"paragraph": "character", "character": "paragraph"}
+
+Key = tuple[StyleType, str]
+
+
+class StyleCopier:
+    """Copies styles of one document into another, each once.
+
+    Args:
+        source: Where they are.
+        target: Where they go.
+        lists: What takes their numbering along.
+        theme: The source's theme where it differs from the target's, else None.
+        picked: Those that take the place of the target's, by type and id.
+    """
+
+    def __init__(
+        self,
+        source: Document,
+        target: Target,
+        lists: ListCopier,
+        theme: Theme | None,
+        picked: Iterable[Key],
+    ) -> None:
+        self._target, self._lists, self._theme = target, lists, theme
+        self.theirs = StyleSheet(source.one("styles"), read_theme(source))
+        self.ours = StyleSheet(target.one("styles"), read_theme(target))
+        self.ids: dict[Key, str] = {}
+        self._written: dict[Key, Style] = {}
+        self._pending: dict[Key, Style] = {}
+        self._picked = set(picked)
+        for type_, id_ in list(self._picked):
+            style = self.theirs.get(type_, id_)
+            half = self._half(style) if style else None
+            if half is not None:
+                self._picked.add((half.type, half.id))
+
+    def carried(self, type_: StyleType, id_: str) -> str:
+        """Return the id that a style of the source has in the target, "" if it has none there.
+
+        Raises:
+            ValidationFailed: It cannot be copied.
+        """
+        style = self.theirs.get(type_, id_) if id_ else None
+        if style is None:
+            return ""
+        made = self._reserve(style)
+        while self._pending:
+            bases = self.theirs.chain(next(iter(self._pending.values())))
+            for base in reversed(bases):
+                self._reserve(base)
+            for base in reversed(bases):
+                if self._pending.pop((base.type, base.id), None):
+                    self._write(base)
+        return made
+
+    def picked(self, style: Style) -> str:
+        """Copy a style that was picked, and return in words what changed."""
+        twin = self._twin(style)
+        before = set(self._written)
+        made = self.carried(style.type, style.id)
+        words = f"replaced {twin.name}" if twin else f"added as {style.name}"
+        others = [each.name for key, each in self._written.items()
+                  if key not in before and each.id != style.id]  # fmt: skip
+        if others:
+            words += f", with {listed(others)}"
+        fonts = self.fonts(style)
+        if fonts:
+            words += f"; fonts: {listed(fonts)}"
+        rest = self._dependants(style.type, made) if twin else []
+        if rest:
+            self._target.warnings.setdefault(
+                f"Styles of the target that are based on {twin.name if twin else made} change "
+                f"with it: {listed(rest)}."
+            )
+        return f"{style.type}_style:{style.id}: {words}"
+
+    def fonts(self, style: Style) -> list[str]:
+        """Return the fonts that a style asks for."""
+        run = self.theirs.looks(style, style.type).run
+        found = {run[key][0][1]: None for key in ("rFonts/ascii", "rFonts/hAnsi") if key in run}
+        return list(found)
+
+    def finish(self) -> None:
+        """Have lists name the styles that came along."""
+        self._lists.finish({key: self.ids[key] for key in self._written})
+
+    def _dependants(self, type_: StyleType, id_: str) -> list[str]:
+        """Return the target's styles that rest on one of its styles and are not copied ones."""
+        copied = {(key[0], made) for key, made in self.ids.items()}
+        return [
+            style.name
+            for style in self.ours
+            if style.type == type_
+            and (type_, style.id) not in copied
+            and any(base.id == id_ for base in self.ours.chain(style)[1:])
+        ]
+
+    def _twin(self, style: Style) -> Style | None:
+        """Return the target's style that is the same by name, or by being the default."""
+        found = self.ours.default(style.type) if style.is_default else None
+        found = found or self.ours.named(style.type, style.name)
+        copied = {(key[0], self.ids[key]) for key in self._written}
+        return None if found is None or (found.type, found.id) in copied else found
+
+    def _reserve(self, style: Style) -> str:
+        """Return the id that a style will have; it is written later if it is to come along."""
+        key = (style.type, style.id)
+        if key not in self.ids:
+            twin = self._twin(style)
+            if key not in self._picked and (twin is not None or style.is_default):
+                # A default that came along would change whatever names no style.
+                self.ids[key] = twin.id if twin else ""
+                return self.ids[key]
+            if len(self.ids) >= _MOST_STYLES:
+                msg = f"More than {_MOST_STYLES} styles would come along; copy fewer."
+                raise ValidationFailed(msg)
+            self._pending[key] = style
+            self.ids[key] = twin.id if twin else self._free_id(style.id)
+        return self.ids[key]
+
+    def _free_id(self, wanted: str) -> str:
+        taken = set(self.ids.values())
+        made, number = wanted, 0
+        while self.ours.has_id(made) or made in taken:
+            number += 1
+            made = f"{wanted}{number}"
+        return made
+
+    def _write(self, style: Style) -> None:
+        """Put a copy of a style into the target."""
+        key = (style.type, style.id)
+        twin, made = self._twin(style), self.ids[key]
+        self._written[key] = style
+        copied = deepcopy(style.element)
+        copied.tail = None
+        copied.set(f"{W}styleId", made)
+        if twin is not None and not twin.is_default:
+            copied.attrib.pop(f"{W}default", "")
+        self._rename(style, copied, made)
+        root = self._target.ensured("styles", "styles")
+        self.ours.root = root
+        if twin is not None:
+            copied.tail = twin.element.tail
+            root.replace(twin.element, copied)
+            self.ours.forget(twin)
+        else:
+            root.append(copied)
+        if self._theme is not None:
+            made_plain(copied, self._theme)
+        self._number(style, copied)
+        if style.type == "table":
+            self._merge(style, copied)
+        else:
+            self._say(style, copied)
+        spelt(copied, is_strict=self._target.rewriting.is_strict)
+        self._target.welcome(self._target.part("styles"), copied)
+        self.ours.enter(copied)
+
+    def _rename(self, style: Style, copied: etree._Element, made: str) -> None:
+        """Have a copy name the styles it is related to by the ids that they have now."""
+        half = self._half(style)
+        ids = {"basedOn": "", "next": "", "link": ""}
+        base = self.theirs.chain(style)[1:2]
+        if base:
+            ids["basedOn"] = self.ids.get((base[0].type, base[0].id), "")
+        follower = self.theirs.get(style.type, style.named("next"))
+        if follower is not None:
+            ids["next"] = self._reserve(follower)
+        if half is not None:
+            ids["link"] = self._reserve(half)
+            kept = self.ours.get(half.type, ids["link"])
+            if kept is not None and kept.named("link") != made:
+                # The target's half belongs to another style, or to none.
+                ids["link"] = ""
+        for name, id_ in ids.items():
+            for old in copied.findall(f"{W}{name}"):
+                copied.remove(old)
+            if id_:
+                put_child(copied, name).set(f"{W}val", id_)
+
+    def _half(self, style: Style) -> Style | None:
+        """Return the character style that goes with a paragraph style, or the other way round."""
+        other = _OTHER_HALF.get(style.type)
+        return self.theirs.get(other, style.named("link")) if other else None
+
+    def _number(self, style: Style, copied: etree._Element) -> None:
+        """Have a copy be numbered as its source is."""
+        number, level = self.theirs.numbering(style)
+        wanted = number
+        if number not in ("", "0"):
+            wanted = self._lists.carried(number)
+        for old in copied.findall(f"{W}pPr/{W}numPr/{W}numId"):
+            parent = old.getparent()
+            if parent is not None:
+                parent.remove(old)
+        if style.type in ("table", "character"):
+            return
+        base = self.ours.get(style.type, value_of(copied, "basedOn"))
+        there = self.ours.numbering(base)[0]
+        if wanted in ("", "0") and there in ("", "0"):
+            return
+        if wanted == there and copied.find(f"{W}pPr/{W}numPr") is None:
+            return
+        entry = put_child(put_child(copied, "pPr"), "numPr")
+        if level and entry.find(f"{W}ilvl") is None:
+            put_child(entry, "ilvl").set(f"{W}val", level)
+        put_child(entry, "numId").set(f"{W}val", wanted or "0")
+
+    def _say(self, style: Style, copied: etree._Element) -> None:
+        """Say in a copy what the target's bases and defaults would make different."""
+        wanted = self.theirs.looks(style, style.type)
+        self.ours.enter(copied)
+        mine = self.ours.get(style.type, copied.get(f"{W}styleId", ""))
+        there = self.ours.looks(mine, style.type)
+        if mine is not None:
+            self.ours.forget(mine)
+        for name, more in (
+            ("pPr", difference(wanted.paragraph, there.paragraph)),
+            ("rPr", difference(wanted.run, there.run)),
+        ):
+            if more and (name == "rPr" or style.type == "paragraph"):
+                put(put_child(copied, name), more)
+
+    def _merge(self, style: Style, copied: etree._Element) -> None:
+        """Say in a copy of a table's style what its bases say, where the target's say otherwise."""
+        bases = [each for each in self.theirs.chain(style)[1:] if not each.is_default]
+        if all((each.type, each.id) in self._written for each in bases):
+            return
+        for base in bases:
+            said = deepcopy(base.element)
+            if self._theme is not None:
+                made_plain(said, self._theme)
+            merge(copied, said)
