@@ -1,0 +1,34 @@
+"""A document while it is edited."""
+
+from docx.document import Document
+
+from kbd_docx.edits.body import Body
+from kbd_docx.edits.noticing import Notices
+from kbd_docx.edits.stories import Stories
+from kbd_docx.edits.styles import Styles
+from kbd_docx.edits.writing import Writer
+
+__all__ = ["DocumentEdit"]
+
+
+class DocumentEdit:
+    """What operations work on.
+
+    Args:
+        document: The document, as the library has it.
+        is_strict: Whether its file is of the strict variant.
+
+    Attributes:
+        body: Its paragraphs and tables.
+        stories: All its text, for replacing.
+        writer: Makes paragraphs and tables.
+        notices: What the reader must know.
+    """
+
+    def __init__(self, document: Document, *, is_strict: bool) -> None:
+        self.document = document
+        self.notices = Notices()
+        self.body = Body(document.element.body)
+        self.stories = Stories(document, self.notices)
+        styles = Styles(document, self.notices.warn)
+        self.writer = Writer(styles, is_strict=is_strict, warn=self.notices.warn)

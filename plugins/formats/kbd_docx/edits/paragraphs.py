@@ -1,0 +1,211 @@
+"""Operations on the paragraphs of a body."""
+
+from copy import deepcopy
+
+from docx.oxml.parser import OxmlElement
+from docx.oxml.text.paragraph import CT_P
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd_docx.blocks import PARAGRAPH, TABLE, W, blocks
+from kbd_docx.edits.body import SECTION
+from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.flow import MC
+from kbd_docx.edits.losses import losses
+from kbd_docx.edits.removal import drop_relations, named_relations, take_out
+from kbd_docx.operations import (
+    AppendParagraph,
+    DeleteParagraphs,
+    InsertParagraph,
+    SetParagraphs,
+)
+
+__all__ = ["append_paragraph", "delete_paragraphs", "insert_paragraph", "set_paragraphs"]
+
+_REFERENCES = (f"{W}headerReference", f"{W}footerReference")
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_LOCKS = frozenset(("sdtLocked", "sdtContentLocked"))
+
+
+def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
+    """Replace the body and tell what went with it.
+
+    The settings of the last section stay, with the headers and footers that it shows, also where
+    they come down to it from sections before it.
+
+    Raises:
+        ValidationFailed: A paragraph cannot be made.
+    """
+    body = edit.body
+    section = _last_section(body.element)
+    doomed = [each for each in body.element if each is not section]
+    if told := losses(doomed):
+        edit.notices.warn(f"The old body is gone, and with it {told}.")
+    named = named_relations(doomed)
+    made: list[etree._Element] = [
+        edit.writer.paragraph(paragraph) for paragraph in operation.paragraphs
+    ]
+    for element in doomed:
+        body.element.remove(element)
+    body.count()
+    for paragraph in made or [OxmlElement("w:p")]:
+        body.append(paragraph)
+    drop_relations(edit.document, named)
+    count = len(made)
+    return f"body: {count} paragraph{'' if count == 1 else 's'}"
+
+
+def append_paragraph(edit: DocumentEdit, operation: AppendParagraph) -> str:
+    """Add a paragraph at the end."""
+    edit.body.append(edit.writer.paragraph(operation))
+    return f"paragraph {len(edit.body.paragraphs)}: new"
+
+
+def insert_paragraph(edit: DocumentEdit, operation: InsertParagraph) -> str:
+    """Put a paragraph before another one.
+
+    Raises:
+        ValidationFailed: There are not so many paragraphs.
+    """
+    edit.body.insert(operation.at, edit.writer.paragraph(operation))
+    return f"paragraph {operation.at}: new"
+
+
+def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
+    """Delete paragraphs and tell what went with them.
+
+    The end of a section moves up to the paragraph before; content controls that are left without
+    content go.
+
+    Raises:
+        ValidationFailed: There are not so many, or something would break with them.
+    """
+    first, last = operation.first, operation.first + operation.count - 1
+    body = edit.body
+    body.paragraph(first)
+    body.paragraph(last)
+    doomed = body.paragraphs[first - 1 : last]
+    _check_places(doomed)
+    found = list(blocks(body.element))
+    _move_sections(found, doomed)
+    if told := losses(doomed):
+        edit.notices.warn(f"With the deleted text went {told}.")
+    named = named_relations(doomed)
+    parents = [parent for each in doomed if (parent := each.getparent()) is not None]
+    take_out(doomed, _refuge(found, doomed))
+    for parent in parents:
+        _take_out_empty(edit, parent)
+    body.count()
+    if not body.paragraphs and not body.tables:
+        body.append(OxmlElement("w:p"))
+        edit.notices.warn("A document needs a paragraph; one without text is left.")
+    _tell_touching(edit, found, doomed)
+    drop_relations(edit.document, named)
+    if first == last:
+        return f"paragraph {first}: deleted"
+    return f"paragraphs {first}-{last}: deleted"
+
+
+def _last_section(body: etree._Element) -> etree._Element | None:
+    """Return the settings of the last section, with the headers and footers that it shows."""
+    section = body.find(SECTION)
+    inherited: dict[tuple[str, str | None], etree._Element] = {}
+    sections = [each for block in blocks(body) for each in block.findall(f"{W}pPr/{SECTION}")]
+    for each in (*sections, *([section] if section is not None else [])):
+        for reference in each.iterchildren(*_REFERENCES):
+            inherited[reference.tag, reference.get(f"{W}type")] = reference
+    if section is None and inherited:
+        section = OxmlElement("w:sectPr")
+        body.append(section)
+    if section is not None:
+        for place, reference in enumerate(inherited.values()):
+            if reference.getparent() is not section:
+                section.insert(place, deepcopy(reference))
+    return section
+
+
+def _check_places(doomed: list[etree._Element]) -> None:
+    for paragraph in doomed:
+        for around in paragraph.iterancestors(f"{MC}AlternateContent", f"{W}sdt"):
+            if around.tag != f"{W}sdt":
+                raise ValidationFailed(
+                    "One of the paragraphs is one of several alternatives that programs choose "
+                    "from; it cannot be deleted."
+                )
+            lock = around.find(f"{W}sdtPr/{W}lock")
+            if lock is not None and lock.get(f"{W}val") in _LOCKS:
+                raise ValidationFailed(
+                    "One of the paragraphs is in a content control that is locked against being "
+                    "deleted; leave it, or replace its text."
+                )
+
+
+def _move_sections(found: list[etree._Element], doomed: list[etree._Element]) -> None:
+    """Have sections that end in doomed paragraphs end in the paragraphs before them.
+
+    Raises:
+        ValidationFailed: There is none, or another section ends there.
+    """
+    doomed_set, kept = set(doomed), None
+    for block in found:
+        if block not in doomed_set:
+            kept = block
+            continue
+        section = block.find(f"{W}pPr/{SECTION}")
+        if section is None:
+            continue
+        if kept is None or kept.tag == TABLE or kept.find(f"{W}pPr/{SECTION}") is not None:
+            raise ValidationFailed(
+                "One of the paragraphs holds the settings of a section and there is no other in "
+                "the section to hold them; leave the section's last paragraph."
+            )
+        assert isinstance(kept, CT_P), "the library has classes for paragraphs"
+        kept.set_sectPr(section)  # type: ignore[arg-type] # it is one by its name
+
+
+def _refuge(found: list[etree._Element], doomed: list[etree._Element]) -> etree._Element | None:
+    """Return the kept paragraph before the doomed ones, else the one behind them."""
+    doomed_set = set(doomed)
+    before = None
+    is_behind = False
+    for block in found:
+        if block in doomed_set:
+            is_behind = True
+            if before is not None:
+                return before
+        elif block.tag == PARAGRAPH:
+            if is_behind:
+                return block
+            before = block
+    return None
+
+
+def _take_out_empty(edit: DocumentEdit, parent: etree._Element) -> None:
+    """Take out content controls that are left without content."""
+    element = parent
+    while element is not edit.body.element and next(blocks(element), None) is None:
+        holder = element.getparent()
+        if holder is None:
+            return
+        if element.tag == f"{W}sdt":
+            edit.notices.warn("With the deleted text went a content control.")
+        holder.remove(element)
+        element = holder
+
+
+def _tell_touching(
+    edit: DocumentEdit, found: list[etree._Element], doomed: list[etree._Element]
+) -> None:
+    doomed_set = set(doomed)
+    kept = None
+    is_between = False
+    for block in found:
+        if block in doomed_set:
+            is_between = True
+            continue
+        if is_between and kept is not None and kept.tag == block.tag == TABLE:
+            edit.notices.warn(
+                "Two tables stand next to each other now, and programs show them as one; insert a "
+                "paragraph between them to keep them apart."
+            )
+        kept, is_between = block, False

@@ -1,0 +1,131 @@
+"""Content taken out of a document without breaking what goes on around it.
+
+Ranges (bookmarks, comments, permissions, moves) begin and end with marks of their own. Where one
+end of a range goes and the other stays, the mark is kept and put where its content was. A field
+that is only partly in what goes is refused. Pictures and links that nothing shows any more go from
+the package.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd_docx.blocks import W
+
+__all__ = ["drop_relations", "named_relations", "take_out"]
+
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_COMMENT = f"{W}commentReference"
+_COMMENT_START, _COMMENT_END = f"{W}commentRangeStart", f"{W}commentRangeEnd"
+_ID, _FIELD = f"{W}id", f"{W}fldChar"
+_KEPT_RELATIONS = frozenset((RT.HEADER, RT.FOOTER))
+"""What belongs to sections stays with the document."""
+
+
+def take_out(elements: Sequence[etree._Element], refuge: etree._Element | None) -> None:
+    """Take elements out, but keep the ends of ranges that go on outside.
+
+    Args:
+        elements: Blocks, or contents of one paragraph, in order.
+        refuge: A paragraph that stays, before or behind them, for the signs of comments whose
+            text stays in part; None if there is none.
+
+    Raises:
+        ValidationFailed: A field is only partly in them.
+    """
+    _check_fields(elements)
+    inside = [each for element in elements for each in element.iter(tag=etree.Element)]
+    torn = _torn(inside)
+    own = set(elements)
+    for mark in torn:
+        around = (mark, *mark.iterancestors())
+        next(each for each in around if each in own).addprevious(mark)
+    kept: set[etree._Element] = set()
+    if refuge is not None:
+        ends = {mark.get(_ID): mark for mark in torn if mark.tag == _COMMENT_END}
+        for run, comment in _kept_comments(inside, elements):
+            if comment in ends:
+                refuge.append(ends[comment])
+            refuge.append(run)
+            kept.add(run)
+    for element in own - kept:
+        parent = element.getparent()
+        if parent is not None:
+            parent.remove(element)
+
+
+def named_relations(elements: Iterable[etree._Element]) -> set[str]:
+    """Return the ids of the relations that elements name."""
+    return {
+        str(value)
+        for element in elements
+        for each in element.iter(tag=etree.Element)
+        for name, value in each.items()
+        if str(name).startswith(_R)
+    }
+
+
+def drop_relations(document: Document, named: set[str]) -> None:
+    """Drop relations that were named in what went, if nothing names them any more."""
+    relations = document.part.rels
+    candidates = {each for each in named if each in relations}
+    if not candidates:
+        return
+    for relation_id in candidates - named_relations([document.element]):
+        if relations[relation_id].reltype not in _KEPT_RELATIONS:
+            del relations[relation_id]
+
+
+def _check_fields(elements: Iterable[etree._Element]) -> None:
+    depth = 0
+    for element in elements:
+        for sign in element.iter(_FIELD):
+            depth += {"begin": 1, "end": -1}.get(sign.get(f"{W}fldCharType", ""), 0)
+            if depth < 0:
+                raise _torn_field()
+    if depth:
+        raise _torn_field()
+
+
+def _torn_field() -> ValidationFailed:
+    return ValidationFailed(
+        "A field (such as a table of contents) lies only partly in what would go; take out all the "
+        "paragraphs that it goes over, or none of them."
+    )
+
+
+def _torn(inside: Sequence[etree._Element]) -> list[etree._Element]:
+    """Return the marks that begin or end a range whose other end is outside."""
+    ends: dict[tuple[str, str | None], list[etree._Element]] = {}
+    for each in inside:
+        kind = _range_kind(each.tag)
+        if kind:
+            ends.setdefault((kind, each.get(_ID)), []).append(each)
+    return [marks[0] for marks in ends.values() if len(marks) == 1]
+
+
+def _range_kind(tag: str) -> str:
+    """Return what kind of range a mark begins or ends, "" if it is no mark."""
+    if not tag.startswith(W):
+        return ""
+    for end in ("RangeStart", "RangeEnd", "bookmarkStart", "bookmarkEnd", "permStart", "permEnd"):
+        if tag.endswith(end):
+            return tag.removesuffix("Start").removesuffix("End")
+    return ""
+
+
+def _kept_comments(
+    inside: Sequence[etree._Element], elements: Sequence[etree._Element]
+) -> list[tuple[etree._Element, str]]:
+    """Return the runs with the signs of comments whose text begins outside, and their ids."""
+    begun = {each.get(_ID) for each in inside if each.tag == _COMMENT_START}
+    signs = [each for each in inside if each.tag == _COMMENT and each.get(_ID) not in begun]
+    if not signs:
+        return []
+    whole = elements[0].getroottree().getroot()
+    outside = {each.get(_ID) for each in whole.iter(_COMMENT_START)}
+    runs = [(sign.getparent(), sign.get(_ID, "")) for sign in signs if sign.get(_ID) in outside]
+    return [(run, comment) for run, comment in runs if run is not None and run.tag == f"{W}r"]

@@ -1,0 +1,206 @@
+"""Operations on the tables of a body."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+
+from docx.oxml.parser import OxmlElement
+from docx.shared import Length, Twips
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd_docx.blocks import PARAGRAPH, W, blocks
+from kbd_docx.edits.body import SECTION
+from kbd_docx.edits.document import DocumentEdit
+from kbd_docx.edits.losses import losses
+from kbd_docx.edits.noticing import listed
+from kbd_docx.edits.removal import drop_relations, named_relations, take_out
+from kbd_docx.edits.texts import shown
+from kbd_docx.operations import AddTable, CellText, SetTableCells
+
+__all__ = ["add_table", "set_table_cells"]
+
+MOST_CELLS = 50_000
+"""Of a new table; programs become unusable long before."""
+
+_A4_TEXT_TWIPS = 9026
+"""The width of text on A4 paper with margins of an inch, where a document tells none."""
+
+_LEAST_TWIPS = 1440
+_DIGITS = 6
+
+_ROW, _CELL = f"{W}tr", f"{W}tc"
+_WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml"))
+_SETTINGS = frozenset((f"{W}tcPr", f"{W}sdtPr", f"{W}sdtEndPr", f"{W}customXmlPr"))
+_CHANGES = ("ins", "del", "moveFrom", "moveTo", "rPrChange")
+
+
+def add_table(edit: DocumentEdit, operation: AddTable) -> str:
+    """Add a table as wide as the text.
+
+    Raises:
+        ValidationFailed: It has no cell or too many, or there is no such paragraph.
+    """
+    rows = operation.rows
+    columns = max((len(row) for row in rows), default=0)
+    if len(rows) * columns > MOST_CELLS:
+        raise ValidationFailed(
+            f"A table of {len(rows) * columns} cells is too large for a document, where at most "
+            f"{MOST_CELLS} go; put the data into a workbook."
+        )
+    width = _text_width(edit.body.element, operation.after)
+    index = edit.body.insert_table(operation.after, edit.writer.table(rows, operation.style, width))
+    return f"table {index}: new, {len(rows)} × {columns}"
+
+
+def set_table_cells(edit: DocumentEdit, operation: SetTableCells) -> str:
+    """Set the texts of cells.
+
+    Raises:
+        ValidationFailed: There is no such table or cell, or a cell is part of another one.
+    """
+    table = edit.body.table(operation.table)
+    grid = _Grid(table)
+    gone: list[str] = []
+    named: set[str] = set()
+    for cell in operation.cells:
+        element = grid.cell(cell)
+        if told := losses([element]):
+            gone.append(f"{told} (row {cell.row}, col {cell.col})")
+        named |= named_relations([element])
+        _set_text(edit, element, shown(cell.text))
+    if gone:
+        edit.notices.warn(f"With the old text of cells went {listed(gone)}.")
+        drop_relations(edit.document, named)
+    count = len(operation.cells)
+    return f"table {operation.table}: {count} cell{'' if count == 1 else 's'}"
+
+
+class _Grid:
+    """The cells of a table by row and column; rows are read when they are asked for.
+
+    Args:
+        table: The table.
+    """
+
+    def __init__(self, table: etree._Element) -> None:
+        self._rows = list(_children(table, _ROW))
+        self._cells: dict[int, list[tuple[int, int, etree._Element]]] = {}
+
+    def cell(self, wanted: CellText) -> etree._Element:
+        """Return the cell at a place of the grid; raises ValidationFailed if none begins there."""
+        if wanted.row >= len(self._rows):
+            raise ValidationFailed(
+                f"There is no row {wanted.row}; the table has {len(self._rows)}, counted from 0."
+            )
+        if wanted.row not in self._cells:
+            self._cells[wanted.row] = list(_placed(self._rows[wanted.row]))
+        row = self._cells[wanted.row]
+        for start, span, element in row:
+            if start <= wanted.col < start + span:
+                if start < wanted.col:
+                    raise ValidationFailed(
+                        f"Row {wanted.row}, col {wanted.col} is part of a merged cell; its text is "
+                        f"that of col {start}."
+                    )
+                if _goes_on(element):
+                    raise ValidationFailed(
+                        f"Row {wanted.row}, col {wanted.col} is part of a merged cell that begins "
+                        "in a row above; set the text there."
+                    )
+                return element
+        width = max((start + span for start, span, _ in row), default=0)
+        raise ValidationFailed(
+            f"There is no col {wanted.col} in row {wanted.row}, which has {width}, counted from 0."
+        )
+
+
+def _placed(row: etree._Element) -> Iterator[tuple[int, int, etree._Element]]:
+    """Yield a row's cells with the columns where they begin and how many they take."""
+    column = _number(row.find(f"{W}trPr/{W}gridBefore"))
+    for cell in _children(row, _CELL):
+        span = max(1, _number(cell.find(f"{W}tcPr/{W}gridSpan")))
+        yield column, span, cell
+        column += span
+
+
+def _children(element: etree._Element, tag: str) -> Iterator[etree._Element]:
+    """Yield rows or cells, those in content controls, too."""
+    for child in element.iterchildren():
+        if child.tag == tag:
+            yield child
+        elif child.tag in _WRAPPERS:
+            yield from _children(child, tag)
+
+
+def _number(element: etree._Element | None, attribute: str = "val") -> int:
+    """Return a whole number that an element tells, 0 if it tells none that makes sense."""
+    text = element.get(f"{W}{attribute}", "") if element is not None else ""
+    return int(text) if text.isdecimal() and len(text) < _DIGITS else 0
+
+
+def _goes_on(cell: etree._Element) -> bool:
+    """Tell whether a cell is the rest of one above, or of one to the left in the old way."""
+    return any(
+        merge.get(f"{W}val", "continue") == "continue"
+        for kind in ("vMerge", "hMerge")
+        for merge in cell.findall(f"{W}tcPr/{W}{kind}")
+    )
+
+
+def _set_text(edit: DocumentEdit, cell: etree._Element, text: str) -> None:
+    """Give a cell a text in its first paragraph, which looks as its first run did."""
+    found = list(blocks(cell))
+    first = next((block for block in found if block.tag == PARAGRAPH), None)
+    if first is None:
+        first = OxmlElement("w:p")
+        cell.append(first)
+    look = _look(first)
+    doomed = {each for each in first if each.tag != f"{W}pPr"}
+    path = first
+    while path is not cell and (around := path.getparent()) is not None:
+        doomed |= {each for each in around if each is not path and each.tag not in _SETTINGS}
+        path = around
+    take_out([each for each in cell.iter(tag=etree.Element) if each in doomed], first)
+    if not text:
+        return
+    run = OxmlElement("w:r")
+    if look is not None:
+        run.append(look)
+    edit.writer.write(run, text)
+    first.append(run)
+
+
+def _look(paragraph: etree._Element) -> etree._Element | None:
+    """Return how the first run of a paragraph looks, else how its end does; None if plain."""
+    run = next(paragraph.iter(f"{W}r"), None)
+    found = run.find(f"{W}rPr") if run is not None else paragraph.find(f"{W}pPr/{W}rPr")
+    if found is None:
+        return None
+    look = deepcopy(found)
+    for name in _CHANGES:
+        for element in look.findall(f"{W}{name}"):
+            look.remove(element)
+    return look if len(look) else None
+
+
+def _text_width(body: etree._Element, after: int | None) -> Length:
+    """Return how wide text is in the section where a table comes."""
+    section = _section(body, after)
+    size = section.find(f"{W}pgSz") if section is not None else None
+    margins = section.find(f"{W}pgMar") if section is not None else None
+    if section is None or size is None or margins is None:
+        return Twips(_A4_TEXT_TWIPS)
+    width = _number(size, "w") - _number(margins, "left") - _number(margins, "right")
+    columns = max(1, _number(section.find(f"{W}cols"), "num"))
+    return Twips(max(width // columns, _LEAST_TWIPS))
+
+
+def _section(body: etree._Element, after: int | None) -> etree._Element | None:
+    """Return the settings of the section that a place belongs to: the next ones behind it."""
+    paragraphs = 0
+    for block in blocks(body) if after is not None else ():
+        paragraphs += block.tag == PARAGRAPH
+        found = block.find(f"{W}pPr/{SECTION}")
+        if found is not None and after is not None and paragraphs > after:
+            return found
+    return body.find(SECTION)

@@ -1,0 +1,129 @@
+"""Paragraphs and tables made as operations describe them."""
+
+from collections.abc import Callable, Sequence
+
+from docx.oxml.parser import OxmlElement
+from docx.oxml.table import CT_Tbl
+from docx.oxml.text.paragraph import CT_P
+from docx.oxml.text.run import CT_R
+from docx.shared import Inches, Length, Pt, RGBColor
+from docx.text.parfmt import ParagraphFormat
+from docx.text.run import Run as LibraryRun
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd_docx.blocks import W
+from kbd_docx.edits.looks import ParagraphLook, read_paragraph_look, read_run_look
+from kbd_docx.edits.styles import Styles
+from kbd_docx.edits.texts import clean, shown, text_nodes
+from kbd_docx.operations import Cell, ParagraphFields, Run
+
+__all__ = ["Writer"]
+
+_SIDES = {"left": "start", "right": "end"}
+"""How the strict variant calls them (ISO/IEC 29500-1, 17.3.1.12 and 17.18.44)."""
+
+
+class Writer:
+    """Makes elements for one document.
+
+    Args:
+        styles: Its styles.
+        is_strict: Whether it is of the strict variant.
+        warn: Gets what the reader must know.
+    """
+
+    def __init__(self, styles: Styles, *, is_strict: bool, warn: Callable[[str], None]) -> None:
+        self._styles, self._is_strict, self._warn = styles, is_strict, warn
+
+    def paragraph(self, given: ParagraphFields) -> CT_P:
+        """Return a paragraph; what is wrong in its look is skipped and told.
+
+        Raises:
+            ValidationFailed: It has text and runs.
+        """
+        if given.text is not None and given.runs is not None:
+            raise ValidationFailed("A paragraph has text or runs, not both; give one of them.")
+        made: CT_P = OxmlElement("w:p")  # type: ignore[assignment] # it is one by its name
+        style = self._styles.paragraph(given.style)
+        if style is not None:
+            made.style = style
+        self._dress(made, read_paragraph_look(given, self._warn))
+        if given.text:
+            self.write(made.add_r(), given.text)
+        for run in given.runs or ():
+            self._add_run(made, run)
+        return made
+
+    def table(self, rows: Sequence[Sequence[Cell]], style: str | None, width: Length) -> CT_Tbl:
+        """Return a table; rows that are too short are filled up with cells without text."""
+        columns = max((len(row) for row in rows), default=0)
+        if not columns:
+            raise ValidationFailed("A table needs a cell; rows is a list of lists of texts.")
+        if any(len(row) != columns for row in rows):
+            self._warn(f"Not all rows had {columns} cells; short ones got cells without text.")
+        made = CT_Tbl.new_tbl(len(rows), columns, width)
+        made.tblStyle_val = self._styles.table(style)
+        for element, row in zip(made.tr_lst, rows, strict=True):
+            for cell, value in zip(element.tc_lst, row, strict=False):
+                if text := shown(value):
+                    self.write(cell.p_lst[0].add_r(), text)
+        if self._is_strict:
+            for look in made.iter(f"{W}tblLook"):
+                if f"{W}val" in look.attrib:
+                    del look.attrib[f"{W}val"]
+        return made
+
+    def write(self, run: etree._Element, text: str) -> None:
+        """Put a text at the end of a run."""
+        for node in text_nodes(clean(text, self._warn)):
+            run.append(node)
+
+    def _add_run(self, paragraph: CT_P, given: Run) -> None:
+        look = read_run_look(given, self._warn)
+        element: CT_R = paragraph.add_r()
+        font = LibraryRun(element, None).font  # type: ignore[arg-type] # its place is not needed
+        if look.font_name is not None:
+            font.name = look.font_name
+        if look.font_size is not None:
+            # Files hold half points.
+            font.size = Pt(round(look.font_size * 2) / 2)
+        font.bold, font.italic, font.underline = look.bold, look.italic, look.underline
+        if look.font_color is not None:
+            font.color.rgb = RGBColor.from_string(look.font_color)
+        font.highlight_color = look.highlight_color
+        self.write(element, given.text)
+
+    def _dress(self, paragraph: CT_P, look: ParagraphLook) -> None:
+        if look == ParagraphLook():
+            return
+        found = ParagraphFormat(paragraph)
+        found.alignment, found.line_spacing = look.alignment, look.line_spacing
+        found.space_before = _points(look.space_before)
+        found.space_after = _points(look.space_after)
+        found.left_indent = _inches(look.indent_left)
+        found.right_indent = _inches(look.indent_right)
+        found.first_line_indent = _inches(look.indent_first_line)
+        if self._is_strict:
+            _name_sides(paragraph)
+
+
+def _points(value: float | None) -> Length | None:
+    return None if value is None else Pt(value)
+
+
+def _inches(value: float | None) -> Length | None:
+    return None if value is None else Inches(value)
+
+
+def _name_sides(paragraph: etree._Element) -> None:
+    """Name the sides of a new paragraph as the strict variant does."""
+    for element in paragraph.iter(f"{W}jc"):
+        side = element.get(f"{W}val", "")
+        element.set(f"{W}val", _SIDES.get(side, side))
+    for element in paragraph.iter(f"{W}ind"):
+        for usual, strict in _SIDES.items():
+            value = element.get(f"{W}{usual}")
+            if value is not None:
+                element.set(f"{W}{strict}", value)
+                del element.attrib[f"{W}{usual}"]
