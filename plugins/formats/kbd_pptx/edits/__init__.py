@@ -1,4 +1,25 @@
 """Changes to a deck, new or not: what no operation names stays as it is.
 
-blank        a new deck, and how it is written
+blank         a new deck, and how it is written
+carrying      operations carried out, in order, all or nothing
+deck          a deck on its way to becoming another one: its slides and its layouts
+suffixes      what a deck's suffix promises
+adding        a new slide in one of the deck's layouts
+layouts       the layout that a label means
+writing       titles and bodies, where a slide has its places for them
+placeholders  these places, and what they take over from layout and master
+textboxes     text boxes for text that has no place
+textbody      the text of a shape, rewritten so that it goes on looking as it did
+lines         texts taken apart into paragraphs
+looks         looks of runs and paragraphs as operations give them
+dressing      the same, written into properties
+fitting       text that is too long for its shape
+notes         speaker notes
+replacing     a text replaced wherever it stands
+hidden        where it stands and is not reached
+order         slides moved and deleted
+sections      the sections that list slides
+percentages   how the strict variant writes them
+bystanders    what an edit touches without being named
+noticing      what a reader of the result must know
 """

@@ -1,0 +1,178 @@
+"""Whether a text fits its shape, and how far it must shrink if it does not.
+
+Programs that show slides measure this with the fonts at hand; this estimates it, a little on the
+careful side. Where the shape shrinks its text (`normAutofit`), the scale is written as they do, so
+that what opens the deck next shows all of it at once.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from lxml import etree
+
+from kbd_pptx.edits.dressing import percent
+from kbd_pptx.edits.placeholders import ancestors_of, box_of, text_body
+from kbd_pptx.edits.textbody import level_of, paragraphs_of, text_of
+from kbd_pptx.slides import A, P
+
+__all__ = ["Fit", "fit"]
+
+_EMU_A_POINT = 12_700
+_INSET_X, _INSET_Y = 91_440, 45_720
+"""ECMA-376, part 1, 21.1.2.1.1."""
+_FONT_SIZE = 1800
+"""Where nothing tells another one (21.1.2.3.9)."""
+_LETTER_EM = 0.52
+"""The width of letters on average, in font sizes; of wide ones (East Asian) it is 1."""
+_LINE_EM = 1.2
+_GAP_EM = 0.25
+"""The space before a paragraph, in font sizes."""
+_INDENT_EM = 1.2
+"""What a bullet and a level push the text in."""
+
+_STEPS = (
+    (100_000, 0), (92_500, 10_000), (85_000, 20_000), (77_500, 20_000), (70_000, 20_000),
+    (62_500, 20_000), (55_000, 20_000), (47_500, 20_000), (40_000, 20_000), (32_500, 20_000),
+    (25_000, 20_000),
+)  # fmt: skip
+"""Scales of fonts and what is taken off the spacing of lines, as PowerPoint shrinks text."""
+
+_MEASURED_CHARACTERS = 100_000
+"""Of a longer text it is known that it does not fit."""
+
+
+class Fit(msgspec.Struct, frozen=True):
+    """How a text fits.
+
+    Args:
+        points: The size that its smallest text is shown in.
+        is_shrunk: Whether it is shown smaller than it is written.
+        is_cut: Whether some of it runs over the shape.
+    """
+
+    points: float
+    is_shrunk: bool
+    is_cut: bool
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """A paragraph to measure: its letters' widths in font sizes, its size and its level."""
+
+    ems: float
+    size: int
+    level: int
+    breaks: int
+
+
+def fit(shape: etree._Element, parents: Sequence[etree._Element], *, strict: bool) -> Fit | None:
+    """Shrink a shape's text as far as it must if the shape does that; None if nothing can tell.
+
+    Args:
+        shape: On a slide.
+        parents: The slide's layout and master.
+        strict: How percentages are written.
+    """
+    box = box_of(shape, *parents)
+    chain = [shape, *ancestors_of(shape, *parents)]
+    body = text_body(shape)
+    own = body.find(f"{A}bodyPr")
+    if box is None or own is None:
+        return None
+    texts = list(_texts(shape, chain, parents))
+    if not texts:
+        return None
+    width = box.width / _EMU_A_POINT - 2 * _INSET_X / _EMU_A_POINT
+    height = box.height / _EMU_A_POINT - 2 * _INSET_Y / _EMU_A_POINT
+    shrinks = _autofit(chain) == "normAutofit"
+    steps = _STEPS if shrinks else _STEPS[:1]
+    step = next((step for step in steps if _height(texts, width, step) <= height), None)
+    scale, less = step or steps[-1]
+    if shrinks:
+        _write(own, scale, less, strict=strict)
+    if _autofit(chain) == "spAutoFit":
+        step = steps[0]
+    return Fit(min(text.size for text in texts) * scale / 10_000_000, less > 0, step is None)
+
+
+def _write(properties: etree._Element, scale: int, less: int, *, strict: bool) -> None:
+    """Write how far text is shrunk; what takes that over and need not shrink stays as it is."""
+    old = properties.find(f"{A}normAutofit")
+    if old is None:
+        if not less:
+            return
+        old = etree.Element(f"{A}normAutofit")
+        warp = properties.find(f"{A}prstTxWarp")
+        if warp is None:
+            properties.insert(0, old)
+        else:
+            warp.addnext(old)
+    for key, value in (("fontScale", scale % 100_000), ("lnSpcReduction", less)):
+        if value:
+            old.set(key, percent(value, strict=strict))
+        else:
+            old.attrib.pop(key, "")
+
+
+def _autofit(chain: Sequence[etree._Element]) -> str:
+    """Return the name of the nearest word on what happens to text that is too long."""
+    for shape in chain:
+        for kind in ("normAutofit", "noAutofit", "spAutoFit"):
+            if shape.find(f"{P}txBody/{A}bodyPr/{A}{kind}") is not None:
+                return kind
+    return "noAutofit"
+
+
+def _height(texts: Sequence[_Text], width: float, step: tuple[int, int]) -> float:
+    """Return how high texts stand at a scale, in points."""
+    scale, less = step
+    total = 0.0
+    for text in texts:
+        points = text.size / 100 * scale / 100_000
+        room = max(width / points - _INDENT_EM * (text.level + 1), 4)
+        lines = max(1, -(-text.ems // room)) + text.breaks
+        total += points * (lines * _LINE_EM * (1 - less / 100_000) + _GAP_EM)
+    return total
+
+
+def _texts(
+    shape: etree._Element, chain: Sequence[etree._Element], parents: Sequence[etree._Element]
+) -> Iterator[_Text]:
+    left = _MEASURED_CHARACTERS
+    sizes: dict[int, int] = {}
+    for paragraph in paragraphs_of(text_body(shape)):
+        text = text_of(paragraph)[: max(left, 0)]
+        left -= len(text) + 1
+        level = level_of(paragraph)
+        if level not in sizes:
+            sizes[level] = _size(level, chain, parents)
+        own = [int(size) for size in _own_sizes(paragraph)]
+        ems = sum(1 if unicodedata.east_asian_width(each) in "WF" else _LETTER_EM for each in text)
+        yield _Text(ems, max(own) if own else sizes[level], level, text.count("\v"))
+        if left <= 0:
+            return
+
+
+def _own_sizes(paragraph: etree._Element) -> Iterator[str]:
+    for name in ("r", "br", "fld"):
+        for run in paragraph.iterchildren(f"{A}{name}"):
+            look = run.find(f"{A}rPr")
+            size = look.get("sz", "") if look is not None else ""
+            if size.isdecimal() and int(size):
+                yield size
+
+
+def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._Element]) -> int:
+    """Return the font size of a level: the shape's, the layout's, the master's, the styles'."""
+    path = f"{A}lvl{level + 1}pPr/{A}defRPr"
+    found = [shape.find(f"{P}txBody/{A}lstStyle/{path}") for shape in chain]
+    is_title = any(shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph[@type='title']") is not None
+                   for shape in chain)  # fmt: skip
+    styles = "titleStyle" if is_title else "bodyStyle"
+    if len(chain) > 1:
+        found.extend(parent.find(f"{P}txStyles/{P}{styles}/{path}") for parent in parents)
+    for look in found:
+        size = look.get("sz", "") if look is not None else ""
+        if size.isdecimal() and int(size):
+            return int(size)
+    return _FONT_SIZE

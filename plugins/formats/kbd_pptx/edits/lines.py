@@ -1,0 +1,76 @@
+"""Texts as operations give them, taken apart into the paragraphs that they become."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kbd_pptx.edits.looks import Piece
+
+__all__ = ["Line", "halves", "lines_of"]
+
+_MAX_LEVEL = 8
+"""The deepest level that a deck has (ECMA-376, part 1, 21.1.2.2.7)."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A paragraph to be.
+
+    Args:
+        pieces: Its text; none for an empty one.
+        level: How deep it is, from 0; None where nothing tells.
+    """
+
+    pieces: tuple[Piece, ...]
+    level: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of all pieces."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no piece has a look of its own."""
+        return all(piece == Piece(piece.text) for piece in self.pieces)
+
+
+def lines_of(pieces: Sequence[Piece], *, levels: bool) -> tuple[Line, ...]:
+    """Take a text apart at the ends of its lines.
+
+    Args:
+        pieces: The text; a plain one is one piece.
+        levels: Whether tabs before a line tell its level. They do where any line has one; then a
+            line without is at level 0.
+    """
+    found: list[list[Piece]] = [[]]
+    for piece in pieces:
+        first, *rest = piece.text.split("\n")
+        found[-1].append(Piece(first, piece.look))
+        found.extend([Piece(part, piece.look)] for part in rest)
+    kept = [[piece for piece in line if piece.text] for line in found]
+    if len(kept) > 1 and not kept[-1]:
+        # The end of the last line is no paragraph.
+        del kept[-1]
+    if not levels or not any(line and line[0].text.startswith("\t") for line in kept):
+        return tuple(Line(tuple(line)) for line in kept)
+    return tuple(_levelled(line) for line in kept)
+
+
+def halves(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Part lines at the first empty one; what is behind it is empty if there is none."""
+    for place, line in enumerate(lines):
+        if not line.pieces:
+            rest = list(lines[place:])
+            while rest and not rest[0].pieces:
+                del rest[0]
+            return tuple(lines[:place]), tuple(rest)
+    return tuple(lines), ()
+
+
+def _levelled(line: list[Piece]) -> Line:
+    if not line:
+        return Line((), 0)
+    text = line[0].text.lstrip("\t")
+    depth = len(line[0].text) - len(text)
+    pieces = [Piece(text, line[0].look), *line[1:]]
+    return Line(tuple(piece for piece in pieces if piece.text), min(depth, _MAX_LEVEL))

@@ -1,0 +1,204 @@
+"""The places for text on a slide, and what they take over from its layout and master.
+
+A placeholder of a slide is one of its layout by `idx`, one of a layout one of the master by `type`
+(ECMA-376, part 1, 19.3.1.36).
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+
+import msgspec
+from lxml import etree
+
+from kbd_pptx.slides import A, P
+
+__all__ = [
+    "FOOTERS", "Box", "Spot", "ancestors_of", "body_spots", "box_of", "copied", "free_id", "put",
+    "spots", "text_body", "title_spot", "tree_of",
+]  # fmt: skip
+
+TITLES = frozenset(("title", "ctrTitle"))
+FOOTERS = frozenset(("dt", "ftr", "sldNum", "hdr"))
+_TEXTS = frozenset(("obj", "body", "subTitle"))
+_TWIN_RATIO = 0.6
+"""How much smaller the second of two contents side by side may be."""
+
+
+class Box(msgspec.Struct, frozen=True):
+    """Where a shape is, in EMU."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def area(self) -> int:
+        """Width by height."""
+        return self.width * self.height
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A placeholder: its shape, its type ("obj" where it says none), its idx."""
+
+    shape: etree._Element
+    type: str
+    idx: str
+
+
+def tree_of(root: etree._Element) -> etree._Element:
+    """Return the tree of shapes of a slide, a layout or a master; raises ValueError."""
+    tree = root.find(f"{P}cSld/{P}spTree")
+    if tree is None:
+        raise ValueError
+    return tree
+
+
+def spots(root: etree._Element) -> Iterator[Spot]:
+    """Yield the placeholders that are shapes, in their order; tables and pictures are none."""
+    for shape in tree_of(root).iterchildren(f"{P}sp"):
+        ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
+        if ph is not None:
+            yield Spot(shape, ph.get("type", "obj"), ph.get("idx", "0"))
+
+
+def title_spot(root: etree._Element) -> Spot | None:
+    """Return the title's placeholder."""
+    return next((spot for spot in spots(root) if spot.type in TITLES), None)
+
+
+def body_spots(root: etree._Element, *parents: etree._Element) -> tuple[Spot, ...]:
+    """Return the placeholder of the body, or the two of two contents side by side, left first.
+
+    It is the subtitle, else the largest for contents, else the largest for text. Others (captions,
+    headings of columns) are no body.
+
+    Args:
+        root: Of a slide or a layout.
+        parents: Its layout, if it is a slide, and its master.
+    """
+    found = [spot for spot in spots(root) if spot.type in _TEXTS]
+    for kind in ("subTitle", "obj", "body"):
+        boxes = [(spot, box_of(spot.shape, *parents)) for spot in found if spot.type == kind]
+        if not boxes:
+            continue
+        # Of equal ones the first counts, and one that nothing tells the size of is the last.
+        main, box = max(boxes, key=lambda each: each[1].area if each[1] else -1)
+        twins = [each for each in boxes if box and each[1] and _is_beside(each[1], box)]
+        if kind == "subTitle" or len(twins) != 1:
+            return (main,)
+        pair = [(main, box), twins[0]]
+        pair.sort(key=lambda each: each[1].x if each[1] else 0)
+        return tuple(spot for spot, _ in pair)
+    return ()
+
+
+def ancestors_of(shape: etree._Element, *parents: etree._Element) -> Iterator[etree._Element]:
+    """Yield the placeholders that one takes over from, the nearest first."""
+    ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
+    if ph is None:
+        return
+    type_, idx = ph.get("type", "obj"), ph.get("idx", "0")
+    for parent in parents:
+        found = list(spots(parent))
+        is_master = parent.tag == f"{P}sldMaster"
+        spot = None if is_master else next((each for each in found if each.idx == idx), None)
+        if spot is None:
+            plain = _plain(type_)
+            spot = next((each for each in found if _plain(each.type) == plain), None)
+        if spot is not None:
+            yield spot.shape
+            type_ = spot.type
+
+
+def box_of(shape: etree._Element, *parents: etree._Element) -> Box | None:
+    """Return where a shape is, by its own word or that of what it takes over from."""
+    for each in (shape, *ancestors_of(shape, *parents)):
+        frame = each.find(f"{P}spPr/{A}xfrm")
+        place = frame.find(f"{A}off") if frame is not None else None
+        size = frame.find(f"{A}ext") if frame is not None else None
+        if place is not None and size is not None:
+            try:
+                x, y = int(place.get("x", "")), int(place.get("y", ""))
+                return Box(x, y, int(size.get("cx", "")), int(size.get("cy", "")))
+            except ValueError:
+                return None
+    return None
+
+
+def text_body(shape: etree._Element) -> etree._Element:
+    """Return a shape's text body, made if it has none."""
+    body = shape.find(f"{P}txBody")
+    if body is None:
+        body = etree.Element(f"{P}txBody")
+        etree.SubElement(body, f"{A}bodyPr")
+        etree.SubElement(body, f"{A}lstStyle")
+        etree.SubElement(body, f"{A}p")
+        extensions = shape.find(f"{P}extLst")
+        if extensions is None:
+            shape.append(body)
+        else:
+            extensions.addprevious(body)
+    return body
+
+
+def copied(spot: Spot, root: etree._Element) -> etree._Element:
+    """Put an empty copy of a layout's placeholder on a slide, and return it.
+
+    It takes everything over from the layout: place, size, looks.
+
+    Args:
+        spot: The layout's placeholder.
+        root: The slide.
+    """
+    number = free_id(tree_of(root))
+    named = spot.shape.find(f"{P}nvSpPr/{P}cNvPr")
+    name = (named.get("name", "") if named is not None else "").rstrip("0123456789 ")
+    shape = etree.Element(f"{P}sp")
+    about = etree.SubElement(shape, f"{P}nvSpPr")
+    etree.SubElement(
+        about, f"{P}cNvPr", {"id": str(number), "name": f"{name or 'Placeholder'} {number - 1}"}
+    )
+    locks = etree.SubElement(about, f"{P}cNvSpPr")
+    etree.SubElement(locks, f"{A}spLocks", {"noGrp": "1"})
+    ph = deepcopy(spot.shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph"))
+    if ph is not None:
+        ph.attrib.pop("hasCustomPrompt", "")
+        etree.SubElement(about, f"{P}nvPr").append(ph)
+    etree.SubElement(shape, f"{P}spPr")
+    text_body(shape)
+    put(shape, root)
+    return shape
+
+
+def put(shape: etree._Element, root: etree._Element) -> None:
+    """Put a shape on a slide, in front of the others."""
+    tree = tree_of(root)
+    extensions = tree.find(f"{P}extLst")
+    if extensions is None:
+        tree.append(shape)
+    else:
+        extensions.addprevious(shape)
+
+
+def free_id(tree: etree._Element) -> int:
+    """Return an id that no shape of a slide has."""
+    taken = {each.get("id", "") for each in tree.iter(f"{P}cNvPr")}
+    number = len(taken) + 1
+    while str(number) in taken:
+        number += 1
+    return number
+
+
+def _plain(type_: str) -> str:
+    """Return the type under which a master has a placeholder."""
+    if type_ in TITLES:
+        return "title"
+    return type_ if type_ in FOOTERS else "body"
+
+
+def _is_beside(one: Box, other: Box) -> bool:
+    """Whether two boxes are of about one size and stand side by side."""
+    apart = one.x >= other.x + other.width or other.x >= one.x + one.width
+    level = one.y < other.y + other.height and other.y < one.y + one.height
+    return apart and level and min(one.area, other.area) >= _TWIN_RATIO * max(one.area, other.area)

@@ -1,0 +1,179 @@
+"""A text replaced wherever it stands on slides and in their notes.
+
+A hit is found across runs and replaced once: what was put in is not searched again. It takes the
+look of the run in which it began; other characters keep theirs. What programs compute (numbers of
+slides, dates) is not searched, and no hit reaches over it.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+
+import msgspec
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd_pptx.edits.deck import DeckEdit, notes_of
+from kbd_pptx.edits.hidden import tell_of_other_places
+from kbd_pptx.edits.noticing import brief, numbered
+from kbd_pptx.operations import ReplaceText
+from kbd_pptx.slides import A
+
+__all__ = ["replace_in_paragraph", "replace_text"]
+
+_BREAK = "\v"
+_BARRIER = "\0"
+"""Stands for a field in a paragraph's text; no search holds it."""
+
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+"""Holds the same text again, for older programs (ECMA-376, part 3)."""
+
+
+class _Tags:
+    """The children of a paragraph that are not barriers."""
+
+    RUN = f"{A}r"
+    BREAK = f"{A}br"
+    PROPERTIES = f"{A}pPr"
+    END = f"{A}endParaRPr"
+
+
+class _Stretch(msgspec.Struct, frozen=True):
+    """A run or break in a paragraph, and where its text begins in the paragraph's."""
+
+    element: etree._Element
+    start: int
+    text: str
+
+
+def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
+    """Replace a text, and return how often it stood there.
+
+    Raises:
+        ValidationFailed: There is no such slide, or the search is empty once it is cleaned.
+    """
+    notices = deck.notices
+    search = notices.writable(operation.search).replace("\n", _BREAK)
+    replace = notices.writable(operation.replace).replace("\n", _BREAK)
+    if not search:
+        raise ValidationFailed("replace_text: search is empty.")
+    flags = 0 if operation.match_case else re.IGNORECASE
+    pattern = re.compile(re.escape(search), flags)
+    if operation.index is not None:
+        parts = [(operation.index, deck.slide(operation.index))]
+    else:
+        parts = [
+            (index, part)
+            for index, part in enumerate(map(deck.part_of, deck.entries))
+            if part is not None
+        ]
+    on_slides, in_notes, places = 0, 0, []
+    for index, part in parts:
+        count = _replace_in(part.slide.element, pattern, replace)
+        on_slides += count
+        if count:
+            places.append(index)
+        notes = notes_of(part)
+        if notes is not None:
+            in_notes += _replace_in(notes.notes_slide.element, pattern, replace)
+    tell_of_other_places(deck, parts, pattern)
+    if not on_slides + in_notes:
+        where = "" if operation.index is None else f" on slide {operation.index}"
+        notices.warn(f'"{brief(operation.search)}" was not found{where}; nothing was replaced.')
+    count = on_slides + in_notes
+    told = f", {in_notes} of them in notes" if in_notes else ""
+    return f"{count} replacement{'' if count == 1 else 's'}{numbered(places)}{told}"
+
+
+def replace_in_paragraph(paragraph: etree._Element, pattern: re.Pattern[str], replace: str) -> int:
+    """Replace hits in one paragraph, and return their number."""
+    stretches = list(_stretches(paragraph))
+    whole = "".join(stretch.text for stretch in stretches)
+    hits = [(hit.start(), hit.end()) for hit in pattern.finditer(whole)]
+    if not hits:
+        return 0
+    starts = [stretch.start for stretch in stretches]
+    for stretch, text in zip(stretches, _replaced(whole, starts, hits, replace), strict=True):
+        if text != stretch.text:
+            _write(stretch.element, text)
+    return len(hits)
+
+
+def _replace_in(root: etree._Element, pattern: re.Pattern[str], replace: str) -> int:
+    count = 0
+    for paragraph in list(root.iter(f"{A}p")):
+        found = replace_in_paragraph(paragraph, pattern, replace)
+        if found and not any(each.tag == _FALLBACK for each in paragraph.iterancestors()):
+            count += found
+    return count
+
+
+def _stretches(paragraph: etree._Element) -> Iterator[_Stretch]:
+    start = 0
+    for child in paragraph:
+        match child.tag:
+            case _Tags.RUN:
+                text = child.findtext(f"{A}t") or ""
+            case _Tags.BREAK:
+                text = _BREAK
+            case _Tags.PROPERTIES | _Tags.END:
+                continue
+            case _:
+                text = _BARRIER
+        if text:
+            yield _Stretch(child, start, text)
+        start += len(text)
+
+
+def _replaced(
+    whole: str, starts: Sequence[int], hits: Sequence[tuple[int, int]], replace: str
+) -> list[str]:
+    """Return the new text of each stretch: a hit's goes to the one in which it begins."""
+    ends = [*starts[1:], len(whole)]
+    found: list[list[str]] = [[] for _ in starts]
+    place = 0
+    for start, end in (*hits, (len(whole), len(whole))):
+        owner = bisect_right(starts, place) - 1
+        while place < start:
+            stop = min(start, ends[owner])
+            found[owner].append(whole[place:stop])
+            place, owner = stop, owner + 1
+        if start < end:
+            found[bisect_right(starts, start) - 1].append(replace)
+        place = end
+    return ["".join(parts) for parts in found]
+
+
+def _write(element: etree._Element, text: str) -> None:
+    """Give a run or a break another text; breaks in it become breaks."""
+    paragraph = element.getparent()
+    if paragraph is None:
+        return
+    look = element.find(f"{A}rPr")
+    made: list[etree._Element] = []
+    for place, part in enumerate(text.split(_BREAK)):
+        if place:
+            made.append(_with_look(f"{A}br", look))
+        if part:
+            run = _with_look(f"{A}r", look)
+            etree.SubElement(run, f"{A}t").text = part
+            made.append(run)
+    is_last = sum(1 for _ in paragraph.iterchildren(f"{A}r", f"{A}br", f"{A}fld")) == 1
+    if not made and is_last:
+        # An empty run keeps the look for whoever writes there next.
+        run = _with_look(f"{A}r", look)
+        etree.SubElement(run, f"{A}t")
+        made.append(run)
+    for run in made:
+        element.addprevious(run)
+    paragraph.remove(element)
+
+
+def _with_look(tag: str, look: etree._Element | None) -> etree._Element:
+    made = etree.Element(tag)
+    if look is not None:
+        copy = deepcopy(look)
+        copy.tail = None
+        made.append(copy)
+    return made

@@ -1,0 +1,187 @@
+"""The text of a shape, rewritten paragraph by paragraph so that it goes on looking as it did.
+
+A new paragraph is made like an old one: its level and bullet, the look of its first run, the look
+that follows its end. Paragraphs that the new text has in the same place, from the front and from
+the back, stay untouched with all their runs.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+from lxml import etree
+
+from kbd_pptx.edits.dressing import at_level, dress_run, placed
+from kbd_pptx.edits.lines import Line
+from kbd_pptx.edits.looks import Piece, RunLook
+from kbd_pptx.slides import A
+
+__all__ = ["append_lines", "level_of", "paragraphs_of", "rewrite", "text_of"]
+
+_RUNS = (f"{A}r", f"{A}br", f"{A}fld")
+_LINKS = (f"{A}hlinkClick", f"{A}hlinkMouseOver")
+
+
+def paragraphs_of(body: etree._Element) -> list[etree._Element]:
+    """Return the paragraphs of a text body."""
+    return body.findall(f"{A}p")
+
+
+def text_of(paragraph: etree._Element) -> str:
+    """Return a paragraph's text, a break in it as a vertical tab."""
+    found = []
+    for run in paragraph:
+        if run.tag == f"{A}br":
+            found.append("\v")
+        elif run.tag in _RUNS:
+            found.append(run.findtext(f"{A}t") or "")
+    return "".join(found)
+
+
+def level_of(paragraph: etree._Element) -> int:
+    """Return a paragraph's level from 0."""
+    properties = paragraph.find(f"{A}pPr")
+    level = properties.get("lvl", "0") if properties is not None else "0"
+    return int(level) if level.isdecimal() else 0
+
+
+def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]:
+    """Make lines the paragraphs of a text body, and return those that were made or kept."""
+    lines = lines or (Line(()),)
+    old = paragraphs_of(body)
+    front = _same(old, lines)
+    back = _same(old[front:][::-1], lines[front:][::-1])
+    replaced = old[front : len(old) - back]
+    fresh = [
+        _paragraph(_model(old, replaced, place, line), line)
+        for place, line in enumerate(lines[front : len(lines) - back])
+    ]
+    for paragraph in replaced:
+        body.remove(paragraph)
+    if front:
+        anchor = old[front - 1]
+        for paragraph in reversed(fresh):
+            anchor.addnext(paragraph)
+    elif back:
+        for paragraph in fresh:
+            old[len(old) - back].addprevious(paragraph)
+    else:
+        body.extend(fresh)
+    return paragraphs_of(body)
+
+
+def append_lines(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]:
+    """Add lines behind the last paragraph that has text, and return the paragraphs made.
+
+    A line without a level is at the outermost that the body has.
+    """
+    old = paragraphs_of(body)
+    full = [paragraph for paragraph in old if text_of(paragraph)]
+    fresh = [_paragraph(_model(old, (), 0, line), line) for line in lines]
+    if full:
+        anchor = full[-1]
+        for paragraph in reversed(fresh):
+            anchor.addnext(paragraph)
+        return fresh
+    for paragraph in old:
+        body.remove(paragraph)
+    body.extend(fresh)
+    return fresh
+
+
+def _same(old: Sequence[etree._Element], lines: Sequence[Line]) -> int:
+    """Return how many of the first lines are there already."""
+    count = 0
+    for paragraph, line in zip(old, lines, strict=False):
+        is_level = line.level is None or line.level == level_of(paragraph)
+        if not (is_level and line.is_plain and line.text == text_of(paragraph)):
+            break
+        count += 1
+    return count
+
+
+def _model(
+    old: Sequence[etree._Element], replaced: Sequence[etree._Element], place: int, line: Line
+) -> etree._Element | None:
+    """Return the paragraph that a new one shall be like.
+
+    It is the one in whose place it comes; else the last one of its level, else the last one.
+    """
+    if place < len(replaced) and line.level in {None, level_of(replaced[place])}:
+        return replaced[place]
+    full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
+    if not full:
+        return None
+    level = min(map(level_of, full)) if line.level is None else line.level
+    fitting = [paragraph for paragraph in full if level_of(paragraph) == level]
+    return fitting[-1] if fitting else full[-1]
+
+
+def _paragraph(model: etree._Element | None, line: Line) -> etree._Element:
+    """Return a new paragraph with the text of a line and the looks of another one."""
+    made = etree.Element(f"{A}p")
+    properties = deepcopy(model.find(f"{A}pPr")) if model is not None else None
+    if properties is not None:
+        properties.tail = None
+        made.append(properties)
+    if line.level is not None and line.level != level_of(made):
+        at_level(placed(made, "pPr", ("pPr",)), line.level)
+    look = _run_look(model)
+    for piece in line.pieces:
+        made.extend(_runs(piece, look))
+    end = deepcopy(model.find(f"{A}endParaRPr")) if model is not None else None
+    if end is None and not line.pieces and look is not None:
+        # An empty paragraph is as high as its end says.
+        end = deepcopy(look)
+        end.tag = f"{A}endParaRPr"
+    if end is not None:
+        made.append(end)
+    return made
+
+
+def _runs(piece: Piece, look: etree._Element | None) -> list[etree._Element]:
+    """Return the runs of a piece, with breaks between them."""
+    found = []
+    for place, part in enumerate(piece.text.split("\v")):
+        if place:
+            found.append(_dressed(etree.Element(f"{A}br"), piece.look, look))
+        if part:
+            run = _dressed(etree.Element(f"{A}r"), piece.look, look)
+            etree.SubElement(run, f"{A}t").text = part
+            found.append(run)
+    return found
+
+
+def _dressed(run: etree._Element, change: RunLook, look: etree._Element | None) -> etree._Element:
+    if look is not None:
+        run.append(deepcopy(look))
+    if change != RunLook():
+        dress_run(placed(run, "rPr", ("rPr",)), change)
+    return run
+
+
+def _run_look(model: etree._Element | None) -> etree._Element | None:
+    """Return the properties that new runs in a paragraph get, None if it has none.
+
+    They are those of its first run, else of its end. A link stays if it is that of all runs; one
+    on some words does not spread over the new text.
+    """
+    if model is None:
+        return None
+    runs = [run for run in model if run.tag in _RUNS]
+    looks = [run.find(f"{A}rPr") for run in runs]
+    first = looks[0] if runs else model.find(f"{A}endParaRPr")
+    if first is None:
+        return None
+    made = deepcopy(first)
+    made.tag, made.tail = f"{A}rPr", None
+    made.attrib.pop("err", "")
+    for name in _LINKS:
+        targets = {None if look is None else _address(look.find(name)) for look in looks}
+        link = made.find(name)
+        if link is not None and len(targets) > 1:
+            made.remove(link)
+    return made
+
+
+def _address(link: etree._Element | None) -> tuple[tuple[str, str], ...] | None:
+    return None if link is None else tuple(sorted((str(k), str(v)) for k, v in link.items()))

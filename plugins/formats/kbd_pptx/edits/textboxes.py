@@ -1,0 +1,119 @@
+"""Text boxes for text that a slide's layout has no place for."""
+
+from collections.abc import Sequence
+
+from lxml import etree
+
+from kbd_pptx.edits.placeholders import (
+    Box,
+    box_of,
+    free_id,
+    put,
+    text_body,
+    title_spot,
+    tree_of,
+)
+from kbd_pptx.edits.textbody import paragraphs_of, text_of
+from kbd_pptx.slides import A, P
+
+__all__ = ["body_box", "only_text_box", "title_box"]
+
+_TITLE, _BODY = "Title Text", "Body Text"
+"""What the boxes that are made here are named, so that they are found again."""
+
+_TITLE_SIZE, _BODY_SIZE = "3200", "2000"
+_MARGIN = 0.07
+"""Of a slide's width and height, on each side."""
+_LOWEST = 0.7
+"""Of a slide's height: where a body may begin at the latest."""
+
+
+def title_box(root: etree._Element, size: tuple[int, int]) -> etree._Element:
+    """Return the text box of a slide's title, made at its top if there is none."""
+    width, height = size
+    box = Box(
+        round(width * _MARGIN), round(height * _MARGIN / 2),
+        round(width * (1 - 2 * _MARGIN)), round(height * 0.14),
+    )  # fmt: skip
+    return _named(root, _TITLE) or _made(root, _TITLE, box, _TITLE_SIZE, anchor="b")
+
+
+def body_box(
+    root: etree._Element, parents: Sequence[etree._Element], size: tuple[int, int]
+) -> etree._Element:
+    """Return the text box of a slide's body, made below what stands on the slide if there is none.
+
+    Where that leaves too little room it is below the title, over what else is there.
+    """
+    width, height = size
+    tops = []
+    for shapes in (list(tree_of(root)), _titles(root)):
+        boxes = [box_of(shape, *parents) for shape in shapes]
+        tops.append(max((box.y + box.height for box in boxes if box), default=0))
+    margin = round(height * _MARGIN)
+    top = next((top for top in tops if 0 < top <= height * _LOWEST), 0)
+    top = top + margin // 2 if top else margin
+    box = Box(round(width * _MARGIN), top, round(width * (1 - 2 * _MARGIN)), height - top - margin)
+    return _named(root, _BODY) or _made(root, _BODY, box, _BODY_SIZE, anchor="t")
+
+
+def only_text_box(root: etree._Element, *, empty: bool) -> etree._Element | None:
+    """Return the text box of a slide that has just one beside its title's; else None.
+
+    Args:
+        root: The slide.
+        empty: Whether it must be empty.
+    """
+    found = []
+    for shape in tree_of(root).iterchildren(f"{P}sp"):
+        kind = shape.find(f"{P}nvSpPr/{P}cNvSpPr")
+        is_box = kind is not None and kind.get("txBox") in {"1", "true"}
+        if is_box and not _name(shape).startswith(_TITLE):
+            found.append(shape)
+    if len(found) != 1 or (empty and any(map(text_of, paragraphs_of(text_body(found[0]))))):
+        return None
+    return found[0]
+
+
+def _titles(root: etree._Element) -> list[etree._Element]:
+    spot, box = title_spot(root), _named(root, _TITLE)
+    return [shape for shape in (spot.shape if spot else None, box) if shape is not None]
+
+
+def _name(shape: etree._Element) -> str:
+    named = shape.find(f"{P}nvSpPr/{P}cNvPr")
+    return named.get("name", "") if named is not None else ""
+
+
+def _named(root: etree._Element, name: str) -> etree._Element | None:
+    for shape in tree_of(root).iterchildren(f"{P}sp"):
+        if _name(shape).rstrip("0123456789 ") == name:
+            return shape
+    return None
+
+
+def _made(
+    root: etree._Element, name: str, box: Box, font_size: str, *, anchor: str
+) -> etree._Element:
+    number = free_id(tree_of(root))
+    shape = etree.Element(f"{P}sp")
+    about = etree.SubElement(shape, f"{P}nvSpPr")
+    etree.SubElement(about, f"{P}cNvPr", {"id": str(number), "name": f"{name} {number - 1}"})
+    etree.SubElement(about, f"{P}cNvSpPr", {"txBox": "1"})
+    etree.SubElement(about, f"{P}nvPr")
+    properties = etree.SubElement(shape, f"{P}spPr")
+    frame = etree.SubElement(properties, f"{A}xfrm")
+    etree.SubElement(frame, f"{A}off", {"x": str(box.x), "y": str(box.y)})
+    etree.SubElement(frame, f"{A}ext", {"cx": str(box.width), "cy": str(box.height)})
+    outline = etree.SubElement(properties, f"{A}prstGeom", {"prst": "rect"})
+    etree.SubElement(outline, f"{A}avLst")
+    etree.SubElement(properties, f"{A}noFill")
+    body = text_body(shape)
+    for settings in body.iterchildren(f"{A}bodyPr"):
+        settings.set("wrap", "square")
+        settings.set("anchor", anchor)
+        etree.SubElement(settings, f"{A}normAutofit")
+    for paragraph in body.iterchildren(f"{A}p"):
+        etree.SubElement(paragraph, f"{A}endParaRPr", {"sz": font_size})
+    put(shape, root)
+    return shape

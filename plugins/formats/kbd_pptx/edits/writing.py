@@ -1,0 +1,221 @@
+"""Titles and bodies, written where a slide has its places for them.
+
+A place that the slide lacks and its layout has is brought back; where there is none at all a text
+box takes the text, and the warnings say so.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from lxml import etree
+from pptx.parts.slide import SlidePart
+
+from kbd.errors import ValidationFailed
+from kbd_pptx.edits.deck import DeckEdit, parents_of
+from kbd_pptx.edits.dressing import dress_paragraph
+from kbd_pptx.edits.fitting import fit
+from kbd_pptx.edits.lines import Line, halves, lines_of
+from kbd_pptx.edits.looks import ParagraphLook, Piece, read_paragraph_look, read_runs
+from kbd_pptx.edits.placeholders import body_spots, copied, text_body, title_spot
+from kbd_pptx.edits.textbody import append_lines, paragraphs_of, rewrite, text_of
+from kbd_pptx.edits.textboxes import body_box, only_text_box, title_box
+from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
+from kbd_pptx.slides import P
+
+__all__ = ["SlideTexts", "append_bullets", "set_slide_text", "texts_of", "write_texts"]
+
+_SMALL_PT = 12
+"""Text that people in a room cannot read any more."""
+_BULLETS = ("• ", "- ", "* ", "– ")
+
+
+class SlideTexts(msgspec.Struct, frozen=True):
+    """What an operation writes; None leaves it as it is."""
+
+    title: tuple[Line, ...] | None
+    body: tuple[Line, ...] | None
+    look: ParagraphLook
+
+
+class _Slide(msgspec.Struct, frozen=True):
+    """The slide that is written on: its place in the deck, its root, its layout and master."""
+
+    index: int
+    root: etree._Element
+    parents: tuple[etree._Element, ...]
+
+
+def texts_of(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
+    """Return what an operation writes.
+
+    Raises:
+        ValidationFailed: A text is given twice, or a run has none.
+    """
+    notices = deck.notices
+    for name, text, runs in (
+        ("title", operation.title, operation.title_runs),
+        ("body", operation.body, operation.body_runs),
+    ):
+        if text is not None and runs is not None:
+            raise ValidationFailed(f"Give {name} or {name}_runs, not both.")
+    title = _pieces(operation.title, operation.title_runs, "title_runs", deck)
+    body = _pieces(operation.body, operation.body_runs, "body_runs", deck)
+    return SlideTexts(
+        None if title is None else lines_of(title, levels=False),
+        None if body is None else lines_of(body, levels=True),
+        read_paragraph_look(operation, notices),
+    )
+
+
+def set_slide_text(deck: DeckEdit, operation: SetSlideText) -> str:
+    """Replace a slide's title or body, or both, and return what changed."""
+    texts = texts_of(operation, deck)
+    if texts.title is None and texts.body is None:
+        raise ValidationFailed("set_slide_text: give a title, a body, or both.")
+    changed = write_texts(deck, operation.index, deck.slide(operation.index), texts)
+    return f"slide {operation.index}: {', '.join(changed)}"
+
+
+def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
+    """Add paragraphs to a slide's body, and return what changed."""
+    slide = _slide(operation.index, deck.slide(operation.index))
+    look = read_paragraph_look(operation, deck.notices)
+    lines = [
+        Line(line.pieces, line.level if operation.level is None else operation.level)
+        for bullet in operation.bullets
+        for line in lines_of((Piece(deck.notices.writable(bullet)),), levels=True)
+    ]
+    shape = _body_shapes(deck, slide, both=False, appending=True)[0]
+    for paragraph in append_lines(text_body(shape), lines):
+        dress_paragraph(paragraph, look, strict=deck.is_strict)
+    _tell_of_bullets(deck, slide, lines)
+    _fit(deck, slide, shape, "body")
+    count = f"{len(lines)} paragraphs" if len(lines) != 1 else "1 paragraph"
+    return f"slide {operation.index}: {count} appended"
+
+
+def write_texts(deck: DeckEdit, index: int, part: SlidePart, texts: SlideTexts) -> list[str]:
+    """Write title and body on a slide, and return what was written."""
+    slide = _slide(index, part)
+    changed = []
+    if texts.title is not None:
+        _write(deck, slide, _title_shape(deck, slide), texts.title, texts.look, "title")
+        changed.append("title")
+    if texts.body is not None:
+        _write_body(deck, slide, texts.body, texts.look)
+        changed.append("body")
+    return changed
+
+
+def _write_body(
+    deck: DeckEdit, slide: _Slide, lines: tuple[Line, ...], look: ParagraphLook
+) -> None:
+    left, right = halves(lines)
+    shapes = _body_shapes(deck, slide, both=bool(right))
+    _tell_of_bullets(deck, slide, lines)
+    if len(shapes) == 1:
+        _write(deck, slide, shapes[0], lines, look, "body")
+        return
+    _write(deck, slide, shapes[0], left, look, "left side")
+    if right:
+        _write(deck, slide, shapes[1], right, look, "right side")
+    elif any(map(text_of, paragraphs_of(text_body(shapes[1])))):
+        deck.notices.warn(
+            f"Slide {slide.index} has two contents: the body went to the left one, the right one "
+            "is as it was. An empty line in the body parts left from right."
+        )
+
+
+def _write(
+    deck: DeckEdit,
+    slide: _Slide,
+    shape: etree._Element,
+    lines: Sequence[Line],
+    look: ParagraphLook,
+    what: str,
+) -> None:
+    for paragraph in rewrite(text_body(shape), lines):
+        dress_paragraph(paragraph, look, strict=deck.is_strict)
+    _fit(deck, slide, shape, what)
+
+
+def _title_shape(deck: DeckEdit, slide: _Slide) -> etree._Element:
+    """Return the shape that a slide's title goes into."""
+    spot = title_spot(slide.root)
+    if spot is not None:
+        return spot.shape
+    wanted = title_spot(slide.parents[0]) if slide.parents else None
+    if wanted is not None:
+        return copied(wanted, slide.root)
+    deck.notices.warn(
+        f"Slide {slide.index} has a layout without a title: the title stands in a text box."
+    )
+    return title_box(slide.root, deck.size)
+
+
+def _body_shapes(
+    deck: DeckEdit, slide: _Slide, *, both: bool, appending: bool = False
+) -> tuple[etree._Element, ...]:
+    """Return the shape that a slide's body goes into, or the two of two contents.
+
+    Args:
+        deck: The deck.
+        slide: The slide.
+        both: Whether the second of two contents is brought back, too, if the slide lacks it.
+        appending: Whether what is there stays; then any one text box will do.
+    """
+    found = body_spots(slide.root, *slide.parents)
+    wanted = body_spots(slide.parents[0], *slide.parents[1:]) if slide.parents else ()
+    shapes = {spot.idx: spot.shape for spot in found}
+    if shapes.keys() <= {spot.idx for spot in wanted}:
+        # What is there as a picture or a table has its idx, too, and is not to be covered.
+        taken = {ph.get("idx", "0") for ph in slide.root.iter(f"{P}ph")}
+        for spot in wanted:
+            if spot.idx not in taken and (both or not shapes):
+                shapes[spot.idx] = copied(spot, slide.root)
+        found = tuple(spot for spot in wanted if spot.idx in shapes)
+    if found:
+        return tuple(shapes[spot.idx] for spot in found)
+    box = only_text_box(slide.root, empty=not appending)
+    if box is not None:
+        return (box,)
+    deck.notices.warn(
+        f"Slide {slide.index} has a layout without a place for a body: it stands in a text box."
+    )
+    return (body_box(slide.root, slide.parents, deck.size),)
+
+
+def _fit(deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str) -> None:
+    found = fit(shape, slide.parents, strict=deck.is_strict)
+    if found is None:
+        return
+    if found.is_cut:
+        deck.notices.warn(
+            f"Slide {slide.index}: the {what} is too long for its place; split it over slides."
+        )
+    elif found.is_shrunk and found.points < _SMALL_PT:
+        deck.notices.warn(
+            f"Slide {slide.index}: the {what} is long and shrinks to about {found.points:.0f} "
+            "points; split it over slides."
+        )
+
+
+def _tell_of_bullets(deck: DeckEdit, slide: _Slide, lines: Sequence[Line]) -> None:
+    if any(line.text.startswith(_BULLETS) for line in lines):
+        deck.notices.warn(
+            f"Slide {slide.index}: lines begin with a bullet or a dash, which were kept; layouts "
+            "draw bullets themselves, so leave them out."
+        )
+
+
+def _slide(index: int, part: SlidePart) -> _Slide:
+    return _Slide(index, part.slide.element, parents_of(part))
+
+
+def _pieces(
+    text: str | None, runs: Sequence[Mapping[str, Any]] | None, field: str, deck: DeckEdit
+) -> tuple[Piece, ...] | None:
+    if runs is not None:
+        return read_runs(runs, field, deck.notices)
+    return None if text is None else (Piece(deck.notices.writable(text)),)
