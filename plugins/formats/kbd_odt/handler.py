@@ -17,6 +17,7 @@ class OdtFormat(FormatHandler, Mappable, Readable):
     suffixes: ClassVar[Mapping[str, str]] = {
         ".odt": "application/vnd.oasis.opendocument.text",
         ".ott": "application/vnd.oasis.opendocument.text-template",
+        ".fodt": "application/vnd.oasis.opendocument.text-flat-xml",
     }
     preload = ("kbd_odt.mapping", "kbd_odt.reading")
     guidance = (

@@ -197,9 +197,9 @@ def _rewritten(part: str, data: bytes) -> bytes:
         if len(element) and not (element.text or "").strip():
             element.text = "\n   "
     if b"Ignorable" in data:
-        return bytes(etree.tostring(root, encoding="UTF-16"))
+        return etree.tostring(root, encoding="unicode").encode("utf-16")
     # The library of Python makes prefixes of its own.
-    return bytes(ET.tostring(ET.fromstring(etree.tostring(root)), "utf-8"))
+    return ET.tostring(ET.fromstring(etree.tostring(root)), "unicode").encode()
 
 
 def test_how_it_is_written_is_no_loss(tmp_path: Path) -> None:

@@ -1,0 +1,208 @@
+"""Looks through a text once, in pieces: no more of it is held than one paragraph or table."""
+
+from collections.abc import Iterator
+from typing import IO
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd_odt.document import Document, Margin, Notices, Picture, Table
+from kbd_odt.lists import Lists
+from kbd_odt.names import DRAW, OFFICE, STYLE, TABLE, TEXT, count
+from kbd_odt.packages import opened
+from kbd_odt.sections import Sections
+from kbd_odt.stories import BLOCKS, WRAPPERS, Story
+from kbd_odt.styles import Styles
+
+__all__ = ["look_through"]
+
+_DEEPEST_LEVEL = 10
+
+_HEADING = f"{TEXT}h"
+_LIST, _ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
+_SECTION = f"{TEXT}section"
+_BODY, _MASTER = f"{OFFICE}text", f"{STYLE}master-page"
+_LEARNT = (f"{STYLE}style", f"{TEXT}list-style")
+_MARGINS = {
+    f"{STYLE}{kind}{ending}": (kind, type_)
+    for kind in ("header", "footer")
+    for ending, type_ in (("", "default"), ("-left", "left"), ("-first", "first"))
+}
+_CHANGES = f"{TEXT}tracked-changes"
+_KINDS = {f"{OFFICE}{name}": name for name in ("spreadsheet", "presentation", "drawing", "chart")}
+
+_PIECES = (*BLOCKS, f"{DRAW}*", *_LEARNT, *_MARGINS, _CHANGES)
+_WATCHED = (*_PIECES, *sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
+
+
+def look_through(source: Source) -> Document:
+    """Read all of a text.
+
+    Raises:
+        FileReadFailed: It is no text, encrypted, damaged, or past a limit.
+    """
+    reader = _Reader(source.name)
+    with opened(source) as parts:
+        for part in parts:
+            reader.read(part)
+    return reader.document()
+
+
+class _Reader:
+    """Takes in the parts of a text, one after the other, and gathers what they hold."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._notices = Notices()
+        self._styles = Styles()
+        self._story = Story(self._styles, self._notices)
+        self._lists = Lists(self._styles)
+        self._sections = Sections()
+        self._tables: list[Table] = []
+        self._pictures: list[Picture] = []
+        self._margins: list[Margin] = []
+        self._page_style = ""
+        self._has_body = self._is_body = False
+        self._hiding = 0
+
+    def read(self, file: IO[bytes]) -> None:
+        """Take in a part; raises FileReadFailed if it is damaged."""
+        for event, element in _pieces(file, self._name):
+            if event == "piece":
+                self._take(element)
+            elif event == "start":
+                self._enter(element)
+            else:
+                self._leave(element)
+
+    def document(self) -> Document:
+        """Return what was found; raises FileReadFailed if that is no text."""
+        if not self._has_body:
+            raise FileReadFailed(f"{self._name} is damaged: it holds no text.")
+        return Document(
+            self._sections.closed(),
+            tuple(self._tables),
+            tuple(self._pictures),
+            tuple(self._margins),
+            self._sections.paragraph_count,
+            self._notices,
+        )
+
+    def _enter(self, element: etree._Element) -> None:
+        tag = str(element.tag)
+        if tag in _KINDS:
+            raise FileReadFailed(
+                f"{self._name} is not an OpenDocument text: it is a {_KINDS[tag]}. Give it the "
+                "suffix of its kind."
+            )
+        if tag == _BODY:
+            self._has_body = self._is_body = True
+        elif tag == _MASTER:
+            self._page_style = element.get(f"{STYLE}display-name", element.get(f"{STYLE}name", ""))
+        elif tag == _LIST:
+            self._lists.enter(element)
+        elif tag in _ITEMS:
+            self._lists.begin(element)
+        elif tag == _SECTION and (self._hiding or element.get(f"{TEXT}display") == "none"):
+            self._hiding += 1
+
+    def _leave(self, element: etree._Element) -> None:
+        if element.tag == _BODY:
+            self._is_body = False
+        elif element.tag == _LIST:
+            self._lists.leave()
+        elif element.tag == _SECTION and self._hiding:
+            self._hiding -= 1
+
+    def _take(self, element: etree._Element) -> None:
+        tag = str(element.tag)
+        if tag in _LEARNT:
+            self._styles.learn(element)
+        elif tag in _MARGINS:
+            self._take_margin(element, *_MARGINS[tag])
+        elif not self._is_body:
+            return
+        elif tag == _CHANGES:
+            self._notices.insertions += len(element.findall(f".//{TEXT}insertion"))
+            self._notices.deletions += len(element.findall(f".//{TEXT}deletion"))
+        elif tag == f"{TABLE}table":
+            self._take_table(element)
+        elif tag in BLOCKS:
+            text = self._lists.label() + self._story.paragraph(element)
+            level = count(element.get(f"{TEXT}outline-level"), _DEEPEST_LEVEL)
+            self._sections.paragraph(self._shown(text), level if tag == _HEADING else 0)
+            self._take_pictures()
+        elif text := self._story.other(element):
+            self._sections.line(self._shown(text))
+            self._take_pictures()
+
+    def _shown(self, text: str) -> str:
+        return self._story.hidden(text) if self._hiding and text.strip() else text
+
+    def _take_table(self, element: etree._Element) -> None:
+        found = self._story.table(element)
+        index = len(self._tables)
+        name = element.get(f"{TABLE}name", "")
+        header = found.rows[0] if found.has_header and found.rows else ()
+        self._sections.table(
+            index, [self._shown(f"| {' | '.join(row)} |") for row in found.rows],
+            f"[table {index}: {found.row_count} rows, {found.column_count} columns]",
+        )  # fmt: skip
+        where = self._sections.index
+        self._tables.append(Table(where, name, found.row_count, found.column_count, header))
+        self._take_pictures()
+
+    def _take_pictures(self) -> None:
+        for name, alt, file in self._story.drawn:
+            self._sections.picture()
+            self._pictures.append(Picture(self._sections.index, name, alt, file))
+        self._story.drawn.clear()
+
+    def _take_margin(self, element: etree._Element, kind: str, type_: str) -> None:
+        text = self._story.text(element).strip()
+        self._story.drawn.clear()
+        if text and element.get(f"{STYLE}display") != "false":
+            self._margins.append(Margin(kind, type_, self._page_style, text))
+
+
+def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
+    """Yield ("piece", element) for each that is whole, "start" and "end" for what holds them.
+
+    A piece within a piece is not yielded. What was yielded is emptied afterwards.
+    """
+    inside = 0
+    is_first = True
+    parser = etree.iterparse(
+        file, events=("start", "end"), tag=_WATCHED, resolve_entities=False, no_network=True,
+        load_dtd=False,
+    )  # fmt: skip
+    for event, element in parser:
+        if is_first and element.getroottree().docinfo.internalDTD is not None:
+            raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed.")
+        is_first = False
+        is_piece = element.tag in _WHOLE or str(element.tag).startswith(DRAW)
+        if event == "start":
+            if inside or is_piece:
+                inside += 1
+            else:
+                yield "start", element
+        elif inside:
+            inside -= 1
+            if not inside:
+                yield "piece", element
+                _forget(element)
+        else:
+            yield "end", element
+            _forget(element)
+
+
+_WHOLE = frozenset((*BLOCKS, *_LEARNT, *_MARGINS, _CHANGES))
+
+
+def _forget(element: etree._Element) -> None:
+    """Empty an element that was dealt with, and drop what stood before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]

@@ -1,0 +1,130 @@
+"""What belongs to the format, and how a file of it is opened.
+
+A text is a zip: `mimetype` says what it is, `META-INF/manifest.xml` what is encrypted, `styles.xml`
+and `content.xml` hold it. A flat text is one XML file with all of it. OpenDocument 1.3, parts 2 and
+3.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import IO
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd.opc import Package, reading_errors
+
+__all__ = ["FLAT_SUFFIX", "opened", "properties"]
+
+FLAT_SUFFIX = ".fodt"
+
+_KIND = "application/vnd.oasis.opendocument."
+_TEXTS = ("text", "text-template", "text-master", "text-master-template", "text-web")
+_OTHERS = {
+    "spreadsheet": "an OpenDocument spreadsheet (.ods)",
+    "presentation": "an OpenDocument presentation (.odp)",
+    "graphics": "an OpenDocument drawing (.odg)",
+    "chart": "an OpenDocument chart (.odc)",
+    "formula": "an OpenDocument formula (.odf)",
+    "database": "an OpenDocument database (.odb)",
+    "base": "an OpenDocument database (.odb)",
+}
+_MANIFEST = "META-INF/manifest.xml"
+_MOST_BYTES = 64 << 20
+"""Of XML; parsed in pieces, but one table may be all of it."""
+_SHOWN_BYTES = 100
+
+Parts = tuple[IO[bytes], ...]
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Parts]:
+    """Open a text and give its XML, styles before contents; what is damaged raises FileReadFailed.
+
+    Raises:
+        FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
+    """
+    if PurePath(source.name).suffix.lower() == FLAT_SUFFIX:
+        with reading_errors(source.name), source.path.open("rb") as file:
+            _check_size(source.name, source.path.stat().st_size)
+            yield (file,)
+        return
+    with _package(source) as package:
+        parts = [part for part in ("styles.xml", "content.xml") if part in package]
+        if "content.xml" not in parts:
+            raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml.")
+        for part in parts:
+            _check_size(source.name, package.entry(part).file_size)
+        yield tuple(package.open(part) for part in parts)
+
+
+@contextmanager
+def properties(source: Source) -> Iterator[etree._Element | None]:
+    """Open a text and give what it tells of itself; None if that is not to be had cheaply.
+
+    Raises:
+        FileReadFailed: It is not of the format, encrypted or damaged.
+    """
+    if PurePath(source.name).suffix.lower() == FLAT_SUFFIX:
+        with opened(source):
+            yield None
+        return
+    with _package(source) as package:
+        yield package.root("meta.xml") if "meta.xml" in package else None
+
+
+@contextmanager
+def _package(source: Source) -> Iterator[Package]:
+    """Open a text that is a zip, and is what its name says."""
+    with Package(source) as package, reading_errors(source.name):
+        _check_kind(package)
+        _check_encryption(package)
+        yield package
+
+
+def _check_size(name: str, size: int) -> None:
+    if size > _MOST_BYTES:
+        raise FileReadFailed(
+            f"{name} is too large: its text has {size >> 20:,} MiB; the limit is "
+            f"{_MOST_BYTES >> 20} MiB."
+        )
+
+
+def _check_kind(package: Package) -> None:
+    """Check what the package says that it is; one that says nothing is known by its contents."""
+    name = package.name
+    if "mimetype" not in package:
+        if "content.xml" in package and _MANIFEST in package:
+            return
+        what = "an Office file" if "[Content_Types].xml" in package else "a zip archive"
+        raise FileReadFailed(
+            f"{name} is not an OpenDocument text: it is {what} of another kind. Give it the "
+            "suffix of its kind."
+        )
+    with package.open("mimetype") as file:
+        kind = file.read(_SHOWN_BYTES).decode("ascii", "replace").strip()
+    if kind.removeprefix(_KIND) in _TEXTS and kind.startswith(_KIND):
+        return
+    word = kind.removeprefix(_KIND).removesuffix("-template")
+    what = _OTHERS.get(word, f"a package of type {kind}")
+    raise FileReadFailed(
+        f"{name} is not an OpenDocument text: it is {what}. Give it the suffix of its kind."
+    )
+
+
+def _check_encryption(package: Package) -> None:
+    """Refuse what is encrypted: the manifest tells how each such part is to be decrypted."""
+    if _MANIFEST not in package:
+        return
+    try:
+        root = package.root(_MANIFEST)
+    except (FileReadFailed, etree.LxmlError):
+        # Some old programs give it a document type; without it nothing is known to be encrypted.
+        return
+    if root.find(".//{*}encryption-data") is not None:
+        raise FileReadFailed(
+            f"{package.name} is encrypted with a password; open it with the password, save it "
+            "without one, and try again."
+        )

@@ -1,0 +1,280 @@
+"""The text of a paragraph, a cell, a note or a header.
+
+A paragraph is a line. What a person would see as something else than text stands in brackets:
+[image: alt text], [footnote 1: …]; what a person would not see is labelled, [hidden: …]. Blanks
+that stand in a row in the file are one; `text:s` stands for more. OpenDocument 1.3, part 3, 6.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from lxml import etree
+
+from kbd_odt.document import Notices
+from kbd_odt.lists import Lists
+from kbd_odt.names import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
+from kbd_odt.styles import Styles
+from kbd_odt.tables import Grid, grid
+
+__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "Story"]
+
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_MOST_BLANKS = 1_000
+_DEEPEST = 60
+"""How many elements may hold one another before what is deeper is taken as plain text."""
+_EXPANDED_CHARS = 4_000_000
+"""How many characters repeats of blanks, cells and rows may come to in a document."""
+
+_PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
+BLOCKS = (*_PARAGRAPHS, f"{TABLE}table")
+WRAPPERS = frozenset(
+    f"{TEXT}{name}"
+    for name in (
+        "section", "list", "list-item", "list-header", "index-body", "index-title",
+        "table-of-content", "illustration-index", "table-index", "object-index", "user-index",
+        "alphabetical-index", "bibliography", "numbered-paragraph",
+    )
+)  # fmt: skip
+"""What holds paragraphs and tables and is none."""
+
+_SILENT = frozenset(
+    (
+        f"{SVG}title", f"{SVG}desc", f"{TEXT}script", f"{OFFICE}annotation-end",
+        f"{OFFICE}event-listeners", f"{OFFICE}forms", f"{TEXT}tracked-changes",
+        f"{DRAW}control", f"{DRAW}glue-point", f"{DRAW}image-map", f"{DRAW}enhanced-geometry",
+    )
+)  # fmt: skip
+
+Drawn = tuple[str, str, str]
+"""A picture: name, alt text, file."""
+
+
+class _Line:
+    """A paragraph's text as it grows."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.is_hidden = False
+        self._after_blank = True
+
+    def flow(self, text: str | None) -> None:
+        """Add text as it stands in the file; blanks in a row become one."""
+        if not text:
+            return
+        shown = _BLANKS.sub(" ", text)
+        if self._after_blank and shown.startswith(" "):
+            shown = shown[1:]
+        if shown:
+            self.pieces.append(shown)
+            self._after_blank = shown.endswith(" ")
+
+    def put(self, text: str) -> None:
+        """Add text that counts as it is."""
+        if text:
+            self.pieces.append(text)
+            self._after_blank = False
+
+
+class Story:
+    """Renders what stands in one text; `drawn` collects its pictures until they are taken."""
+
+    def __init__(self, styles: Styles, notices: Notices) -> None:
+        self._styles, self._notices = styles, notices
+        self._left_chars = _EXPANDED_CHARS
+        self.drawn: list[Drawn] = []
+        handlers: dict[str, Callable[[etree._Element, _Line, int], None]] = {
+            f"{TEXT}span": self._span,
+            f"{TEXT}s": self._blanks,
+            f"{TEXT}tab": lambda _, line, __: line.put("\t"),
+            f"{TEXT}line-break": lambda _, line, __: line.put("\n"),
+            f"{TEXT}note": self._note,
+            f"{TEXT}ruby-text": self._ruby,
+            f"{TEXT}hidden-text": self._hidden_text,
+            f"{TEXT}hidden-paragraph": self._hidden_paragraph,
+            f"{OFFICE}annotation": self._comment,
+            f"{DRAW}frame": self._frame,
+            f"{DRAW}g": self._inner,
+            f"{DRAW}a": self._inner,
+        }
+        self._handlers = handlers
+
+    def paragraph(self, element: etree._Element, depth: int = 0) -> str:
+        """Return a paragraph or a heading as text."""
+        line = _Line()
+        self._inline(element, line, depth)
+        text = "".join(line.pieces).rstrip(" ")
+        hides = self._styles.is_hidden("paragraph", element.get(f"{TEXT}style-name"))
+        return self.hidden(text) if text and (hides or line.is_hidden) else text
+
+    def hidden(self, text: str) -> str:
+        """Label a text that people would not see."""
+        self._notices.hidden += 1
+        return f"[hidden: {text}]"
+
+    def other(self, element: etree._Element) -> str:
+        """Return the text of a shape that stands between paragraphs, "" if it has none."""
+        line = _Line()
+        self._one(element, line, 0)
+        return "".join(line.pieces).strip()
+
+    def table(self, element: etree._Element, depth: int = 0) -> Grid:
+        """Return a table with the text of its cells, each in one line."""
+        return grid(element, lambda cell: self._short(cell, depth), self.expansion)
+
+    def expansion(self, length: int, times: int) -> int:
+        """Return how many of so many repeats of a length are shown; at least one is."""
+        allowed = max(1, min(times, self._left_chars // max(length, 1)))
+        self._left_chars -= (allowed - 1) * max(length, 1)
+        if allowed < times:
+            self._notices.shortened += 1
+        return allowed
+
+    def text(self, parent: etree._Element, depth: int = 0) -> str:
+        """Return the text of all that stands in a header, a note, a cell or a text box."""
+        return "\n".join(self._lines(parent, Lists(self._styles), depth))
+
+    def _short(self, parent: etree._Element, depth: int) -> str:
+        return " / ".join(line for line in self.text(parent, depth).split("\n") if line.strip())
+
+    def _lines(self, parent: etree._Element, lists: Lists, depth: int) -> Iterator[str]:
+        if depth > _DEEPEST:
+            yield _BLANKS.sub(" ", "".join(map(str, parent.itertext()))).strip()
+            return
+        for child in parent:
+            tag = child.tag
+            if tag in _PARAGRAPHS:
+                yield lists.label() + self.paragraph(child, depth + 1)
+            elif tag == f"{TABLE}table":
+                yield from (" | ".join(row) for row in self.table(child, depth + 1).rows)
+            elif tag in WRAPPERS:
+                is_list = tag == f"{TEXT}list"
+                if is_list:
+                    lists.enter(child)
+                elif tag in (f"{TEXT}list-item", f"{TEXT}list-header"):
+                    lists.begin(child)
+                yield from self._lines(child, lists, depth + 1)
+                if is_list:
+                    lists.leave()
+            elif isinstance(tag, str) and tag.startswith(DRAW):
+                line = _Line()
+                self._one(child, line, depth + 1)
+                yield "".join(line.pieces)
+
+    def _inline(self, element: etree._Element, line: _Line, depth: int) -> None:
+        line.flow(element.text)
+        for child in element:
+            if isinstance(child.tag, str):
+                self._one(child, line, depth + 1)
+            line.flow(child.tail)
+
+    def _one(self, element: etree._Element, line: _Line, depth: int) -> None:
+        tag = str(element.tag)
+        if tag in _SILENT:
+            return
+        if depth > _DEEPEST:
+            line.flow("".join(map(str, element.itertext())))
+            return
+        handler = self._handlers.get(tag)
+        if handler is not None:
+            handler(element, line, depth)
+        elif tag.startswith(DRAW):
+            self._shape(element, line, depth)
+        else:
+            self._inline(element, line, depth)
+
+    def _inner(self, element: etree._Element, line: _Line, depth: int) -> None:
+        for child in element:
+            if isinstance(child.tag, str):
+                self._one(child, line, depth + 1)
+
+    def _span(self, element: etree._Element, line: _Line, depth: int) -> None:
+        if not self._styles.is_hidden("text", element.get(f"{TEXT}style-name")):
+            self._inline(element, line, depth)
+            return
+        inner = _Line()
+        self._inline(element, inner, depth)
+        if inner.pieces:
+            line.put(self.hidden("".join(inner.pieces)))
+
+    def _blanks(self, element: etree._Element, line: _Line, depth: int) -> None:
+        del depth
+        told = count(element.get(f"{TEXT}c"), 1 << 31)
+        shown = self.expansion(1, min(told, _MOST_BLANKS))
+        if told > _MOST_BLANKS:
+            self._notices.shortened += 1
+        line.put(" " * shown)
+
+    def _ruby(self, element: etree._Element, line: _Line, depth: int) -> None:
+        line.put("(")
+        self._inline(element, line, depth)
+        line.put(")")
+
+    def _hidden_text(self, element: etree._Element, line: _Line, depth: int) -> None:
+        if element.get(f"{TEXT}is-hidden") == "true":
+            line.put(self.hidden(element.get(f"{TEXT}string-value", "")))
+        else:
+            self._inline(element, line, depth)
+
+    def _hidden_paragraph(self, element: etree._Element, line: _Line, depth: int) -> None:
+        line.is_hidden = line.is_hidden or element.get(f"{TEXT}is-hidden") == "true"
+        self._inline(element, line, depth)
+
+    def _note(self, element: etree._Element, line: _Line, depth: int) -> None:
+        kind = "endnote" if element.get(f"{TEXT}note-class") == "endnote" else "footnote"
+        if kind == "endnote":
+            self._notices.endnotes += 1
+        else:
+            self._notices.footnotes += 1
+        cited = element.findtext(f"{TEXT}note-citation", "").strip()
+        body = element.find(f"{TEXT}note-body")
+        text = "" if body is None else self._short(body, depth + 1)
+        line.put(f"[{kind}{f' {cited}' if cited else ''}: {text}]")
+
+    def _comment(self, element: etree._Element, line: _Line, depth: int) -> None:
+        self._notices.comments += 1
+        author = element.findtext("{*}creator", "").strip()
+        text = self._short(element, depth + 1)
+        line.put(f"[comment{f' by {author}' if author else ''}: {text}]")
+
+    def _frame(self, element: etree._Element, line: _Line, depth: int) -> None:
+        for child in element:
+            if child.tag == f"{DRAW}text-box":
+                self._box(child, line, depth)
+                return
+            if child.tag == f"{TABLE}table":
+                rows = self.table(child, depth + 1).rows
+                line.put(f"[table: {' / '.join(' | '.join(row) for row in rows)}]")
+                return
+            if isinstance(child.tag, str) and child.tag not in _SILENT:
+                # What follows is shown where this cannot be.
+                is_image = child.tag == f"{DRAW}image"
+                self._picture(element, "image" if is_image else "object", child, line)
+                return
+
+    def _picture(
+        self, frame: etree._Element, kind: str, content: etree._Element, line: _Line
+    ) -> None:
+        alt = _alt_text(frame)
+        file = content.get(f"{XLINK}href", "").removeprefix("./")
+        self.drawn.append((frame.get(f"{DRAW}name", ""), alt, file))
+        line.put(f"[{kind}: {alt}]" if alt else f"[{kind}]")
+
+    def _shape(self, element: etree._Element, line: _Line, depth: int) -> None:
+        if any(child.tag in _PARAGRAPHS or child.tag in WRAPPERS for child in element):
+            self._box(element, line, depth)
+        elif alt := _alt_text(element):
+            line.put(f"[drawing: {alt}]")
+
+    def _box(self, element: etree._Element, line: _Line, depth: int) -> None:
+        text = self._short(element, depth + 1)
+        if text:
+            line.put(f"[text box: {text}]")
+
+
+def _alt_text(element: etree._Element) -> str:
+    """Return what the author says that a shape shows: the description, else the title."""
+    for name in ("desc", "title"):
+        text = _BLANKS.sub(" ", element.findtext(f"{SVG}{name}", "")).strip()
+        if text:
+            return text
+    return ""

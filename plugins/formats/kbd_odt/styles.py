@@ -1,0 +1,115 @@
+"""What styles say that a reader must know: what is hidden, and which labels lists have."""
+
+import msgspec
+from lxml import etree
+
+from kbd_odt.names import STYLE, TEXT, count
+
+__all__ = ["ListLevel", "Styles", "label"]
+
+_MOST_PARENTS = 50
+_LEVELS = 10
+_MOST_COUNT = 1_000_000
+_MOST_ROMAN = 4_000
+_ALPHABET = 26
+
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+
+
+class ListLevel(msgspec.Struct, frozen=True):
+    """How a level of a list is labelled; `format` is "" for no number, "-" for a bullet."""
+
+    format: str = "-"
+    prefix: str = ""
+    suffix: str = ""
+    start: int = 1
+    shown_levels: int = 1
+
+
+class Styles:
+    """The styles that were met so far; one of a part goes before the common one of its name."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+        self._hidden: dict[str, bool] = {}
+        self._list_names: dict[str, str] = {}
+        self._lists: dict[str, dict[int, ListLevel]] = {}
+
+    def learn(self, element: etree._Element) -> None:
+        """Take in a `style:style` or a `text:list-style`."""
+        name = element.get(f"{STYLE}name", "")
+        if element.tag == f"{TEXT}list-style":
+            self._lists[name] = dict(map(_level, element.iterchildren("{*}*")))
+            return
+        # Styles of paragraphs and of texts have names of their own each.
+        key = f"{element.get(f'{STYLE}family', '')} {name}"
+        self._parents[key] = element.get(f"{STYLE}parent-style-name", "")
+        self._list_names[key] = element.get(f"{STYLE}list-style-name", "")
+        looks = element.find(f"{STYLE}text-properties")
+        shown = None if looks is None else looks.get(f"{TEXT}display")
+        self._hidden.pop(key, None)
+        if shown is not None:
+            self._hidden[key] = shown == "none"
+
+    def is_hidden(self, family: str, name: str | None) -> bool:
+        """Whether a style of a family ("paragraph", "text") hides its text."""
+        for _ in range(_MOST_PARENTS):
+            if not name:
+                break
+            key = f"{family} {name}"
+            if key in self._hidden:
+                return self._hidden[key]
+            name = self._parents.get(key)
+        return False
+
+    def level(self, list_style: str, depth: int) -> ListLevel:
+        """Return how a list of a style labels its items at a depth from 1."""
+        return self._lists.get(list_style, {}).get(depth, ListLevel())
+
+
+def _level(element: etree._Element) -> tuple[int, ListLevel]:
+    depth = count(element.get(f"{TEXT}level"), _LEVELS)
+    if element.tag != f"{TEXT}list-level-style-number":
+        return depth, ListLevel()
+    return depth, ListLevel(
+        element.get(f"{STYLE}num-format", ""),
+        element.get(f"{STYLE}num-prefix", ""),
+        element.get(f"{STYLE}num-suffix", ""),
+        count(element.get(f"{TEXT}start-value"), _MOST_COUNT),
+        count(element.get(f"{TEXT}display-levels"), _LEVELS),
+    )
+
+
+def label(levels: list[ListLevel], numbers: list[int]) -> str:
+    """Return the label of an item, by how its level and those above are labelled and counted."""
+    own = levels[-1]
+    if own.format == "-":
+        return "-"
+    if not own.format:
+        return f"{own.prefix}{own.suffix}".strip()
+    first = max(0, len(levels) - own.shown_levels)
+    shown = [
+        _numeral(number, level.format)
+        for level, number in zip(levels[first:], numbers[first:], strict=True)
+        if level.format not in ("", "-")
+    ]
+    return f"{own.prefix}{'.'.join(shown)}{own.suffix}".strip()
+
+
+def _numeral(number: int, format_: str) -> str:
+    match format_:
+        case "a" | "A" if number > 0:
+            # After z comes aa, then bb.
+            times, letter = divmod(number - 1, _ALPHABET)
+            text = chr(ord("a") + letter) * min(times + 1, _LEVELS)
+        case "i" | "I" if 0 < number < _MOST_ROMAN:
+            text = ""
+            for value, signs in _ROMAN:
+                text += signs * (number // value)
+                number %= value
+        case _:
+            return str(number)
+    return text.upper() if format_.isupper() else text
