@@ -1,0 +1,199 @@
+"""What a file has beside text and pictures: form fields, annotations, attached files, actions.
+
+Told by pypdf, from the objects themselves; nothing is run, followed or unpacked.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from pypdf import PdfReader
+from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, StreamObject
+
+from kbd_pdf.actions import Actions, actions_of
+from kbd_pdf.numbers import MOST_PAGES
+from kbd_pdf.pages import clean
+
+__all__ = ["Structure", "structure_of"]
+
+MOST_FIELDS = 300
+"""Form fields that a map lists."""
+
+MOST_ANNOTATIONS = 20_000
+"""Annotations that are looked at."""
+
+MOST_FILES = 100
+"""Attached files that a map lists."""
+
+MOST_NODES = 1000
+"""Nodes of a tree of names that are looked at."""
+
+MOST_CHARACTERS = 200
+"""Of a name or a value in a map."""
+
+_FIELD_KINDS = {"/Tx": "text", "/Btn": "checkbox", "/Ch": "choice", "/Sig": "signature"}
+_ABOVE: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
+"""What a field has from the fields above it where it does not say otherwise."""
+
+_RADIO, _PUSH = 1 << 15, 1 << 16
+"""Flags of a button (ISO 32000-1, table 226)."""
+
+
+class Structure(msgspec.Struct):
+    """What was found.
+
+    Args:
+        fields: Form fields: name, type, value, at most `MOST_FIELDS`.
+        field_count: How many there are.
+        annotations: How many of each kind; form fields and the windows of notes are not counted.
+        files: Names of attached files.
+        actions: What the file would do.
+        is_signed: Whether somebody signed it.
+        is_xfa: Whether its form is of the kind that only some programs show.
+    """
+
+    fields: list[dict[str, Any]] = msgspec.field(default_factory=list)
+    field_count: int = 0
+    annotations: Counter[str] = msgspec.field(default_factory=Counter)
+    files: list[str] = msgspec.field(default_factory=list)
+    actions: Actions = msgspec.field(default_factory=Actions)
+    is_signed: bool = False
+    is_xfa: bool = False
+
+
+def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
+    """Look through the objects of a file; pypdf raises anything of a damaged one.
+
+    Args:
+        reader: The file.
+        with_pages: Whether pages are looked at, the first `MOST_PAGES` of them, for annotations
+            and actions.
+    """
+    found = Structure()
+    root = _dictionary(reader.trailer.get("/Root"))
+    _gather_form(found, _dictionary(root.get("/AcroForm")))
+    names = _dictionary(root.get("/Names"))
+    for name, value in _names(names.get("/EmbeddedFiles")):
+        if len(found.files) < MOST_FILES:
+            about = _dictionary(value)
+            found.files.append(_words(about.get("/UF") or about.get("/F") or name))
+    actions_of(found.actions, root.get("/OpenAction"), "when it is opened")
+    _more_actions(found, root)
+    for _, value in _names(names.get("/JavaScript")):
+        actions_of(found.actions, value, "when it is opened")
+    left = MOST_ANNOTATIONS
+    for page in _pages(root.get("/Pages")) if with_pages else ():
+        _more_actions(found, page)
+        left -= _gather_annotations(found, page, left)
+    return found
+
+
+def _gather_form(found: Structure, form: DictionaryObject) -> None:
+    found.is_xfa = form.get("/XFA") is not None
+    waiting = [(field, "", _ABOVE) for field in reversed(_array(form.get("/Fields")))]
+    seen: set[int] = set()
+    while waiting and len(seen) < MOST_ANNOTATIONS:
+        given, above, inherited = waiting.pop()
+        field = _dictionary(given)
+        if id(field) in seen:
+            continue
+        seen.add(id(field))
+        name = ".".join(filter(None, (above, _words(field.get("/T")))))
+        known = {key: field.get(key, inherited[key]) for key in inherited}
+        kids = [kid for kid in _array(field.get("/Kids")) if "/T" in _dictionary(kid)]
+        if kids:
+            waiting.extend((kid, name, known) for kid in reversed(kids))
+            continue
+        found.field_count += 1
+        kind, value = _kind(known), _value(known["/V"])
+        found.is_signed |= kind == "signature" and value is not None
+        if len(found.fields) < MOST_FIELDS:
+            found.fields.append({"name": name, "type": kind, "value": value})
+
+
+def _kind(known: Mapping[str, Any]) -> str:
+    kind = _FIELD_KINDS.get(str(known["/FT"]), "unknown")
+    flags = known["/Ff"]
+    if kind != "checkbox" or not isinstance(flags, int):
+        return kind
+    return "button" if flags & _PUSH else "radio" if flags & _RADIO else kind
+
+
+def _gather_annotations(found: Structure, page: DictionaryObject, most: int) -> int:
+    annotations = _array(page.get("/Annots"))[:most]
+    for each in annotations:
+        annotation = _dictionary(each)
+        kind = str(annotation.get("/Subtype", "")).lstrip("/")
+        if kind == "FileAttachment":
+            about = _dictionary(annotation.get("/FS"))
+            found.files.append(_words(about.get("/UF") or about.get("/F")))
+        if kind not in ("Widget", "Popup", ""):
+            found.annotations[kind] += 1
+        where = "in a form field" if kind == "Widget" else "at a click"
+        actions_of(found.actions, annotation.get("/A"), where)
+        _more_actions(found, annotation)
+    return len(annotations)
+
+
+def _more_actions(found: Structure, holder: DictionaryObject) -> None:
+    for action in _dictionary(holder.get("/AA")).values():
+        actions_of(found.actions, action, "by itself")
+
+
+def _pages(root: Any) -> Iterator[DictionaryObject]:
+    """Yield the first `MOST_PAGES` pages of a tree, each place in it once."""
+    waiting, seen, left = [root], set[int](), MOST_PAGES
+    while waiting and left:
+        node = _dictionary(waiting.pop())
+        if "/Kids" in node:
+            if id(node) not in seen:
+                seen.add(id(node))
+                waiting.extend(reversed(_array(node["/Kids"])))
+        elif node:
+            left -= 1
+            yield node
+
+
+def _names(root: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the entries of a tree of names (ISO 32000-1, 7.9.6), of its first nodes."""
+    waiting, seen = [root], set[int]()
+    while waiting and len(seen) < MOST_NODES:
+        tree = _dictionary(waiting.pop())
+        if id(tree) in seen:
+            continue
+        seen.add(id(tree))
+        pairs = _array(tree.get("/Names"))[: 2 * MOST_FILES]
+        yield from zip(pairs[::2], pairs[1::2], strict=False)
+        waiting.extend(reversed(_array(tree.get("/Kids"))))
+
+
+def _dictionary(value: Any) -> DictionaryObject:
+    """Return what a reference leads to, or an empty dictionary where that is something else."""
+    found = None if value is None else value.get_object()
+    return found if isinstance(found, DictionaryObject) else DictionaryObject()
+
+
+def _array(value: Any) -> list[Any]:
+    found = None if value is None else value.get_object()
+    return list(found) if isinstance(found, ArrayObject) else []
+
+
+def _value(value: Any) -> str | list[str] | None:
+    found = None if value is None else value.get_object()
+    if found is None or isinstance(found, NullObject):
+        return None
+    if isinstance(found, ArrayObject):
+        return [_words(each) for each in found[:50]]
+    if isinstance(found, StreamObject):
+        return _words(found.get_data()[:1000].decode("latin-1"))
+    if isinstance(found, NameObject):
+        # The state of a button, "Off" where it is not ticked.
+        return _words(found)[1:]
+    return "signed" if isinstance(found, DictionaryObject) else _words(found)
+
+
+def _words(value: Any) -> str:
+    found = "" if value is None else value
+    found = found.get_object() if hasattr(found, "get_object") else found
+    return clean(str(found)).strip()[:MOST_CHARACTERS]
