@@ -5,6 +5,7 @@ answer a line, both JSON. What a library aborts, exhausts or hangs costs one cal
 """
 
 import contextlib
+import importlib
 import json
 import os
 import resource
@@ -21,7 +22,15 @@ from typing import Any, Union
 import msgspec
 
 from kbd.errors import KbdError
-from kbd.formats import Region, Source
+from kbd.formats import (
+    Editable,
+    FormatHandler,
+    Previewable,
+    Readable,
+    Region,
+    Source,
+    Tabular,
+)
 from kbd_xlsx import XlsxFormat
 
 __all__ = [
@@ -59,35 +68,53 @@ class Answer(msgspec.Struct, frozen=True):
     peak_bytes: int = 0
 
 
-def _apply(source: Source) -> Any:
-    format_ = XlsxFormat()
+def _apply(format_: FormatHandler, source: Source) -> Any:
+    assert isinstance(format_, Editable)
     wanted = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "H9", "value": 7}]}
     operation = msgspec.convert(wanted, Union[format_.operations])  # noqa: UP007 - made at run time
     with tempfile.TemporaryDirectory() as folder:
         return format_.apply(source, (operation,), Path(folder, source.name))
 
 
-def _read_table(source: Source) -> Any:
+def _read_table(format_: FormatHandler, source: Source) -> Any:
+    assert isinstance(format_, Tabular)
     with tempfile.TemporaryDirectory() as folder:
-        found = XlsxFormat().read_table(source, None, Path(folder, "t.csv"))
+        found = format_.read_table(source, None, Path(folder, "t.csv"))
         return [found, Path(folder, "t.csv").read_text("utf-8")[:500]]
 
 
-ACTIONS: dict[str, Callable[[Source], Any]] = {
-    "map": lambda source: XlsxFormat().map(source),
-    "read": lambda source: XlsxFormat().read(source, Region()),
-    "passages": lambda source: [len(p.text) for p in islice(XlsxFormat().passages(source), 10)],
+def _passages(format_: FormatHandler, source: Source) -> Any:
+    assert isinstance(format_, Readable)
+    return [len(passage.text) for passage in islice(format_.passages(source), 10)]
+
+
+def _preview(format_: FormatHandler, source: Source) -> Any:
+    assert isinstance(format_, Previewable)
+    return format_.preview(source, 0, 300)
+
+
+DEEDS: dict[str, Callable[[Any, Source], Any]] = {
+    "map": lambda format_, source: format_.map(source),
+    "read": lambda format_, source: format_.read(source, Region()),
+    "passages": _passages,
     "read_table": _read_table,
     "apply": _apply,
-    "get_styles": lambda source: XlsxFormat().get_styles(source, None),
+    "get_styles": lambda format_, source: format_.get_styles(source, None),
+    "info": lambda format_, source: format_.info(source),
+    "preview": _preview,
 }
+"""What can be done to a file by a handler of its format."""
+
+ACTIONS = ("map", "read", "passages", "read_table", "apply", "get_styles")
+"""What is done to a workbook."""
 
 
 class Confined:
     """Runs actions on files, each in a process of its own."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[str]", actions: Sequence[str]) -> None:
         self._process = process
+        self.actions = tuple(actions)
 
     def run(self, path: Path, name: str, actions: Sequence[str]) -> dict[str, Answer]:
         """Run actions on a file, and return how each ended."""
@@ -99,12 +126,15 @@ class Confined:
 
 
 @contextlib.contextmanager
-def confined() -> Iterator[Confined]:
-    """Start the process that forks."""
+def confined(
+    format_: type[FormatHandler] = XlsxFormat, actions: Sequence[str] = ACTIONS
+) -> Iterator[Confined]:
+    """Start the process that forks, for a format and what is done to its files."""
+    command = [sys.executable, __file__, format_.__module__, format_.__name__]
     with subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        yield Confined(process)
+        yield Confined(process, actions)
         assert process.stdin is not None
         process.stdin.close()
 
@@ -112,7 +142,7 @@ def confined() -> Iterator[Confined]:
 def opened(cell: Confined, path: Path, data: bytes, name: str = "a.xlsx") -> dict[str, Answer]:
     """Do everything to a file, and see that nothing went out of hand."""
     path.write_bytes(data)
-    found = cell.run(path, name, list(ACTIONS))
+    found = cell.run(path, name, cell.actions)
     for action, answer in found.items():
         assert answer.kind in ("returned", "refused"), (action, answer)
         assert str(path.parent) not in answer.text, (action, answer)
@@ -134,10 +164,10 @@ def read_rightly(found: dict[str, Answer]) -> None:
     assert "1\\t2\\t3\\tx" in found["read"].text, found["read"]
 
 
-def _called(action: str, source: Source) -> Answer:
+def _called(format_: FormatHandler, action: str, source: Source) -> Answer:
     before, start = _peak_bytes(), time.process_time()
     try:
-        found = ACTIONS[action](source)
+        found = DEEDS[action](format_, source)
         answer = Answer("returned", msgspec.json.encode(found).decode())
     except KbdError as error:
         answer = Answer("refused", error.message, error.code)
@@ -152,7 +182,7 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def _forked(action: str, source: Source) -> Answer:
+def _forked(format_: FormatHandler, action: str, source: Source) -> Answer:
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -162,7 +192,7 @@ def _forked(action: str, source: Source) -> Answer:
         signal.alarm(SECONDS)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with open(theirs, "wb") as pipe:
-            pipe.write(msgspec.json.encode(_called(action, source)))
+            pipe.write(msgspec.json.encode(_called(format_, action, source)))
         os._exit(0)
     os.close(theirs)
     with open(ours, "rb") as pipe:
@@ -176,13 +206,15 @@ def _forked(action: str, source: Source) -> Answer:
 
 def main() -> None:
     """Answer requests until there are none."""
+    module, name = sys.argv[1:]
+    format_: FormatHandler = getattr(importlib.import_module(module), name)()
     # What a worker's zygote has loaded, too.
-    for module in XlsxFormat.preload:
+    for module in format_.preload:
         __import__(module)
     for line in sys.stdin:
         path, name, actions = json.loads(line)
         source = Source(Path(path), name)
-        found = {action: _forked(action, source) for action in actions}
+        found = {action: _forked(format_, action, source) for action in actions}
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
         sys.stdout.flush()
 
