@@ -36,7 +36,7 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     join_section(deck, index)
     changed = write_texts(deck, index, part, texts)
     if neighbour is not None:
-        _take_footers(part, neighbour)
+        _take_footers(part, neighbour, index)
     if operation.notes:
         write_notes(deck, part, operation.notes)
         changed.append("notes")
@@ -44,7 +44,7 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     return f'slide {index}: new, layout "{layout.name}"{holding}'
 
 
-def _take_footers(part: SlidePart, neighbour: SlidePart) -> None:
+def _take_footers(part: SlidePart, neighbour: SlidePart, index: int) -> None:
     """Give a new slide the date, footer and number that its neighbour shows."""
     layout = {spot.type: spot for spot in spots(parents_of(part)[0])}
     for spot in spots(neighbour.slide.element):
@@ -56,5 +56,9 @@ def _take_footers(part: SlidePart, neighbour: SlidePart) -> None:
                 # Links of the neighbour mean nothing in another part.
                 if not any("hlink" in str(each.tag) for each in paragraph.iter()):
                     made.append(deepcopy(paragraph))
+            for field in made.iter(f"{A}fld"):
+                text = field.find(f"{A}t")
+                if field.get("type") == "slidenum" and text is not None:
+                    text.text = str(index + 1)
             if made.find(f"{A}p") is None:
                 made.append(made.makeelement(f"{A}p"))

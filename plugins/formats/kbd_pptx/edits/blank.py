@@ -14,7 +14,7 @@ from lxml import etree
 from pptx.opc.constants import RELATIONSHIP_TYPE as RT
 from pptx.presentation import Presentation
 
-from kbd.opc import Rewriting
+from kbd.opc import Rewriting, xml_bytes
 from kbd_pptx.slides import A, P
 
 __all__ = ["HEIGHT", "WIDTH", "blank_deck", "unlent"]
@@ -69,6 +69,9 @@ _VERTICAL = frozenset(("vertTx", "vertTitleAndTx"))
 _SIZES = (2800, 2400, 2000, 1800, 1800, 1800, 1800, 1800, 1800)
 """Of text on content slides by level, in hundredths of a point: what projected slides need."""
 
+_TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
+_RELATIONS_TYPE = "application/vnd.openxmlformats-package.relationships+xml"
+
 _COLOURS = MappingProxyType({
     "dk2": "1F3A5F", "lt2": "EEF1F5", "accent1": "2F6DB5", "accent2": "E07B39", "accent3": "7F8C99",
     "accent4": "E5B33B", "accent5": "3A9B8F", "accent6": "6DA544", "hlink": "0B5CAD",
@@ -111,24 +114,19 @@ def unlent(deck: Presentation, name: str, main_type: str) -> Rewriting:
         main_type: The content type of its main part.
     """
     rewriting = Rewriting(None, name)
-    parts = list(deck.part.package.iter_parts())
-    for part in parts:
+    package = deck.part.package
+    types = rewriting.root("[Content_Types].xml")
+    for suffix, type_ in (("rels", _RELATIONS_TYPE), ("xml", "application/xml")):
+        etree.SubElement(types, f"{_TYPES}Default", Extension=suffix, ContentType=type_)
+    rewriting.put("_rels/.rels", package._rels.xml)  # noqa: SLF001 - python-pptx has no other way
+    for part in package.iter_parts():
         type_ = main_type if part is deck.part else part.content_type
-        rewriting.add(part.partname.lstrip("/"), part.blob, type_)
-    _relate(rewriting, "", deck.part.package._rels)  # noqa: SLF001 - python-pptx has no other way
-    for part in parts:
-        _relate(rewriting, part.partname.lstrip("/"), part.rels)
-    rewriting.set_default_type("xml", "application/xml")
-    rewriting.set_default_type("rels", "application/vnd.openxmlformats-package.relationships+xml")
+        etree.SubElement(types, f"{_TYPES}Override", PartName=part.partname, ContentType=type_)
+        rewriting.put(part.partname.lstrip("/"), part.blob)
+        if len(part.rels):
+            rewriting.put(part.partname.rels_uri.lstrip("/"), part.rels.xml)
+    rewriting.put("[Content_Types].xml", xml_bytes(types))
     return rewriting
-
-
-def _relate(rewriting: Rewriting, name: str, relations: Mapping[str, Any]) -> None:
-    for relation_id, relation in relations.items():
-        goal = relation.target_ref if relation.is_external else relation.target_part.partname[1:]
-        rewriting.relate(
-            name, relation.reltype, goal, external=relation.is_external, relation_id=relation_id
-        )
 
 
 def _forget_past(deck: Presentation) -> None:
@@ -149,7 +147,7 @@ def _colour(theme: Any) -> None:
     for name, value in _COLOURS.items():
         for colour in root.iterfind(f".//{A}clrScheme/{A}{name}/{A}srgbClr"):
             colour.set("val", value)
-    theme.blob = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+    theme.blob = xml_bytes(root)
 
 
 def _widen(root: etree._Element) -> None:

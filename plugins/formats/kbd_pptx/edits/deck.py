@@ -19,6 +19,7 @@ from pptx.presentation import Presentation
 from kbd.errors import ValidationFailed
 from kbd_pptx.edits.layouts import Layout
 from kbd_pptx.edits.noticing import Notices
+from kbd_pptx.edits.placeholders import emu
 from kbd_pptx.slides import P, R
 
 __all__ = ["DeckEdit", "notes_of", "parents_of", "related"]
@@ -56,7 +57,7 @@ class DeckEdit:
         found = self.root.find(f"{P}sldSz")
         if found is None:
             return 9_144_000, 6_858_000
-        return int(found.get("cx", "0")), int(found.get("cy", "0"))
+        return emu(found.get("cx", "")), emu(found.get("cy", ""))
 
     @property
     def entries(self) -> list[etree._Element]:

@@ -23,6 +23,8 @@ _INSET_X, _INSET_Y = 91_440, 45_720
 """ECMA-376, part 1, 21.1.2.1.1."""
 _FONT_SIZE = 1800
 """Where nothing tells another one (21.1.2.3.9)."""
+_SIZE_DIGITS = 6
+"""Of the largest size, 4,000 points."""
 _LETTER_EM = 0.52
 """The width of letters on average, in font sizes; of wide ones (East Asian) it is 1."""
 _LINE_EM = 1.2
@@ -65,12 +67,15 @@ class _Text(msgspec.Struct, frozen=True):
     breaks: int
 
 
-def fit(shape: etree._Element, parents: Sequence[etree._Element], *, strict: bool) -> Fit | None:
+def fit(
+    shape: etree._Element, parents: Sequence[etree._Element], *, grown: bool, strict: bool
+) -> Fit | None:
     """Shrink a shape's text as far as it must if the shape does that; None if nothing can tell.
 
     Args:
         shape: On a slide.
         parents: The slide's layout and master.
+        grown: Whether text was added to what the shape had; then it is shown no larger than before.
         strict: How percentages are written.
     """
     box = box_of(shape, *parents)
@@ -85,7 +90,8 @@ def fit(shape: etree._Element, parents: Sequence[etree._Element], *, strict: boo
     width = box.width / _EMU_A_POINT - 2 * _INSET_X / _EMU_A_POINT
     height = box.height / _EMU_A_POINT - 2 * _INSET_Y / _EMU_A_POINT
     shrinks = _autofit(chain) == "normAutofit"
-    steps = _STEPS if shrinks else _STEPS[:1]
+    least = _shrunk_already(own) if grown else 0
+    steps = _STEPS[least:] if shrinks else _STEPS[:1]
     step = next((step for step in steps if _height(texts, width, step) <= height), None)
     scale, less = step or steps[-1]
     if shrinks:
@@ -93,6 +99,17 @@ def fit(shape: etree._Element, parents: Sequence[etree._Element], *, strict: boo
     if _autofit(chain) == "spAutoFit":
         step = steps[0]
     return Fit(min(text.size for text in texts) * scale / 10_000_000, less > 0, step is None)
+
+
+def _shrunk_already(properties: etree._Element) -> int:
+    """Return the step by which text is shrunk now."""
+    autofit = properties.find(f"{A}normAutofit")
+    scale = autofit.get("fontScale", "") if autofit is not None else ""
+    number = scale.rstrip("%")
+    if not number.replace(".", "", 1).isdecimal() or len(number) > _SIZE_DIGITS:
+        return 0
+    now = float(number) * (1000 if scale.endswith("%") else 1)
+    return next((step for step, (scale, _) in enumerate(_STEPS) if scale <= now), len(_STEPS) - 1)
 
 
 def _write(properties: etree._Element, scale: int, less: int, *, strict: bool) -> None:
@@ -146,19 +163,18 @@ def _texts(
         level = level_of(paragraph)
         if level not in sizes:
             sizes[level] = _size(level, chain, parents)
-        own = [int(size) for size in _own_sizes(paragraph)]
+        own = list(_own_sizes(paragraph))
         ems = sum(1 if unicodedata.east_asian_width(each) in "WF" else _LETTER_EM for each in text)
         yield _Text(ems, max(own) if own else sizes[level], level, text.count("\v"))
         if left <= 0:
             return
 
 
-def _own_sizes(paragraph: etree._Element) -> Iterator[str]:
+def _own_sizes(paragraph: etree._Element) -> Iterator[int]:
     for name in ("r", "br", "fld"):
         for run in paragraph.iterchildren(f"{A}{name}"):
-            look = run.find(f"{A}rPr")
-            size = look.get("sz", "") if look is not None else ""
-            if size.isdecimal() and int(size):
+            size = _points(run.find(f"{A}rPr"))
+            if size:
                 yield size
 
 
@@ -172,7 +188,13 @@ def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._
     if len(chain) > 1:
         found.extend(parent.find(f"{P}txStyles/{P}{styles}/{path}") for parent in parents)
     for look in found:
-        size = look.get("sz", "") if look is not None else ""
-        if size.isdecimal() and int(size):
-            return int(size)
+        size = _points(look)
+        if size:
+            return size
     return _FONT_SIZE
+
+
+def _points(look: etree._Element | None) -> int:
+    """Return the size that a look has, 0 if none, or none that can be meant."""
+    size = look.get("sz", "") if look is not None else ""
+    return int(size) if len(size) <= _SIZE_DIGITS and size.isdecimal() else 0

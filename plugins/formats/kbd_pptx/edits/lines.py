@@ -4,12 +4,17 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd_pptx.edits.looks import Piece
 
 __all__ = ["Line", "halves", "lines_of"]
 
 _MAX_LEVEL = 8
 """The deepest level that a deck has (ECMA-376, part 1, 21.1.2.2.7)."""
+
+
+_MAX_LINES = 5_000
+"""More paragraphs than any slide shows."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -41,12 +46,19 @@ def lines_of(pieces: Sequence[Piece], *, levels: bool) -> tuple[Line, ...]:
         pieces: The text; a plain one is one piece.
         levels: Whether tabs before a line tell its level. They do where any line has one; then a
             line without is at level 0.
+
+    Raises:
+        ValidationFailed: It has more lines than a slide can have.
     """
     found: list[list[Piece]] = [[]]
     for piece in pieces:
         first, *rest = piece.text.split("\n")
         found[-1].append(Piece(first, piece.look))
         found.extend([Piece(part, piece.look)] for part in rest)
+    if len(found) > _MAX_LINES:
+        raise ValidationFailed(
+            f"A text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}."
+        )
     kept = [[piece for piece in line if piece.text] for line in found]
     if len(kept) > 1 and not kept[-1]:
         # The end of the last line is no paragraph.

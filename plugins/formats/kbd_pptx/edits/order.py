@@ -8,6 +8,7 @@ from pptx.opc.package import XmlPart
 from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
+from kbd.opc import xml_bytes
 from kbd_pptx.edits.deck import DeckEdit, notes_of
 from kbd_pptx.edits.sections import join_section, leave_section, section_of
 from kbd_pptx.operations import DeleteSlide, MoveSlide
@@ -73,9 +74,7 @@ def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
                 continue
             _take_off(deck, index, element, place)
         if not isinstance(source, XmlPart):
-            source.blob = etree.tostring(
-                root, xml_declaration=True, encoding="UTF-8", standalone=True
-            )
+            source.blob = xml_bytes(root)
         for relation_id in relations:
             if source is not deck.main:
                 source.rels.pop(relation_id)

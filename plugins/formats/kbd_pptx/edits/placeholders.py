@@ -13,13 +13,15 @@ from lxml import etree
 from kbd_pptx.slides import A, P
 
 __all__ = [
-    "FOOTERS", "Box", "Spot", "ancestors_of", "body_spots", "box_of", "copied", "free_id", "put",
-    "spots", "text_body", "title_spot", "tree_of",
+    "FOOTERS", "Box", "Spot", "ancestors_of", "body_spots", "box_of", "copied", "emu", "free_id",
+    "put", "spots", "text_body", "title_spot", "tree_of",
 ]  # fmt: skip
 
 TITLES = frozenset(("title", "ctrTitle"))
 FOOTERS = frozenset(("dt", "ftr", "sldNum", "hdr"))
 _TEXTS = frozenset(("obj", "body", "subTitle"))
+_LENGTH_DIGITS = 15
+"""Of the longest length, 27,273,042,316,900 EMU (ECMA-376, part 1, 20.1.10.16), with its sign."""
 _TWIN_RATIO = 0.6
 """How much smaller the second of two contents side by side may be."""
 
@@ -119,11 +121,18 @@ def box_of(shape: etree._Element, *parents: etree._Element) -> Box | None:
         size = frame.find(f"{A}ext") if frame is not None else None
         if place is not None and size is not None:
             try:
-                x, y = int(place.get("x", "")), int(place.get("y", ""))
-                return Box(x, y, int(size.get("cx", "")), int(size.get("cy", "")))
+                x, y = emu(place.get("x", "")), emu(place.get("y", ""))
+                return Box(x, y, emu(size.get("cx", "")), emu(size.get("cy", "")))
             except ValueError:
                 return None
     return None
+
+
+def emu(text: str) -> int:
+    """Return a length; raises ValueError for what is none, or longer than any can be."""
+    if len(text) > _LENGTH_DIGITS:
+        raise ValueError
+    return int(text)
 
 
 def text_body(shape: etree._Element) -> etree._Element:

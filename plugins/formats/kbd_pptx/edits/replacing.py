@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from itertools import islice
 
 import msgspec
 from lxml import etree
@@ -159,8 +160,8 @@ def _write(element: etree._Element, text: str) -> None:
             run = _with_look(f"{A}r", look)
             etree.SubElement(run, f"{A}t").text = part
             made.append(run)
-    is_last = sum(1 for _ in paragraph.iterchildren(f"{A}r", f"{A}br", f"{A}fld")) == 1
-    if not made and is_last:
+    others = paragraph.iterchildren(f"{A}r", f"{A}br", f"{A}fld")
+    if not made and len(list(islice(others, 2))) == 1:
         # An empty run keeps the look for whoever writes there next.
         run = _with_look(f"{A}r", look)
         etree.SubElement(run, f"{A}t")

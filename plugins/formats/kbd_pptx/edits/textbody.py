@@ -41,7 +41,7 @@ def level_of(paragraph: etree._Element) -> int:
     """Return a paragraph's level from 0."""
     properties = paragraph.find(f"{A}pPr")
     level = properties.get("lvl", "0") if properties is not None else "0"
-    return int(level) if level.isdecimal() else 0
+    return int(level) if len(level) == 1 and level.isdecimal() else 0
 
 
 def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]:
@@ -51,8 +51,9 @@ def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]
     front = _same(old, lines)
     back = _same(old[front:][::-1], lines[front:][::-1])
     replaced = old[front : len(old) - back]
+    models = _Models(old)
     fresh = [
-        _paragraph(_model(old, replaced, place, line), line)
+        _paragraph(models.of(line, replaced[place] if place < len(replaced) else None), line)
         for place, line in enumerate(lines[front : len(lines) - back])
     ]
     for paragraph in replaced:
@@ -76,7 +77,8 @@ def append_lines(body: etree._Element, lines: Sequence[Line]) -> list[etree._Ele
     """
     old = paragraphs_of(body)
     full = [paragraph for paragraph in old if text_of(paragraph)]
-    fresh = [_paragraph(_model(old, (), 0, line), line) for line in lines]
+    models = _Models(old)
+    fresh = [_paragraph(models.of(line, None), line) for line in lines]
     if full:
         anchor = full[-1]
         for paragraph in reversed(fresh):
@@ -99,21 +101,25 @@ def _same(old: Sequence[etree._Element], lines: Sequence[Line]) -> int:
     return count
 
 
-def _model(
-    old: Sequence[etree._Element], replaced: Sequence[etree._Element], place: int, line: Line
-) -> etree._Element | None:
-    """Return the paragraph that a new one shall be like.
+class _Models:
+    """The paragraphs that new ones can be like: of each level the last one that has text."""
 
-    It is the one in whose place it comes; else the last one of its level, else the last one.
-    """
-    if place < len(replaced) and line.level in {None, level_of(replaced[place])}:
-        return replaced[place]
-    full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
-    if not full:
-        return None
-    level = min(map(level_of, full)) if line.level is None else line.level
-    fitting = [paragraph for paragraph in full if level_of(paragraph) == level]
-    return fitting[-1] if fitting else full[-1]
+    def __init__(self, old: Sequence[etree._Element]) -> None:
+        full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
+        self._by_level = {level_of(paragraph): paragraph for paragraph in full}
+        self._last = full[-1] if full else None
+
+    def of(self, line: Line, replaced: etree._Element | None) -> etree._Element | None:
+        """Return the paragraph that a new one shall be like.
+
+        It is the one in whose place it comes; else one of its level, which is the outermost if
+        the line tells none; else the last one.
+        """
+        if replaced is not None and line.level in {None, level_of(replaced)}:
+            return replaced
+        outermost = min(self._by_level, default=0)
+        level = outermost if line.level is None else line.level
+        return self._by_level.get(level, self._last)
 
 
 def _paragraph(model: etree._Element | None, line: Line) -> etree._Element:

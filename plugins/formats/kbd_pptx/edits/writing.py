@@ -90,7 +90,7 @@ def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
     for paragraph in append_lines(text_body(shape), lines):
         dress_paragraph(paragraph, look, strict=deck.is_strict)
     _tell_of_bullets(deck, slide, lines)
-    _fit(deck, slide, shape, "body")
+    _fit(deck, slide, shape, "body", grown=True)
     count = f"{len(lines)} paragraphs" if len(lines) != 1 else "1 paragraph"
     return f"slide {operation.index}: {count} appended"
 
@@ -137,7 +137,7 @@ def _write(
 ) -> None:
     for paragraph in rewrite(text_body(shape), lines):
         dress_paragraph(paragraph, look, strict=deck.is_strict)
-    _fit(deck, slide, shape, what)
+    _fit(deck, slide, shape, what, grown=False)
 
 
 def _title_shape(deck: DeckEdit, slide: _Slide) -> etree._Element:
@@ -186,8 +186,8 @@ def _body_shapes(
     return (body_box(slide.root, slide.parents, deck.size),)
 
 
-def _fit(deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str) -> None:
-    found = fit(shape, slide.parents, strict=deck.is_strict)
+def _fit(deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str, *, grown: bool) -> None:
+    found = fit(shape, slide.parents, grown=grown, strict=deck.is_strict)
     if found is None:
         return
     if found.is_cut:
