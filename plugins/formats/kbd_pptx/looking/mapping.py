@@ -9,9 +9,10 @@ from kbd_pptx.looking.deck import Deck, MasterNames, opened_deck
 from kbd_pptx.looking.links import externals
 from kbd_pptx.looking.names import A
 from kbd_pptx.looking.order import FOOTERS, reading_order
-from kbd_pptx.looking.shapes import picture_of
+from kbd_pptx.looking.shapes import is_image
 from kbd_pptx.looking.slide import Slide, chart_part, notes_on, slide_at, title_on
 from kbd_pptx.looking.text import plain_text
+from kbd_pptx.looking.written import is_outside
 
 __all__ = ["deck_map", "facts"]
 
@@ -96,8 +97,7 @@ def _slide_entry(deck: Deck, slide: Slide) -> dict[str, Any]:
         "index": slide.index,
         "title": None if title is None else _cut(title),
         "layout": slide.layout.name,
-        "has_images": any(picture_of(shape.element) is not None for shape in slide.shapes)
-        or "picture" in kinds,
+        "has_images": any(map(is_image, slide.shapes)),
         "has_charts": "chart" in kinds,
         "has_tables": "table" in kinds,
         "has_notes": notes_on(deck, slide) != "",
@@ -105,7 +105,7 @@ def _slide_entry(deck: Deck, slide: Slide) -> dict[str, Any]:
         "char_count": sum(len(text.text or "") for text in slide.root.iter(f"{A}t")),
     }
     if not title:
-        first = _first_text(slide)
+        first = _first_text(deck, slide)
         if first:
             found["first_text"] = _cut(first)
     if slide.is_hidden:
@@ -116,11 +116,11 @@ def _slide_entry(deck: Deck, slide: Slide) -> dict[str, Any]:
     return found
 
 
-def _first_text(slide: Slide) -> str:
+def _first_text(deck: Deck, slide: Slide) -> str:
     """Return what a reader reads first, on one line, "" if there is no text."""
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
-        if shape.placeholder not in FOOTERS:
+        if shape.placeholder not in FOOTERS and not is_outside(deck, shape):
             text = " ".join(plain_text(shape.body, slide.number).split())
             if text:
                 return text

@@ -6,7 +6,7 @@ from kbd_pptx.looking.boxes import inches
 from kbd_pptx.looking.deck import Deck
 from kbd_pptx.looking.names import R
 from kbd_pptx.looking.order import reading_order
-from kbd_pptx.looking.shapes import Shape, picture_of
+from kbd_pptx.looking.shapes import Shape, is_image, picture_of
 from kbd_pptx.looking.slide import Slide, chart_on, diagram_on
 from kbd_pptx.looking.tables import table_rows
 from kbd_pptx.looking.text import plain_text
@@ -38,8 +38,8 @@ def objects_on(deck: Deck, slide: Slide) -> dict[str, list[dict[str, Any]]]:
             found["charts"].append({**named, **chart})
         elif shape.kind == "diagram":
             entry["text"] = "\n".join(line.text for line in diagram_on(deck, slide, shape))
-        blip = picture_of(shape.element)
-        if shape.kind == "picture" or blip is not None:
+        if is_image(shape):
+            blip = picture_of(shape.element)
             picture = {**named, "alt_text": shape.alt_text, "bounds": entry["bounds"]}
             linked = _linked(deck, slide, "" if blip is None else blip.get(f"{R}link", ""))
             found["images"].append({**picture, "linked": linked} if linked else picture)

@@ -4,13 +4,15 @@ The title comes first, footers last. Between them a slide is cut where nothing s
 widest gap, be it between what is above and below or between columns, and each half again; what
 cannot be cut is read from its top, then from its left. So a column is read down before the next
 one, and a heading before what it heads. The order in a file is only that of painting; it counts
-for shapes that have no place: each follows the one before it. Groups are read as one.
+for shapes that have no place, and for those that say nothing, which lie behind others as cards and
+backgrounds: each follows the one before it. Groups are read as one.
 """
 
 import math
 from collections.abc import Sequence
 
 from kbd_pptx.looking.boxes import EMU_PER_INCH, Box
+from kbd_pptx.looking.names import A
 from kbd_pptx.looking.shapes import Shape
 
 __all__ = ["FOOTERS", "reading_order"]
@@ -50,7 +52,7 @@ def _sorted(places: list[int], shapes: Sequence[Shape]) -> list[int]:
     unplaced: dict[int, list[int]] = {}
     placed: list[_Placed] = []
     for place in others:
-        box = shapes[place].box
+        box = None if _is_mute(shapes[place]) else shapes[place].box
         if box is None:
             unplaced.setdefault(placed[-1][1] if placed else -1, []).append(place)
         else:
@@ -59,6 +61,14 @@ def _sorted(places: list[int], shapes: Sequence[Shape]) -> list[int]:
     for place in _cut(placed):
         found += [place, *unplaced.get(place, [])]
     return found + footers
+
+
+def _is_mute(shape: Shape) -> bool:
+    """Tell whether a shape says nothing, so that where it lies orders nothing."""
+    if shape.kind not in ("shape", "text_box", "connector") or shape.alt_text:
+        return False
+    body = shape.body
+    return body is None or not any((text.text or "").strip() for text in body.iter(f"{A}t"))
 
 
 def _cut(boxes: list[_Placed]) -> list[int]:

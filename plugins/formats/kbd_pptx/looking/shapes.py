@@ -10,7 +10,16 @@ from kbd_pptx.looking.boxes import UNMOVED, Box, Mapping2D, box_of, inside
 from kbd_pptx.looking.layouts import Layout
 from kbd_pptx.looking.names import MC, P14, A, P
 
-__all__ = ["SHAPE_TAGS", "Kind", "Shape", "direct_shapes", "kind_of", "picture_of", "shapes_of"]
+__all__ = [
+    "_SHAPES",
+    "Kind",
+    "Shape",
+    "direct_shapes",
+    "is_image",
+    "kind_of",
+    "picture_of",
+    "shapes_of",
+]
 
 Kind = Literal[
     "shape", "text_box", "picture", "media", "chart", "table", "diagram", "ole_object", "model3d",
@@ -22,7 +31,7 @@ _SHAPE, _PICTURE, _FRAME = f"{P}sp", f"{P}pic", f"{P}graphicFrame"
 _GROUP, _CONNECTOR, _INK = f"{P}grpSp", f"{P}cxnSp", f"{P}contentPart"
 _ALTERNATE = f"{MC}AlternateContent"
 
-SHAPE_TAGS = frozenset((_SHAPE, _PICTURE, _FRAME, _GROUP, _CONNECTOR, _INK))
+_SHAPES = frozenset((_SHAPE, _PICTURE, _FRAME, _GROUP, _CONNECTOR, _INK))
 
 _FRAMED: dict[str, Kind] = {
     "http://schemas.openxmlformats.org/drawingml/2006/chart": "chart",
@@ -111,11 +120,11 @@ def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
     Of alternatives the first that holds shapes that are known here.
     """
     for child in tree:
-        if child.tag in SHAPE_TAGS:
+        if child.tag in _SHAPES:
             yield child
         elif child.tag == _ALTERNATE:
             for choice in child:
-                known = [each for each in choice if each.tag in SHAPE_TAGS]
+                known = [each for each in choice if each.tag in _SHAPES]
                 if known:
                     yield from known
                     break
@@ -147,6 +156,13 @@ def picture_of(element: etree._Element) -> etree._Element | None:
     if element.tag == _SHAPE:
         return element.find(f"{P}spPr/{A}blipFill/{A}blip")
     return None
+
+
+def is_image(shape: Shape) -> bool:
+    """Tell whether a shape is a picture, or filled with one; the first picture of a film is not."""
+    if shape.kind == "picture":
+        return True
+    return shape.kind != "media" and picture_of(shape.element) is not None
 
 
 def shapes_of(tree: etree._Element, layout: Layout) -> tuple[Shape, ...]:

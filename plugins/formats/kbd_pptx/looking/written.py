@@ -1,7 +1,8 @@
 """A slide as text: what it shows in the order of a reader, then what belongs to it unseen.
 
 Shapes are apart by an empty line. What is no text stands in square brackets, and what is not seen
-in a show is labelled so: hidden shapes and slides, shapes outside of the slide, notes, comments.
+in a show is labelled so: hidden shapes and slides, what lies outside of the slide, notes,
+comments.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from kbd_pptx.looking.deck import Deck
 from kbd_pptx.looking.links import Link, links
 from kbd_pptx.looking.names import A, P
 from kbd_pptx.looking.order import reading_order
-from kbd_pptx.looking.shapes import Shape, picture_of
+from kbd_pptx.looking.shapes import Shape, is_image
 from kbd_pptx.looking.slide import Slide, chart_on, diagram_on, notes_on
 from kbd_pptx.looking.tables import table_rows, written_rows
 from kbd_pptx.looking.text import BulletOf, lines, plain_text, written_lines
@@ -24,17 +25,21 @@ _FOOTERS = {"dt": "Date", "ftr": "Footer", "sldNum": "Slide number"}
 def written_slide(deck: Deck, slide: Slide) -> str:
     """Return a slide as text; what of it cannot be read goes into the deck's warnings."""
     blocks = ["[This slide is hidden.]"] if slide.is_hidden else []
+    outside: list[str] = []
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
         text = "\n".join(filter(None, _written(deck, slide, shape)))
         if text:
-            blocks.append(_label(deck, shape) + text)
+            told = f"[hidden] {text}" if shape.is_hidden else text
+            (outside if is_outside(deck, shape) else blocks).append(told)
+    if outside:
+        blocks.append("\n".join(["Outside of the slide:", *outside]))
     found_notes = notes_on(deck, slide)
     if found_notes:
         blocks.append(f"Notes:\n{found_notes}")
-    told = comments(deck, slide.part)
-    if told:
-        blocks.append("\n".join(["Comments:", *map(_comment, told)]))
+    said = comments(deck, slide.part)
+    if said:
+        blocks.append("\n".join(["Comments:", *map(_comment, said)]))
     pointed = [_link(link) for link in _links(deck, slide)]
     if pointed:
         blocks.append("\n".join(["Links:", *dict.fromkeys(pointed)]))
@@ -48,12 +53,6 @@ def is_outside(deck: Deck, shape: Shape) -> bool:
         return False
     across = box.x >= width or box.x + box.width <= 0
     return (across or box.y >= height or box.y + box.height <= 0) and bool(box.width or box.height)
-
-
-def _label(deck: Deck, shape: Shape) -> str:
-    if shape.is_hidden:
-        return "[hidden] "
-    return "[outside of the slide] " if is_outside(deck, shape) else ""
 
 
 def _written(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
@@ -77,7 +76,7 @@ def _written(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
         case "ink" | "model3d" | "graphic":
             yield f"[Drawing: {alt_text or shape.name}]"
         case "shape" | "text_box" | "group" | "connector":
-            if alt_text or (shape.kind != "group" and picture_of(shape.element) is not None):
+            if alt_text or is_image(shape):
                 yield f"[Picture: {alt_text or shape.name}]"
             yield _text(slide, shape)
 
