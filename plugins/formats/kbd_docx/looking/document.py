@@ -1,0 +1,223 @@
+"""What is found of a document when it is looked through: sections, chunks, tables, pictures.
+
+It is all that maps and readings are made of, so that it can be kept and read again without the
+file. Its text is final: what is not shown in it is counted in `Notices`.
+"""
+
+import msgspec
+
+__all__ = [
+    "CHUNK_CHARS",
+    "Changes",
+    "Chunk",
+    "Document",
+    "External",
+    "Margin",
+    "Notices",
+    "Picture",
+    "Section",
+    "Table",
+]
+
+CHUNK_CHARS = 4_000
+"""Contract, section 8."""
+
+
+class Notices(msgspec.Struct, array_like=True):
+    """What a reader of a text must know about it, counted."""
+
+    insertions: int = 0
+    deletions: int = 0
+    hidden: int = 0
+    comments: int = 0
+    inserted_files: int = 0
+
+
+class Chunk(msgspec.Struct, frozen=True, array_like=True):
+    """A stretch of a section.
+
+    Args:
+        text: Its paragraphs and tables, a line or more each.
+        notes: The notes and comments that are cited there, a line each; "" for none.
+        first: The number of its first paragraph, 0 if it has none.
+        last: The number of its last one.
+        table: The table that it is, or the part of one, in words; "" if it is no single table.
+        tables: The index of its first table, and the one after its last.
+        pictures: The same of its pictures.
+        notices: What its text does not tell.
+    """
+
+    text: str
+    notes: str
+    first: int
+    last: int
+    table: str
+    tables: tuple[int, int]
+    pictures: tuple[int, int]
+    notices: Notices
+
+    @property
+    def whole(self) -> str:
+        """The text with the notes below it."""
+        return f"{self.text}\n{self.notes}" if self.notes else self.text
+
+
+class Section(msgspec.Struct, frozen=True, array_like=True):
+    """A heading and what stands below it up to the next one.
+
+    Args:
+        heading: Its text in one line, "" for what stands before the first one.
+        label: The number that the program shows before it.
+        level: From 1 to 9; 0 without a heading.
+        chunks: At least one.
+    """
+
+    heading: str
+    label: str
+    level: int
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def tables(self) -> range:
+        """The indices of its tables."""
+        return range(self.chunks[0].tables[0], self.chunks[-1].tables[1])
+
+    @property
+    def pictures(self) -> range:
+        """The indices of its pictures."""
+        return range(self.chunks[0].pictures[0], self.chunks[-1].pictures[1])
+
+    @property
+    def text(self) -> str:
+        """The text, and below it all notes."""
+        notes = [chunk.notes for chunk in self.chunks if chunk.notes]
+        return "\n".join([*(chunk.text for chunk in self.chunks), *notes])
+
+    @property
+    def char_count(self) -> int:
+        """The length of the text with its notes."""
+        ends = sum(1 + bool(chunk.notes) for chunk in self.chunks) - 1
+        return ends + sum(len(chunk.text) + len(chunk.notes) for chunk in self.chunks)
+
+    @property
+    def first(self) -> int:
+        """The number of its first paragraph, 0 if it has none."""
+        return next((chunk.first for chunk in self.chunks if chunk.first), 0)
+
+    @property
+    def last(self) -> int:
+        """The number of its last paragraph, 0 if it has none."""
+        return next((chunk.last for chunk in reversed(self.chunks) if chunk.last), 0)
+
+
+class Table(msgspec.Struct, frozen=True, array_like=True):
+    """A table of the body; tables within it are part of its cells' text.
+
+    Args:
+        row_count: Its rows.
+        column_count: Its columns.
+        header: The texts of its first row, where that names the columns.
+        after: The number of the paragraph that it follows, 0 at the beginning.
+        cells: Its rows as msgpack: texts by column, "" for what a merged cell covers.
+        rows_kept: How many rows `cells` holds.
+    """
+
+    row_count: int
+    column_count: int
+    header: tuple[str, ...]
+    after: int
+    cells: bytes
+    rows_kept: int
+
+
+class Picture(msgspec.Struct, frozen=True, array_like=True):
+    """A picture, or something that is shown as one.
+
+    Args:
+        kind: "picture", "chart", "diagram", "object".
+        alt_text: What the author says that it shows.
+        name: The name of the shape.
+        file: The name of the file that holds it, or the address that it is fetched from.
+        width: In inches, 0 if it is not told.
+        height: In inches.
+    """
+
+    kind: str = "picture"
+    alt_text: str = ""
+    name: str = ""
+    file: str = ""
+    width: float = 0.0
+    height: float = 0.0
+
+
+class Margin(msgspec.Struct, frozen=True, array_like=True):
+    """A header or a footer.
+
+    Args:
+        kind: "header" or "footer".
+        type: "default", "first" or "even".
+        pages: The number of the page section that it begins with, from 1.
+        text: What stands there.
+        is_shown: Whether the document shows it: those of first and even pages can be off.
+    """
+
+    kind: str
+    type: str
+    pages: int
+    text: str
+    is_shown: bool
+
+
+class External(msgspec.Struct, frozen=True, array_like=True):
+    """Something outside that the document names: its kind, and its address or command."""
+
+    kind: str
+    target: str
+
+
+class Changes(msgspec.Struct, frozen=True, array_like=True):
+    """Tracked changes of the body: how many, and by whom."""
+
+    insertions: int = 0
+    deletions: int = 0
+    authors: tuple[str, ...] = ()
+
+
+class Document(msgspec.Struct, frozen=True, array_like=True):
+    """All of a document.
+
+    Args:
+        sections: In order; at least one.
+        tables: In order.
+        pictures: In order.
+        margins: Headers and footers, in the order of the pages that they are on.
+        paragraph_count: The paragraphs of the body.
+        page_sections: How many stretches of pages with a layout of their own there are.
+        footnotes: How many are cited.
+        endnotes: How many are cited.
+        comments: How many there are.
+        changes: Tracked changes.
+        external: What it reaches out to, links to read not counted.
+        links: How many relations are links to read.
+        embedded: How many files of other programs it holds.
+        has_macros: Whether it holds macros.
+        uncited: Comments and notes that no place of the body cites.
+        doubt: Why office programs refuse it, "" if they do not.
+    """
+
+    sections: tuple[Section, ...]
+    tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...]
+    margins: tuple[Margin, ...]
+    paragraph_count: int
+    page_sections: int
+    footnotes: int
+    endnotes: int
+    comments: int
+    changes: Changes
+    external: tuple[External, ...]
+    links: int
+    embedded: int
+    has_macros: bool
+    uncited: tuple[str, ...]
+    doubt: str
