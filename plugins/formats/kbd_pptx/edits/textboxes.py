@@ -16,7 +16,7 @@ from kbd_pptx.edits.placeholders import (
 from kbd_pptx.edits.textbody import paragraphs_of, text_of
 from kbd_pptx.slides import A, P
 
-__all__ = ["body_box", "only_text_box", "title_box"]
+__all__ = ["body_box", "text_box", "title_box"]
 
 _TITLE, _BODY = "Title Text", "Body Text"
 """What the boxes that are made here are named, so that they are found again."""
@@ -30,18 +30,21 @@ _LOWEST = 0.7
 
 def title_box(root: etree._Element, size: tuple[int, int]) -> etree._Element:
     """Return the text box of a slide's title, made at its top if there is none."""
+    found = _named(root, _TITLE)
+    if found is not None:
+        return found
     width, height = size
     box = Box(
         round(width * _MARGIN), round(height * _MARGIN / 2),
         round(width * (1 - 2 * _MARGIN)), round(height * 0.14),
     )  # fmt: skip
-    return _named(root, _TITLE) or _made(root, _TITLE, box, _TITLE_SIZE, anchor="b")
+    return _made(root, _TITLE, box, _TITLE_SIZE, anchor="b")
 
 
 def body_box(
     root: etree._Element, parents: Sequence[etree._Element], size: tuple[int, int]
 ) -> etree._Element:
-    """Return the text box of a slide's body, made below what stands on the slide if there is none.
+    """Return a new text box for a slide's body, below what stands on the slide.
 
     Where that leaves too little room it is below the title, over what else is there.
     """
@@ -54,25 +57,31 @@ def body_box(
     top = next((top for top in tops if 0 < top <= height * _LOWEST), 0)
     top = top + margin // 2 if top else margin
     box = Box(round(width * _MARGIN), top, round(width * (1 - 2 * _MARGIN)), height - top - margin)
-    return _named(root, _BODY) or _made(root, _BODY, box, _BODY_SIZE, anchor="t")
+    return _made(root, _BODY, box, _BODY_SIZE, anchor="t")
 
 
-def only_text_box(root: etree._Element, *, empty: bool) -> etree._Element | None:
-    """Return the text box of a slide that has just one beside its title's; else None.
+def text_box(root: etree._Element, *, filled: bool) -> etree._Element | None:
+    """Return the text box that takes a slide's body, None if there is none.
+
+    It is one that was made for it, else the only one beside the title's.
 
     Args:
         root: The slide.
-        empty: Whether it must be empty.
+        filled: Whether that only one may have text.
     """
+    own = _named(root, _BODY)
+    if own is not None:
+        return own
     found = []
     for shape in tree_of(root).iterchildren(f"{P}sp"):
         kind = shape.find(f"{P}nvSpPr/{P}cNvSpPr")
         is_box = kind is not None and kind.get("txBox") in {"1", "true"}
         if is_box and not _name(shape).startswith(_TITLE):
             found.append(shape)
-    if len(found) != 1 or (empty and any(map(text_of, paragraphs_of(text_body(found[0]))))):
+    if len(found) != 1:
         return None
-    return found[0]
+    has_text = any(map(text_of, paragraphs_of(text_body(found[0]))))
+    return found[0] if filled or not has_text else None
 
 
 def _titles(root: etree._Element) -> list[etree._Element]:

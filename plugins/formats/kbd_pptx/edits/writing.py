@@ -19,7 +19,7 @@ from kbd_pptx.edits.lines import Line, halves, lines_of
 from kbd_pptx.edits.looks import ParagraphLook, Piece, read_paragraph_look, read_runs
 from kbd_pptx.edits.placeholders import body_spots, copied, text_body, title_spot
 from kbd_pptx.edits.textbody import append_lines, paragraphs_of, rewrite, text_of
-from kbd_pptx.edits.textboxes import body_box, only_text_box, title_box
+from kbd_pptx.edits.textboxes import body_box, text_box, title_box
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
 from kbd_pptx.slides import P
 
@@ -177,7 +177,7 @@ def _body_shapes(
         found = tuple(spot for spot in wanted if spot.idx in shapes)
     if found:
         return tuple(shapes[spot.idx] for spot in found)
-    box = only_text_box(slide.root, empty=not appending)
+    box = text_box(slide.root, filled=appending)
     if box is not None:
         return (box,)
     deck.notices.warn(
