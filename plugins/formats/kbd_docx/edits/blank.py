@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 import docx
-from docx.document import Document
 from docx.oxml.parser import parse_xml
 from lxml import etree
 
@@ -84,9 +83,8 @@ def fit(rewriting: Rewriting, main: str, suffix: str) -> None:
     rewriting.add(main, rewriting.read(main), wanted)
 
 
-def modernized(document: Document) -> None:
+def modernized(settings: etree._Element) -> None:
     """Have a new document's settings be those of today, with nothing of where they come from."""
-    settings = document.settings.element
     for setting in settings.iter(f"{W}compatSetting"):
         if setting.get(f"{W}name") == "compatibilityMode":
             setting.set(f"{W}val", _COMPATIBILITY)

@@ -60,7 +60,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             lending.loaded(whole)
             edit = DocumentEdit(document, is_strict=lending.is_strict)
             if source is None:
-                modernized(document)
+                modernized(document.settings.element)
             else:
                 tell_bystanders(package, document, edit.notices)
             changed = tuple(_carried_out(edit, operation) for operation in operations)

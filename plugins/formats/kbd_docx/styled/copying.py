@@ -10,7 +10,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc import Package, Rewriting
 from kbd_docx.blocks import W
-from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit
+from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit, modernized
 from kbd_docx.family import opened
 from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.copiedbanners import BannerCopier, chosen_sections
@@ -64,6 +64,8 @@ def copy_assets(
         fit(rewriting, received.part, target.suffix)
         made = Target(rewriting, received.part, _sizes(receiving))
         carriage = Carriage(package, made)
+        if into is None:
+            modernized(made.ensured("settings", "settings"))
         if into is None or any(pick.kind == "theme" for pick in wanted):
             _put_theme(theirs, made, carriage)
         copying = _Copying(theirs, made, carriage, wanted)

@@ -108,9 +108,15 @@ def text_of(element: etree._Element) -> str:
     for each in element.iter(PARAGRAPH, f"{W}t", *_BREAKS):
         if each.tag == PARAGRAPH:
             pieces.append("\n")
-        else:
+        elif _is_in_run(each):
+            # Tab stops have the name of tabs.
             pieces.append(_BREAKS.get(str(each.tag)) or each.text or "")
     return "".join(pieces).strip("\n")
+
+
+def _is_in_run(element: etree._Element) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.tag == f"{W}r"
 
 
 def is_on(switch: etree._Element | None) -> bool:
