@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package, Relation, transitional
+from kbd.opc import Package, Relation, reading_errors, transitional, xml_bytes, xml_root
 from kbd_pptx.styled.deckedit import DeckEdit
 
-__all__ = ["Carriage", "plain_numbers"]
+__all__ = ["Carriage"]
 
 _CARRIED = frozenset(
     (
@@ -29,7 +29,6 @@ _DEFAULTED = frozenset(
     )
 )
 _NUMBER = re.compile(r"\d*(\.\w+)?$")
-_SHARE = re.compile(rb'((?:\s)[\w:]+=)(["\'])(-?\d{1,9})(?:\.(\d{1,3})\d*)?%\2')
 
 
 class Carriage:
@@ -52,12 +51,13 @@ class Carriage:
     def data(self, part: str, content_type: str) -> bytes:
         """Return a part's bytes as the target may have them: XML by its names and numbers."""
         data = self._source.read(part)
-        if not (content_type.endswith("xml") or part.endswith((".xml", ".vml"))):
+        is_xml = content_type.endswith("xml") or part.endswith((".xml", ".vml"))
+        if not is_xml or self._source.is_strict == self._edit.rewriting.is_strict:
             return data
-        if not self._edit.rewriting.is_strict:
-            plain = transitional(data)
-            data = plain_numbers(plain) if plain != data else data
-        return self._edit.in_variant(data)
+        with reading_errors(self._source.name):
+            root = xml_root(transitional(data), self._source.name)
+        self._edit.fit_numbers(root)
+        return self._edit.in_variant(xml_bytes(root))
 
     def carry(self, part: str, instead: Mapping[str, str] | None = None) -> str:
         """Carry a part and what it is related to, and return its new name.
@@ -151,19 +151,6 @@ class Carriage:
             rewriting.put(name, data)
         else:
             rewriting.add(name, data, content_type)
-
-
-def plain_numbers(data: bytes) -> bytes:
-    """Return a part of the strict variant with shares as the usual one has them.
-
-    What is "75%" there is 75000 here (ISO 29500-1, 22.9.2.9, against 29500-4, 20.1.10.40).
-    """
-
-    def plain(found: re.Match[bytes]) -> bytes:
-        fraction = (found[4] or b"").ljust(3, b"0")
-        return found[1] + found[2] + found[3] + fraction + found[2]
-
-    return _SHARE.sub(plain, data)
 
 
 def _digest(data: bytes, part: str) -> bytes:

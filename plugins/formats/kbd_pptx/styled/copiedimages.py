@@ -104,6 +104,7 @@ class ImageCopier:
         master = deck.master_of(layout)
         ours = scope(self._edit, master, layout if master else "", of="slide")
         fixed(copied, self._source.carrier_scope(picture.carrier).palette, ours.palette)
+        self._edit.fit_numbers(copied)
         self._put_where(copied, picture, deck)
         return copied
 

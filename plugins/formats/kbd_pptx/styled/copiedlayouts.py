@@ -54,6 +54,14 @@ class LayoutCopier:
             raise ValidationFailed(
                 f"A layout goes to a master, not to {target}; write master:0 or leave target out."
             )
+        try:
+            return self._copied(layout, master, target)
+        except ValidationFailed as error:
+            raise ValidationFailed(
+                f"The layout {layout.label} cannot be copied. {error.message}"
+            ) from error
+
+    def _copied(self, layout: Layout, master: Master, target: Spot | None) -> str:
         came = ""
         if target is not None:
             goal = find_master(self._edit.deck(), target.index, "target").part
@@ -66,7 +74,7 @@ class LayoutCopier:
             return f"layout {there} is there already"
         shown = self._add(layout, goal)
         self._warn_of_size(shown)
-        return f"layout {shown}{came}" + (f", copied from {name}" if shown != layout.name else "")
+        return f"layout {shown}{came}"
 
     def _alike(self, master: Master) -> str:
         """Return the master of the target that looks as one of the source does, "" if none does."""

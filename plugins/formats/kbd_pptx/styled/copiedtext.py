@@ -157,6 +157,7 @@ class TextCopier:
         """Have looks come out in the target as they do in the source."""
         for look in looks:
             fixed(look, style.palette, palette)
+            self._edit.fit_numbers(look)
             inner = letters(look)
             if not style.whole and any(True for _ in inner.iter(f"{A}blip")):
                 raise ValidationFailed("Letters filled with a picture cannot be copied.")

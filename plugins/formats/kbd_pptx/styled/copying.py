@@ -6,6 +6,7 @@ from typing import assert_never
 
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc import Rewriting
+from kbd_pptx.edits.suffixes import fitting_type
 from kbd_pptx.family import opened
 from kbd_pptx.slides import P, R
 from kbd_pptx.styled.carriage import Carriage
@@ -46,6 +47,9 @@ def copy_assets(
         else:
             getting, kind = stack.enter_context(opened(into))
             edit = DeckEdit(Rewriting(getting), kind.part)
+            wanted_type = fitting_type(kind.type, target.suffix)
+            if wanted_type != kind.type:
+                edit.rewriting.add(kind.part, edit.read(kind.part), wanted_type)
         changed = _Copying(having, edit, Carriage(package, edit)).copied(wanted)
         edit.rewriting.save(target)
     return Applied(len(changed), changed, tuple(edit.warnings), tuple(edit.external))

@@ -35,7 +35,7 @@ class DeckParts:
     def __init__(self, parts: Package | Rewriting, main: str) -> None:
         self.main = main
         self._parts = parts
-        self._roots: dict[str, etree._Element] = {}
+        self._roots: dict[str, tuple[etree._Element, int]] = {}
         self._kept_bytes = 0
 
     def __contains__(self, part: str) -> bool:
@@ -62,8 +62,8 @@ class DeckParts:
             self._kept_bytes += len(data)
             if self._kept_bytes > _MOST_KEPT_BYTES:
                 raise FileReadFailed(f"{self.name} has masters and layouts too large to look at.")
-            self._roots[key] = self._parsed(data)
-        return self._roots[key]
+            self._roots[key] = (self._parsed(data), len(data))
+        return self._roots[key][0]
 
     def fresh(self, part: str) -> etree._Element:
         """Return a part's tree for whoever looks at it once or changes it; raises as `root`."""
@@ -71,7 +71,8 @@ class DeckParts:
 
     def forget(self, part: str) -> None:
         """Have a part be parsed anew: it is not what it was."""
-        self._roots.pop(part.casefold(), None)
+        _, size_bytes = self._roots.pop(part.casefold(), (None, 0))
+        self._kept_bytes -= size_bytes
 
     def relations(self, part: str) -> Mapping[str, Relation]:
         """Return a part's relations by their ids."""

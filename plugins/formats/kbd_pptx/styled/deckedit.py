@@ -1,5 +1,6 @@
 """A deck that gets something: its parts while they are changed, by the usual names."""
 
+import re
 from pathlib import PurePath
 
 from lxml import etree
@@ -7,7 +8,8 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc import Rewriting, strict, transitional, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent
-from kbd_pptx.family import FAMILY
+from kbd_pptx.edits.percentages import as_strict
+from kbd_pptx.edits.suffixes import check_new_name
 from kbd_pptx.slides import P
 from kbd_pptx.styled.deck import Deck, DeckParts, read_deck
 
@@ -17,6 +19,7 @@ _FIRST_ID = 2147483648
 """The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
 
 _MOST_ID = 4294967295
+_SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
 
 
 class DeckEdit(DeckParts):
@@ -65,6 +68,19 @@ class DeckEdit(DeckParts):
         plain = transitional(data)
         return strict(plain) if self.rewriting.is_strict else plain
 
+    def fit_numbers(self, root: etree._Element) -> None:
+        """Write shares as this deck's variant does: "75%" in a strict one, 75000 in others.
+
+        ISO 29500-1, 22.9.2.9, against 29500-4, 20.1.10.40.
+        """
+        if self.rewriting.is_strict:
+            as_strict(root)
+            return
+        for element in root.iter():
+            for key, value in element.attrib.items():
+                if _SHARE.fullmatch(str(value)):
+                    element.set(key, str(round(float(str(value)[:-1]) * 1000)))
+
     def free_id(self) -> str:
         """Return an id for a master or a layout, which none of them has."""
         taken = set()
@@ -89,12 +105,9 @@ def new_deck(name: str) -> DeckEdit:
         name: Its file name, whose suffix says of which kind it is.
 
     Raises:
-        ValidationFailed: No deck is made under such a suffix.
+        ValidationFailed: It promises macros, or a template.
     """
-    suffix = PurePath(name).suffix.lower()
-    kinds = {meant: type_ for type_, meant in FAMILY.types.items()}
-    if suffix not in kinds or "macroEnabled" in kinds[suffix]:
-        raise ValidationFailed(f"A new deck cannot be a {suffix or 'file without a suffix'}.")
+    main_type = check_new_name(PurePath(name).suffix)
     deck = blank_deck()
     main = str(deck.part.partname).lstrip("/")
-    return DeckEdit(unlent(deck, name, kinds[suffix]), main, is_new=True)
+    return DeckEdit(unlent(deck, name, main_type), main, is_new=True)

@@ -45,7 +45,8 @@ _NOT_CARRIED = frozenset(("lvl",))
 
 def local(element: etree._Element) -> str:
     """Return an element's name without its namespace, "" for a comment."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def level_of(style: etree._Element | None, level: int) -> etree._Element | None:
@@ -92,12 +93,17 @@ def pick_groups(
     groups: Sequence[Sequence[str]] = _LETTER_GROUPS,
 ) -> None:
     """Give an element a copy of the nearest child of each group, in the order of the groups."""
-    for group in groups:
-        found = next((child for each in chain for child in each if local(child) in group), None)
-        if found is not None:
-            copied = deepcopy(found)
-            copied.tail = None
-            made.append(copied)
+    places = {name: place for place, group in enumerate(groups) for name in group}
+    nearest: dict[int, etree._Element] = {}
+    for each in chain:
+        for child in each:
+            place = places.get(local(child))
+            if place is not None:
+                nearest.setdefault(place, child)
+    for _, found in sorted(nearest.items()):
+        copied = deepcopy(found)
+        copied.tail = None
+        made.append(copied)
 
 
 def fixed(look: etree._Element, source: Palette, target: Palette) -> None:

@@ -134,14 +134,14 @@ class _Listing:
         for layout in master.layouts:
             self._add_layout(index, master, layout)
         for kind in KINDS:
-            looks = style_looks(self._parts, master, kind)
+            levels = LEVELS if kind == "body" else 1
+            looks = style_looks(around, root, kind, levels)
             if looks is None:
                 continue
             name = style_label(master, kind, several=several)
-            levels = LEVELS if kind == "body" else 1
             told = [
                 {"level": level + 1, **describe_level(look, palette)}
-                for level, look in enumerate(looks[:levels])
+                for level, look in enumerate(looks)
             ]
             style = {"master": index, "kind": kind, "levels": told}
             self._answer.add("text_styles", style | {"asset_id": f"text_style:{name}"})

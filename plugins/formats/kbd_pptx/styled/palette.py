@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import msgspec
 from lxml import etree
 
+from kbd_pptx.slides import A
 from kbd_pptx.styled.deck import short
 
 __all__ = ["SLOTS", "Palette", "number", "read_palette"]
@@ -109,15 +110,14 @@ def read_palette(theme: etree._Element | None, clr_map: etree._Element | None) -
     mapping = _mapping(clr_map) if clr_map is not None else _PLAIN_MAP
     if theme is None:
         return Palette(mapping=mapping)
-    colours = {}
-    for slot in SLOTS:
-        entry = theme.find(f".//{{*}}clrScheme/{{*}}{slot}")
-        if entry is not None:
-            colours[slot] = Palette().rgb(entry)
+    plain = Palette()
+    scheme = theme.find(f"{A}themeElements/{A}clrScheme")
+    entries = scheme if scheme is not None else ()
+    colours = {_name(entry): plain.rgb(entry) for entry in entries if _name(entry) in SLOTS}
     fonts = {}
     for mark, kind in (("mj", "majorFont"), ("mn", "minorFont")):
         for script, name in (("lt", "latin"), ("ea", "ea"), ("cs", "cs")):
-            entry = theme.find(f".//{{*}}fontScheme/{{*}}{kind}/{{*}}{name}")
+            entry = theme.find(f"{A}themeElements/{A}fontScheme/{A}{kind}/{A}{name}")
             fonts[f"+{mark}-{script}"] = short(entry.get("typeface")) if entry is not None else ""
     return Palette(short(theme.get("name")), colours, fonts, mapping)
 
@@ -138,7 +138,8 @@ def _mapping(element: etree._Element) -> dict[str, str]:
 
 
 def _name(element: etree._Element) -> str:
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def _changed(rgb: str, colour: etree._Element) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from lxml import etree
 
 from kbd_pptx.slides import A, P
-from kbd_pptx.styled.deck import DeckParts, Master, short, unique
-from kbd_pptx.styled.inheritance import Scope, placeholders, scope, shapes
+from kbd_pptx.styled.deck import Master, short, unique
+from kbd_pptx.styled.inheritance import Scope, placeholders, shapes
 from kbd_pptx.styled.levels import LETTER_ATTRIBUTES, LEVELS, level_of, local, merged
 
 __all__ = [
@@ -37,13 +37,17 @@ def style_label(master: Master, kind: str, *, several: bool) -> str:
     return f"{master.label}/{kind}" if several else kind
 
 
-def style_looks(parts: DeckParts, master: Master, kind: str) -> list[etree._Element] | None:
+def style_looks(
+    around: Scope, master: etree._Element, kind: str, levels: int
+) -> list[etree._Element] | None:
     """Return the looks of a master's style as they come out; None if it has no such style."""
-    around = scope(parts, master, of="master")
     if around.style(kind) is None:
         return None
-    chains = (style_chain(around, parts.root(master.part), kind, level) for level in range(LEVELS))
-    return [merged((*chain, level_of(around.default, level))) for level, chain in enumerate(chains)]
+    found = []
+    for level in range(levels):
+        chain = style_chain(around, master, kind, level)
+        found.append(merged((*chain, level_of(around.default, level))))
+    return found
 
 
 def style_chain(
