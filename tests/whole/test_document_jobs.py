@@ -10,10 +10,9 @@ from typing import Any
 import docx
 import pptx
 import pytest
-from pypdf import PdfWriter
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
+from pdf_forge import text_pages
 from real_daemon import RealDaemon
 
 BRIEFING = """# Execution Plan
@@ -40,24 +39,6 @@ The new name in letter.docx and talk.pptx
 ## Notes
 - nothing else changes
 """
-
-
-def _pdf(path: Path, *pages: str) -> None:
-    """Write a PDF with one line of text a page."""
-    writer = PdfWriter()
-    font = DictionaryObject({
-        NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1"),
-        NameObject("/BaseFont"): NameObject("/Helvetica"),
-    })  # fmt: skip
-    for line in pages:
-        page = writer.add_blank_page(595, 842)
-        fonts = DictionaryObject({NameObject("/F1"): font})
-        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
-        stream = DecodedStreamObject()
-        stream.set_data(f"BT /F1 14 Tf 72 770 Td ({line}) Tj ET".encode())
-        page[NameObject("/Contents")] = stream
-    with path.open("wb") as file:
-        writer.write(file)
 
 
 def _report(path: Path) -> None:
@@ -146,8 +127,8 @@ def _rename(body: dict[str, Any]) -> Reply:
 
 def _item(body: dict[str, Any]) -> str:
     """The item that the model is asked to do, "" in other phases."""
-    said = "\n".join(str(m["content"]) for m in body["messages"])
-    found = re.search(r"<item>(.*?)</item>", said, re.DOTALL)
+    said = "\n".join(str(m["content"]) for m in body["messages"] if m["role"] == "user")
+    found = re.search(r"<item[^>]*>(.*?)</item>", said, re.DOTALL)
     return found[1] if found else ""
 
 
@@ -178,7 +159,7 @@ def test_a_deck_is_made_from_a_pdf_and_a_document(
     """What stands on page 2 and in a section is on the slides, and the sources are as they were."""
     report, figures = tmp_path / "report.docx", tmp_path / "figures.pdf"
     _report(report)
-    _pdf(figures, "Contents", "Revenue 4.2 million")
+    figures.write_bytes(text_pages(["Contents", "Revenue 4.2 million"]))
     before = report.read_bytes(), figures.read_bytes()
     events, published = _run(
         short_dir / "h", anyio_backend, _brief, "a briefing deck, please", report, figures

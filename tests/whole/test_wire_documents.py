@@ -67,7 +67,7 @@ def test_a_document_is_made_looked_at_and_copied_from(daemon: RealDaemon) -> Non
     assert "North" in daemon.ask("DocxExtractText", **asked)["text"]
     assert "North" in daemon.ask("DocxExtractText", **asked, section="Findings")["text"]
     assets = {each["asset_id"] for each in daemon.ask("DocxGetStyles", **asked)["assets"]}
-    assert "paragraph_style:Heading 1" in assets
+    assert "paragraph_style:Heading1" in assets
     copied = daemon.ask(
         "DocxCopyAssets", workbench_id=workbench_id, source_path="report.docx",
         target_path="new.docx", assets=["paragraph_style:Heading 1"],
