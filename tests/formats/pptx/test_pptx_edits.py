@@ -12,6 +12,9 @@ from pptx.util import Inches, Pt
 from deck_edits import edit, make, slides, texts
 from kbd.errors import ValidationFailed
 
+# python-pptx tells no types of it.
+COLOUR: Any = RGBColor
+
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
@@ -32,7 +35,7 @@ def talk(tmp_path: Path) -> Path:
         paragraph.level = level
         run = paragraph.add_run()
         run.text, run.font.italic = text, True
-        run.font.color.rgb = RGBColor.from_string(f"1122{0x33 + level:02X}")
+        run.font.color.rgb = COLOUR(0x11, 0x22, 0x33 + level)
     second = deck.slides.add_slide(deck.slide_layouts[3])
     second.shapes.title.text_frame.text = "Two"
     second.placeholders[1].text_frame.text = "left"
@@ -154,7 +157,7 @@ def test_a_body_never_overwrites_a_title(out: Path) -> None:
     )
 
     title, box = slides(out)[0].shapes
-    assert (title.text_frame.text, box.text_frame.text) == ("Title", "one\ntwo")  # type: ignore[attr-defined]
+    assert (title.text_frame.text, box.text_frame.text) == ("Title", "one\ntwo")
     layout = slides(out)[0].slide_layout.placeholders[0]
     assert box.top >= layout.top + layout.height
     assert "text box" in applied.warnings[0]
