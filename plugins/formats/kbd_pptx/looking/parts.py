@@ -6,8 +6,14 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc import Package, Relation, read_transitional, reading_errors, xml_root
+from kbd_pptx.looking.names import P
 
-__all__ = ["Parts"]
+__all__ = ["SHAPE_TAGS", "Parts"]
+
+SHAPE_TAGS = tuple(
+    f"{P}{name}" for name in ("sp", "pic", "graphicFrame", "grpSp", "cxnSp", "contentPart")
+)
+"""The shapes that there are (ECMA-376, part 1, 19.3.1.45)."""
 
 MAX_PART_MARKS = 1_000_000
 """Angle brackets in one part. A parsed element takes some 100 bytes and up, so that a part of this
@@ -15,6 +21,10 @@ many stays within 200 MiB; the largest slide of real decks has some 30,000."""
 
 MAX_DECK_MARKS = 12_000_000
 """The same of all parts that one call parses, for time: that many take some seconds."""
+
+MAX_SLIDE_SHAPES = 10_000
+MAX_DECK_SHAPES = 100_000
+"""Shapes on one slide, and of all slides that one call looks into: some seconds of work."""
 
 
 class Parts:
@@ -27,6 +37,7 @@ class Parts:
     def __init__(self, package: Package) -> None:
         self.package = package
         self._marks_left = MAX_DECK_MARKS
+        self._shapes_left = MAX_DECK_SHAPES
         self._relations: dict[str, Mapping[str, Relation]] = {}
 
     def root(self, part: str) -> etree._Element:
@@ -45,11 +56,27 @@ class Parts:
             )
         self._marks_left -= marks
         if self._marks_left < 0:
-            raise FileReadFailed(
-                f"{name} is too large to be read at once; read its slides one by one."
-            )
+            raise self._too_large()
         with reading_errors(name):
             return xml_root(data, name)
+
+    def count_shapes(self, tree: etree._Element) -> None:
+        """Count what may be shapes of a slide; raises FileReadFailed if they are too many."""
+        shapes = sum(1 for _ in tree.iter(*SHAPE_TAGS))
+        if shapes > MAX_SLIDE_SHAPES:
+            raise FileReadFailed(
+                f"{self.package.name} is refused: a slide has {shapes:,} shapes; the limit is "
+                f"{MAX_SLIDE_SHAPES:,}."
+            )
+        self._shapes_left -= shapes
+        if self._shapes_left < 0:
+            raise self._too_large()
+
+    def _too_large(self) -> FileReadFailed:
+        name = self.package.name
+        return FileReadFailed(
+            f"{name} is too large to be read at once; read its slides one by one."
+        )
 
     def relations(self, part: str) -> Mapping[str, Relation]:
         """Return a part's relations by id; raises FileReadFailed if they are damaged."""

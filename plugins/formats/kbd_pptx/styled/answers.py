@@ -6,6 +6,9 @@ from typing import Any
 __all__ = ["Answer"]
 
 
+_MOST_NOTES = 40
+
+
 class Answer:
     """Lists of plain values, each of which ends at its limit; what comes after is counted.
 
@@ -36,7 +39,10 @@ class Answer:
 
     def note(self, text: str) -> None:
         """Say in words what was left out."""
-        self._notes.append(text)
+        if len(self._notes) < _MOST_NOTES:
+            self._notes.append(text)
+        else:
+            self.leave_out("notes", 1)
 
     def plain(self) -> dict[str, Any]:
         """Return the lists and `left_out`."""

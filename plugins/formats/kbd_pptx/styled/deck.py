@@ -1,27 +1,26 @@
 """A deck's presentation, masters and layouts: which parts they are, and what people call them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc import Package, Relation, Rewriting, reading_errors, transitional, xml_root
+from kbd_pptx.looking.parts import MAX_DECK_MARKS, MAX_PART_MARKS
 from kbd_pptx.slides import P, R
 
 __all__ = ["Deck", "DeckParts", "Layout", "Master", "flag", "read_deck", "short", "unique"]
 
-_MOST_BYTES = 12 << 20
-"""Of one part that is taken apart here; its tree takes up to forty times as much."""
+_MOST_MARKS = 200_000
+"""Angle brackets in a presentation, master, layout or theme, whose trees are kept; the largest of
+real decks have some 40,000. What looks through a tree for every placeholder counts on it."""
 
-_MOST_KEPT_BYTES = 24 << 20
-"""Of all parts whose trees are kept."""
+_MOST_KEPT_MARKS = 2_000_000
+"""In all trees that are kept; a parsed element takes some 100 bytes and up."""
 
 _MOST_LETTERS = 100
 """Of a name that is shown."""
-
-T = TypeVar("T")
 
 
 class DeckParts:
@@ -36,7 +35,8 @@ class DeckParts:
         self.main = main
         self._parts = parts
         self._roots: dict[str, tuple[etree._Element, int]] = {}
-        self._kept_bytes = 0
+        self._kept_marks = 0
+        self._marks_left = MAX_DECK_MARKS
 
     def __contains__(self, part: str) -> bool:
         return part in self._parts
@@ -58,21 +58,26 @@ class DeckParts:
         """
         key = part.casefold()
         if key not in self._roots:
-            data = self._data(part)
-            self._kept_bytes += len(data)
-            if self._kept_bytes > _MOST_KEPT_BYTES:
+            data = transitional(self._parts.read(part))
+            marks = self._checked(part, data, _MOST_MARKS)
+            self._kept_marks += marks
+            if self._kept_marks > _MOST_KEPT_MARKS:
                 raise FileReadFailed(f"{self.name} has masters and layouts too large to look at.")
-            self._roots[key] = (self._parsed(data), len(data))
+            self._roots[key] = (self._parsed(data), marks)
         return self._roots[key][0]
 
     def fresh(self, part: str) -> etree._Element:
         """Return a part's tree for whoever looks at it once or changes it; raises as `root`."""
-        return self._parsed(self._data(part))
+        data = transitional(self._parts.read(part))
+        self._marks_left -= self._checked(part, data, MAX_PART_MARKS)
+        if self._marks_left < 0:
+            raise FileReadFailed(f"{self.name} is too large to be looked at as a whole.")
+        return self._parsed(data)
 
     def forget(self, part: str) -> None:
         """Have a part be parsed anew: it is not what it was."""
-        _, size_bytes = self._roots.pop(part.casefold(), (None, 0))
-        self._kept_bytes -= size_bytes
+        _, marks = self._roots.pop(part.casefold(), (None, 0))
+        self._kept_marks -= marks
 
     def relations(self, part: str) -> Mapping[str, Relation]:
         """Return a part's relations by their ids."""
@@ -90,11 +95,13 @@ class DeckParts:
         """Return a part's type."""
         return self._parts.content_type(part)
 
-    def _data(self, part: str) -> bytes:
-        data = transitional(self._parts.read(part))
-        if len(data) > _MOST_BYTES:
-            raise FileReadFailed(f"{self.name}: {part} is too large to look at.")
-        return data
+    def _checked(self, part: str, data: bytes, most: int) -> int:
+        marks = data.count(b"<")
+        if marks > most:
+            raise FileReadFailed(
+                f"{self.name}: {part} has {marks // 2:,} elements or more, too many to look at."
+            )
+        return marks
 
     def _parsed(self, data: bytes) -> etree._Element:
         with reading_errors(self.name):
@@ -169,15 +176,29 @@ def read_deck(parts: DeckParts) -> Deck:
     names = [_master_name(parts, part) for part in found]
     labels = unique(names)
     several = len(found) > 1
-    used: dict[str, None] = {}
-    masters = [
-        _read_master(parts, part, name, label, f"{label}/" if several else "", used)
-        for part, name, label in zip(found, names, labels, strict=True)
+    layouts = [
+        (part, label, index, layout)
+        for part, label in zip(found, labels, strict=True)
+        for index, layout in enumerate(
+            _listed(parts, part, parts.root(part), "sldLayoutIdLst/sldLayoutId")
+        )
     ]
+    own = [_own_name(parts.root(part)) or f"Layout {index}" for _, _, index, part in layouts]
+    whole = [
+        f"{label}/{name}" if several else name
+        for (_, label, _, _), name in zip(layouts, own, strict=True)
+    ]
+    made: dict[str, list[Layout]] = {part: [] for part in found}
+    for (master, _, index, part), name, label in zip(layouts, own, unique(whole), strict=True):
+        kind = short(parts.root(part).get("type"))
+        made[master].append(Layout(part, name, label, kind, index))
     return Deck(
         width=_measure(size, "cx", 9144000),
         height=_measure(size, "cy", 6858000),
-        masters=tuple(masters),
+        masters=tuple(
+            Master(part, name, label, parts.related(part, "theme"), tuple(made[part]))
+            for part, name, label in zip(found, names, labels, strict=True)
+        ),
         slides=tuple(_slides(parts, root)),
     )
 
@@ -229,27 +250,6 @@ def _slides(parts: DeckParts, root: etree._Element) -> list[str]:
         there = relation is not None and not relation.external and relation.target in parts
         found.append(relation.target if relation is not None and there else "")
     return found
-
-
-def _read_master(
-    parts: DeckParts, part: str, name: str, label: str, prefix: str, used: dict[str, None]
-) -> Master:
-    found = _listed(parts, part, parts.root(part), "sldLayoutIdLst/sldLayoutId")
-    names = [_own_name(parts.root(each)) or f"Layout {count}" for count, each in enumerate(found)]
-    layouts = []
-    for index, (layout, own) in enumerate(zip(found, names, strict=True)):
-        made = _free(f"{prefix}{own}", used)
-        layouts.append(Layout(layout, own, made, short(parts.root(layout).get("type")), index))
-    return Master(part, name, label, parts.related(part, "theme"), tuple(layouts))
-
-
-def _free(label: str, used: dict[str, None]) -> str:
-    made, count = label, 1
-    while made.casefold() in used:
-        count += 1
-        made = f"{label}#{count}"
-    used.setdefault(made.casefold())
-    return made
 
 
 def _master_name(parts: DeckParts, part: str) -> str:

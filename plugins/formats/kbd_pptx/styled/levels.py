@@ -6,6 +6,7 @@ A look is an element like `a:lvl1pPr`: its attributes and children are those of 
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
+from itertools import islice
 
 from lxml import etree
 
@@ -39,6 +40,9 @@ _LETTER_GROUPS = (
     ("uFillTx", "uFill"), ("latin",), ("ea",), ("cs",), ("sym",),
 )  # fmt: skip
 """The children in the order of the schema; of those in a group only one may stand."""
+
+_MOST_SAID = 50
+"""Attributes and children of one element that are looked at; the schema has no more of them."""
 
 _NOT_CARRIED = frozenset(("lvl",))
 
@@ -96,7 +100,7 @@ def pick_groups(
     places = {name: place for place, group in enumerate(groups) for name in group}
     nearest: dict[int, etree._Element] = {}
     for each in chain:
-        for child in each:
+        for child in islice(each, _MOST_SAID):
             place = places.get(local(child))
             if place is not None:
                 nearest.setdefault(place, child)
@@ -150,7 +154,7 @@ def _take_attributes(
     made: etree._Element, chain: Sequence[etree._Element], names: Sequence[str] | None
 ) -> None:
     for each in chain:
-        for key, value in each.attrib.items():
+        for key, value in islice(each.attrib.items(), _MOST_SAID):
             wanted = key not in _NOT_CARRIED if names is None else key in names
             if wanted and made.get(key) is None:
                 made.set(key, value)

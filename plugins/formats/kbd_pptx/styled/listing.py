@@ -4,6 +4,7 @@ It is for a model to read, so it is bounded everywhere; `left_out` says what the
 """
 
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -98,7 +99,7 @@ class _Listing:
                 self._answer.note(f"{carrier.place}: {error.message}")
         for entry in self._media.values():
             self._answer.add("images", entry)
-        for name, entry in self._texts[:_TEXT_ASSETS]:
+        for name, entry in self._texts:
             self._add_asset("text_style", name, **entry)
         for name, count in self._fonts.most_common():
             theme = {"of_theme": True} if name in self._theme_fonts else {}
@@ -122,6 +123,10 @@ class _Listing:
             if name := palette.font(font):
                 self._theme_fonts.add(name)
                 self._fonts.setdefault(name, 0)
+        if not self._answer.room("masters"):
+            self._answer.leave_out("masters", 1)
+            self._answer.leave_out("layouts", len(master.layouts))
+            return
         entry = {
             "index": index,
             "name": master.name,
@@ -150,6 +155,10 @@ class _Listing:
             self._add_asset("theme", master.label)
 
     def _add_layout(self, index: int, master: Master, layout: Layout) -> None:
+        self._add_asset("layout", layout.label)
+        if not self._answer.room("layouts"):
+            self._answer.leave_out("layouts", 1)
+            return
         root = self._parts.root(layout.part)
         around = scope(self._parts, master, layout.part, of="layout")
         entry: dict[str, Any] = {
@@ -168,7 +177,6 @@ class _Listing:
         if len(found) > _MOST_PLACEHOLDERS:
             entry["more_placeholders"] = len(found) - _MOST_PLACEHOLDERS
         self._answer.add("layouts", entry | {"asset_id": f"layout:{layout.label}"})
-        self._add_asset("layout", layout.label)
 
     def _add_carried(self, carrier: Carrier) -> None:
         """Note the pictures of a slide, layout or master, and the fonts that it names."""
@@ -189,7 +197,7 @@ class _Listing:
             return
         master = self._deck.master_of(carrier.layout)
         around = scope(self._parts, master, carrier.layout if master else "", of="slide")
-        for name, shape in found.items():
+        for name, shape in islice(found.items(), _TEXT_ASSETS - len(self._texts)):
             told = describe_letters(shape_looks(around, shape)[0], around.palette)
             entry = {"font_name": told["font_name"], "font_size": told["font_size"]}
             self._texts.append((f"{carrier.place}/{name}", entry))

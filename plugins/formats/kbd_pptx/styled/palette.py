@@ -6,6 +6,7 @@ the like (ECMA-376 part 1, 20.1.2.3 and 19.3.1.6). People and models want RRGGBB
 
 import colorsys
 from collections.abc import Mapping
+from itertools import islice
 
 import msgspec
 from lxml import etree
@@ -36,6 +37,9 @@ _NAMED = {
 """The commonest of the colours with names; others are left out of answers."""
 
 _SYSTEM = {"windowText": "000000", "window": "FFFFFF"}
+_MOST_CHANGES = 20
+"""Of one colour; programs write three at most."""
+
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
@@ -147,7 +151,7 @@ def _changed(rgb: str, colour: etree._Element) -> str:
     if not rgb:
         return ""
     parts = [int(rgb[place : place + 2], 16) / 255 for place in (0, 2, 4)]
-    for change in colour:
+    for change in islice(colour, _MOST_CHANGES):
         name, share = _name(change), number(change.get("val"))
         if name in ("tint", "shade"):
             # These mix light, not what stands for it in the file.

@@ -2,12 +2,13 @@
 
 import io
 import posixpath
+import struct
 import warnings
 from collections.abc import Iterator
 
 import msgspec
 from lxml import etree
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from kbd_pptx.looking.boxes import UNMOVED, Box, inside
 from kbd_pptx.slides import A, P, R
@@ -126,8 +127,10 @@ def pixel_size(data: bytes) -> tuple[int, int] | None:
         try:
             with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
                 return image.size
-        except (UnidentifiedImageError, OSError, ValueError, SyntaxError, KeyError,
+        except (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError,
+                RuntimeError, SyntaxError, TypeError, ValueError, struct.error,
                 Image.DecompressionBombError):  # fmt: skip
+            # What a damaged picture makes of the code that reads its head is not told anywhere.
             return None
 
 
