@@ -20,27 +20,27 @@ class Body:
         element: The body.
 
     Attributes:
+        blocks: Its paragraphs and tables in order.
         paragraphs: Its paragraphs; the first one is number 1.
         tables: Its tables; the first one has index 0.
+        section: The settings of the last section, None if there are none.
     """
 
     def __init__(self, element: etree._Element) -> None:
         self.element = element
+        self.blocks: list[etree._Element] = []
         self.paragraphs: list[etree._Element] = []
         self.tables: list[etree._Element] = []
+        self.section: etree._Element | None = None
         self.count()
         self._ended_in = self._last_block()
 
     def count(self) -> None:
         """Count anew, after what may have changed anything."""
-        found = list(blocks(self.element))
-        self.paragraphs = [block for block in found if block.tag == PARAGRAPH]
-        self.tables = [block for block in found if block.tag == TABLE]
-
-    @property
-    def section(self) -> etree._Element | None:
-        """The settings of the last section."""
-        return self.element.find(SECTION)
+        self.blocks = list(blocks(self.element))
+        self.paragraphs = [block for block in self.blocks if block.tag == PARAGRAPH]
+        self.tables = [block for block in self.blocks if block.tag == TABLE]
+        self.section = next(self.element.iterchildren(SECTION, reversed=True), None)
 
     def paragraph(self, number: int) -> etree._Element:
         """Return a paragraph by its number from 1; raises ValidationFailed."""
@@ -59,11 +59,12 @@ class Body:
     def append(self, block: etree._Element) -> None:
         """Put a block at the end, before the settings of the last section."""
         section = self.section
-        if section is not None and not _has_blocks_behind(section):
+        if section is not None and _neighbour(section, before=False) is None:
             section.addprevious(block)
         else:
             self.element.append(block)
-        self._take_note(block, len(self.paragraphs), len(self.tables))
+        self.blocks.append(block)
+        (self.paragraphs if block.tag == PARAGRAPH else self.tables).append(block)
 
     def insert(self, number: int, paragraph: etree._Element) -> None:
         """Put a paragraph where it will have a number.
@@ -79,9 +80,22 @@ class Body:
                 f"Paragraph {number} cannot be inserted; {self._has()}, so that the last place is "
                 f"{len(self.paragraphs) + 1}."
             )
-        place = _outermost(self.paragraph(number), self.element, is_first=True)
-        place.addprevious(paragraph)
+        behind = self.paragraph(number)
+        _outermost(behind, self.element, is_first=True).addprevious(paragraph)
+        self.blocks.insert(self.blocks.index(behind), paragraph)
         self.paragraphs.insert(number - 1, paragraph)
+
+    def around(self, first: int, last: int) -> list[etree._Element]:
+        """Return paragraphs with the tables between, and one block before and behind if any."""
+        start = self.blocks.index(self.paragraph(first))
+        end = self.blocks.index(self.paragraph(last), start)
+        return self.blocks[max(start - 1, 0) : end + 2]
+
+    def forget(self, first: int, last: int) -> None:
+        """Take no more account of paragraphs, which were taken out."""
+        gone = set(self.paragraphs[first - 1 : last])
+        self.blocks = [block for block in self.blocks if block not in gone]
+        del self.paragraphs[first - 1 : last]
 
     def insert_table(self, after: int | None, table: etree._Element) -> int:
         """Put a table behind a paragraph, at the beginning (0) or at the end (None).
@@ -113,21 +127,13 @@ class Body:
         if after:
             _outermost(self.paragraph(after), self.element, is_first=False).addnext(table)
             return
-        first = next(blocks(self.element), None)
-        if first is None:
+        if not self.blocks:
             self.append(table)
         else:
-            _outermost(first, self.element, is_first=True).addprevious(table)
-
-    def _take_note(self, block: etree._Element, paragraphs: int, tables: int) -> None:
-        if block.tag == PARAGRAPH:
-            self.paragraphs.insert(paragraphs, block)
-        elif block.tag == TABLE:
-            self.tables.insert(tables, block)
+            _outermost(self.blocks[0], self.element, is_first=True).addprevious(table)
 
     def _last_block(self) -> etree._Element | None:
-        *_, last = (None, *blocks(self.element))
-        return last
+        return self.blocks[-1] if self.blocks else None
 
     def _has(self) -> str:
         count = len(self.paragraphs)
@@ -162,7 +168,3 @@ def _neighbour(element: etree._Element, *, before: bool) -> etree._Element | Non
         if found.tag in (PARAGRAPH, TABLE) or next(blocks(found), None) is not None:
             return found
     return None
-
-
-def _has_blocks_behind(section: etree._Element) -> bool:
-    return _neighbour(section, before=False) is not None

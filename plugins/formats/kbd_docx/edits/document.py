@@ -30,5 +30,5 @@ class DocumentEdit:
         self.notices = Notices()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.notices)
-        styles = Styles(document, self.notices.warn)
+        styles = Styles(document, is_strict=is_strict, warn=self.notices.warn)
         self.writer = Writer(styles, is_strict=is_strict, warn=self.notices.warn)

@@ -7,8 +7,8 @@ from docx.oxml.text.paragraph import CT_P
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.blocks import PARAGRAPH, TABLE, W, blocks
-from kbd_docx.edits.body import SECTION
+from kbd_docx.blocks import TABLE, W, blocks
+from kbd_docx.edits.body import SECTION, Body
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.flow import MC
 from kbd_docx.edits.losses import losses
@@ -37,7 +37,7 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
         ValidationFailed: A paragraph cannot be made.
     """
     body = edit.body
-    section = _last_section(body.element)
+    section = _last_section(body)
     doomed = [each for each in body.element if each is not section]
     if told := losses(doomed):
         edit.notices.warn(f"The old body is gone, and with it {told}.")
@@ -86,37 +86,39 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
     body.paragraph(last)
     doomed = body.paragraphs[first - 1 : last]
     _check_places(doomed)
-    found = list(blocks(body.element))
-    _move_sections(found, doomed)
+    around = body.around(first, last)
+    _move_sections(around, set(doomed))
     if told := losses(doomed):
         edit.notices.warn(f"With the deleted text went {told}.")
     named = named_relations(doomed)
     parents = [parent for each in doomed if (parent := each.getparent()) is not None]
-    take_out(doomed, _refuge(found, doomed))
+    # The nearest paragraph that stays keeps what belongs to more than what goes.
+    staying = body.paragraphs[first - 2 : first - 1] or body.paragraphs[last : last + 1]
+    take_out(doomed, staying[0] if staying else None)
     for parent in parents:
         _take_out_empty(edit, parent)
-    body.count()
-    if not body.paragraphs and not body.tables:
+    body.forget(first, last)
+    if not body.blocks:
         body.append(OxmlElement("w:p"))
         edit.notices.warn("A document needs a paragraph; one without text is left.")
-    _tell_touching(edit, found, doomed)
+    _tell_touching(edit, around, set(doomed))
     drop_relations(edit.document, named)
     if first == last:
         return f"paragraph {first}: deleted"
     return f"paragraphs {first}-{last}: deleted"
 
 
-def _last_section(body: etree._Element) -> etree._Element | None:
+def _last_section(body: Body) -> etree._Element | None:
     """Return the settings of the last section, with the headers and footers that it shows."""
-    section = body.find(SECTION)
+    section = body.section
     inherited: dict[tuple[str, str | None], etree._Element] = {}
-    sections = [each for block in blocks(body) for each in block.findall(f"{W}pPr/{SECTION}")]
+    sections = [each for block in body.blocks for each in block.findall(f"{W}pPr/{SECTION}")]
     for each in (*sections, *([section] if section is not None else [])):
         for reference in each.iterchildren(*_REFERENCES):
             inherited[reference.tag, reference.get(f"{W}type")] = reference
     if section is None and inherited:
         section = OxmlElement("w:sectPr")
-        body.append(section)
+        body.element.append(section)
     if section is not None:
         for place, reference in enumerate(inherited.values()):
             if reference.getparent() is not section:
@@ -140,15 +142,15 @@ def _check_places(doomed: list[etree._Element]) -> None:
                 )
 
 
-def _move_sections(found: list[etree._Element], doomed: list[etree._Element]) -> None:
+def _move_sections(around: list[etree._Element], doomed: set[etree._Element]) -> None:
     """Have sections that end in doomed paragraphs end in the paragraphs before them.
 
     Raises:
         ValidationFailed: There is none, or another section ends there.
     """
-    doomed_set, kept = set(doomed), None
-    for block in found:
-        if block not in doomed_set:
+    kept = None
+    for block in around:
+        if block not in doomed:
             kept = block
             continue
         section = block.find(f"{W}pPr/{SECTION}")
@@ -161,23 +163,6 @@ def _move_sections(found: list[etree._Element], doomed: list[etree._Element]) ->
             )
         assert isinstance(kept, CT_P), "the library has classes for paragraphs"
         kept.set_sectPr(section)  # type: ignore[arg-type] # it is one by its name
-
-
-def _refuge(found: list[etree._Element], doomed: list[etree._Element]) -> etree._Element | None:
-    """Return the kept paragraph before the doomed ones, else the one behind them."""
-    doomed_set = set(doomed)
-    before = None
-    is_behind = False
-    for block in found:
-        if block in doomed_set:
-            is_behind = True
-            if before is not None:
-                return before
-        elif block.tag == PARAGRAPH:
-            if is_behind:
-                return block
-            before = block
-    return None
 
 
 def _take_out_empty(edit: DocumentEdit, parent: etree._Element) -> None:
@@ -194,13 +179,12 @@ def _take_out_empty(edit: DocumentEdit, parent: etree._Element) -> None:
 
 
 def _tell_touching(
-    edit: DocumentEdit, found: list[etree._Element], doomed: list[etree._Element]
+    edit: DocumentEdit, around: list[etree._Element], doomed: set[etree._Element]
 ) -> None:
-    doomed_set = set(doomed)
     kept = None
     is_between = False
-    for block in found:
-        if block in doomed_set:
+    for block in around:
+        if block in doomed:
             is_between = True
             continue
         if is_between and kept is not None and kept.tag == block.tag == TABLE:

@@ -7,7 +7,7 @@ from lxml import etree
 from kbd_docx.edits.flow import Piece
 from kbd_docx.edits.texts import T, set_text, text_node, text_nodes
 
-__all__ = ["folded", "hits", "put_in_place"]
+__all__ = ["folded", "hits", "put_in_place", "replaced"]
 
 Hit = tuple[int, int]
 """Where what was found begins and ends."""
@@ -35,6 +35,16 @@ def hits(text: str, search: str) -> Iterator[Hit]:
         end = start + len(search)
         yield start, end
         start = text.find(search, end)
+
+
+def replaced(text: str, found: Sequence[Hit], replacement: str) -> str:
+    """Return a text with hits in it replaced."""
+    kept_from = 0
+    parts = []
+    for start, end in found:
+        parts += [text[kept_from:start], replacement]
+        kept_from = end
+    return "".join((*parts, text[kept_from:]))
 
 
 def put_in_place(pieces: Sequence[Piece], found: Sequence[Hit], replacement: str) -> list[Piece]:

@@ -19,7 +19,7 @@ from kbd.opc import xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.edits.flow import MC, FieldState, Flow, Piece, computing_field, read_flow
 from kbd_docx.edits.noticing import Notices, listed
-from kbd_docx.edits.replacing import folded, hits, put_in_place
+from kbd_docx.edits.replacing import folded, hits, put_in_place, replaced
 from kbd_docx.edits.texts import clean
 from kbd_docx.operations import ReplaceText
 
@@ -123,7 +123,7 @@ class Stories:
             touched = put_in_place(pieces, found, replacement)
             computed.update(filter(None, map(computing_field, touched)))
             self._settle_controls(touched)
-            flow.text, _, _ = read_flow(flow.paragraph, flow.state)
+            flow.text = replaced(flow.text, found, replacement)
             story.folded.pop(place, None)
             changed.append((flow, len(found)))
         if changed and story.part is not None:

@@ -19,6 +19,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import template_roots
+from kbd_docx.edits.sides import name_sides
 
 __all__ = ["StyleType", "Styles"]
 
@@ -35,11 +36,12 @@ class Styles:
 
     Args:
         document: The document.
+        is_strict: Whether it is of the strict variant.
         warn: Gets what the reader must know.
     """
 
-    def __init__(self, document: Document, warn: Callable[[str], None]) -> None:
-        self._document, self._warn = document, warn
+    def __init__(self, document: Document, *, is_strict: bool, warn: Callable[[str], None]) -> None:
+        self._document, self._is_strict, self._warn = document, is_strict, warn
         self._known: dict[str, dict[str, etree._Element]] | None = None
         self._template: dict[str, dict[str, etree._Element]] | None = None
 
@@ -99,6 +101,8 @@ class Styles:
                 style.remove(element)
         self._set_base(style, type_, depth)
         self._bring_numbering(style)
+        if self._is_strict:
+            name_sides(style)
         self._root().append(style)
         for key in _names(style):
             self._styles.setdefault(type_, {}).setdefault(key, style)
@@ -163,6 +167,8 @@ class Styles:
         abstract.set(f"{W}abstractNumId", abstract_id)
         for link in abstract.iter(f"{W}pStyle"):
             link.set(_VALUE, style.get(_ID, ""))
+        if self._is_strict:
+            name_sides(abstract)
         made.set(f"{W}numId", made_id)
         for element in made.findall(f"{W}abstractNumId"):
             element.set(_VALUE, abstract_id)

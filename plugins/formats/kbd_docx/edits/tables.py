@@ -1,5 +1,6 @@
 """Operations on the tables of a body."""
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 
@@ -27,6 +28,10 @@ _A4_TEXT_TWIPS = 9026
 
 _LEAST_TWIPS = 1440
 _DIGITS = 6
+
+_LENGTH = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(|pt|in|cm|mm|pc|pi)")
+_UNITS = {"": 1, "pt": 20, "in": 1440, "cm": 1440 / 2.54, "mm": 144 / 2.54, "pc": 240, "pi": 240}
+"""Twips in a unit (ECMA-376, part 1, 22.9.2.15)."""
 
 _ROW, _CELL = f"{W}tr", f"{W}tc"
 _WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml"))
@@ -190,9 +195,15 @@ def _text_width(body: etree._Element, after: int | None) -> Length:
     margins = section.find(f"{W}pgMar") if section is not None else None
     if section is None or size is None or margins is None:
         return Twips(_A4_TEXT_TWIPS)
-    width = _number(size, "w") - _number(margins, "left") - _number(margins, "right")
+    width = _twips(size, "w") - _twips(margins, "left") - _twips(margins, "right")
     columns = max(1, _number(section.find(f"{W}cols"), "num"))
     return Twips(max(width // columns, _LEAST_TWIPS))
+
+
+def _twips(element: etree._Element, attribute: str) -> int:
+    """Return a length, which has a unit or is in twips; 0 if there is none that makes sense."""
+    found = _LENGTH.fullmatch(element.get(f"{W}{attribute}", ""))
+    return round(float(found[1]) * _UNITS[found[2]]) if found else 0
 
 
 def _section(body: etree._Element, after: int | None) -> etree._Element | None:

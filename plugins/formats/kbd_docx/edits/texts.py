@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 
-from docx.oxml.parser import OxmlElement
 from lxml import etree
 
 from kbd_docx.blocks import W
@@ -18,8 +17,9 @@ _LINE_ENDS = re.compile(r"\r\n?|[\v\u2028]")
 _CANNOT_STAND = re.compile(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 """What XML has no way to say (XML 1.0, 2.2); CR is taken for a line's end before."""
 
+_XML_BLANKS = " \t\r\n"
 _PARTS = re.compile(r"([\n\t])")
-_ELEMENTS = {"\n": "w:br", "\t": "w:tab"}
+_ELEMENTS = {"\n": f"{W}br", "\t": f"{W}tab"}
 
 
 def clean(text: str, warn: Callable[[str], None]) -> str:
@@ -50,14 +50,14 @@ def text_nodes(text: str) -> Iterator[etree._Element]:
     """Yield the elements of a run that say a text: line breaks and tabs are their own."""
     for part in _PARTS.split(text):
         if part in _ELEMENTS:
-            yield OxmlElement(_ELEMENTS[part])
+            yield etree.Element(_ELEMENTS[part])
         elif part:
             yield text_node(part)
 
 
 def text_node(text: str) -> etree._Element:
     """Return a `t` with a text that has no breaks."""
-    node = OxmlElement("w:t")
+    node = etree.Element(T)
     set_text(node, text)
     return node
 
@@ -65,5 +65,5 @@ def text_node(text: str) -> etree._Element:
 def set_text(node: etree._Element, text: str) -> None:
     """Set the text of a `t`; blanks at its ends are kept."""
     node.text = text
-    if text != text.strip():
+    if text != text.strip(_XML_BLANKS):
         node.set(SPACE, "preserve")

@@ -5,23 +5,24 @@ from collections.abc import Callable, Sequence
 from docx.oxml.parser import OxmlElement
 from docx.oxml.table import CT_Tbl
 from docx.oxml.text.paragraph import CT_P
-from docx.oxml.text.run import CT_R
 from docx.shared import Inches, Length, Pt, RGBColor
+from docx.text.font import Font
 from docx.text.parfmt import ParagraphFormat
-from docx.text.run import Run as LibraryRun
 from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
-from kbd_docx.edits.looks import ParagraphLook, read_paragraph_look, read_run_look
+from kbd_docx.edits.looks import ParagraphLook, RunLook, read_paragraph_look, read_run_look
+from kbd_docx.edits.sides import name_sides
 from kbd_docx.edits.styles import Styles
 from kbd_docx.edits.texts import clean, shown, text_nodes
 from kbd_docx.operations import Cell, ParagraphFields, Run
 
 __all__ = ["Writer"]
 
-_SIDES = {"left": "start", "right": "end"}
-"""How the strict variant calls them (ISO/IEC 29500-1, 17.3.1.12 and 17.18.44)."""
+
+_RUN = f"{W}r"
+_PLAIN, _UNTOLD = RunLook(), ParagraphLook()
 
 
 class Writer:
@@ -50,7 +51,7 @@ class Writer:
             made.style = style
         self._dress(made, read_paragraph_look(given, self._warn))
         if given.text:
-            self.write(made.add_r(), given.text)
+            self.write(etree.SubElement(made, _RUN), given.text)
         for run in given.runs or ():
             self._add_run(made, run)
         return made
@@ -67,11 +68,9 @@ class Writer:
         for element, row in zip(made.tr_lst, rows, strict=True):
             for cell, value in zip(element.tc_lst, row, strict=False):
                 if text := shown(value):
-                    self.write(cell.p_lst[0].add_r(), text)
+                    self.write(etree.SubElement(cell.p_lst[0], _RUN), text)
         if self._is_strict:
-            for look in made.iter(f"{W}tblLook"):
-                if f"{W}val" in look.attrib:
-                    del look.attrib[f"{W}val"]
+            name_sides(made)
         return made
 
     def write(self, run: etree._Element, text: str) -> None:
@@ -81,21 +80,13 @@ class Writer:
 
     def _add_run(self, paragraph: CT_P, given: Run) -> None:
         look = read_run_look(given, self._warn)
-        element: CT_R = paragraph.add_r()
-        font = LibraryRun(element, None).font  # type: ignore[arg-type] # its place is not needed
-        if look.font_name is not None:
-            font.name = look.font_name
-        if look.font_size is not None:
-            # Files hold half points.
-            font.size = Pt(round(look.font_size * 2) / 2)
-        font.bold, font.italic, font.underline = look.bold, look.italic, look.underline
-        if look.font_color is not None:
-            font.color.rgb = RGBColor.from_string(look.font_color)
-        font.highlight_color = look.highlight_color
+        element = etree.SubElement(paragraph, _RUN)
+        if look != _PLAIN:
+            _dress_run(Font(element), look)  # type: ignore[arg-type] # it is one by its name
         self.write(element, given.text)
 
     def _dress(self, paragraph: CT_P, look: ParagraphLook) -> None:
-        if look == ParagraphLook():
+        if look == _UNTOLD:
             return
         found = ParagraphFormat(paragraph)
         found.alignment, found.line_spacing = look.alignment, look.line_spacing
@@ -105,7 +96,25 @@ class Writer:
         found.right_indent = _inches(look.indent_right)
         found.first_line_indent = _inches(look.indent_first_line)
         if self._is_strict:
-            _name_sides(paragraph)
+            name_sides(paragraph)
+
+
+def _dress_run(font: Font, look: RunLook) -> None:
+    if look.font_name is not None:
+        font.name = look.font_name
+    if look.font_size is not None:
+        # Files hold half points.
+        font.size = Pt(round(look.font_size * 2) / 2)
+    if look.bold is not None:
+        font.bold = look.bold
+    if look.italic is not None:
+        font.italic = look.italic
+    if look.underline is not None:
+        font.underline = look.underline
+    if look.font_color is not None:
+        font.color.rgb = RGBColor.from_string(look.font_color)
+    if look.highlight_color is not None:
+        font.highlight_color = look.highlight_color
 
 
 def _points(value: float | None) -> Length | None:
@@ -114,16 +123,3 @@ def _points(value: float | None) -> Length | None:
 
 def _inches(value: float | None) -> Length | None:
     return None if value is None else Inches(value)
-
-
-def _name_sides(paragraph: etree._Element) -> None:
-    """Name the sides of a new paragraph as the strict variant does."""
-    for element in paragraph.iter(f"{W}jc"):
-        side = element.get(f"{W}val", "")
-        element.set(f"{W}val", _SIDES.get(side, side))
-    for element in paragraph.iter(f"{W}ind"):
-        for usual, strict in _SIDES.items():
-            value = element.get(f"{W}{usual}")
-            if value is not None:
-                element.set(f"{W}{strict}", value)
-                del element.attrib[f"{W}{usual}"]
