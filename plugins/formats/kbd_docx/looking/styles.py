@@ -67,12 +67,12 @@ class Styles:
         self.may_hide = root is not None and next(root.iter(f"{W}vanish"), None) is not None
 
     def style(self, key: str) -> Style:
-        """Return a style; a plain one if there is none of that id."""
+        """Return a style; if there is none of that id, what the id alone tells."""
         found = self._found.get(key)
         if found is not None:
             return found
         chain = list(self._chain(key))
-        style = self._found.get(self._base(chain[-1]), _PLAIN) if chain else _PLAIN
+        style = self._found.get(self._base(chain[-1]), _PLAIN) if chain else _missing(key)
         for name in reversed(chain):
             style = self._found[name] = _own(self._elements[name], style)
         self._found.setdefault(key, style)
@@ -98,6 +98,15 @@ def heading_level(outline: etree._Element) -> int:
     """Return the heading level that an outline level stands for."""
     level = number(outline.get(VAL), _BODY_LEVEL, 0, _BODY_LEVEL)
     return NO_HEADING if level == _BODY_LEVEL else level + 1
+
+
+def _missing(key: str) -> Style:
+    """Return what is known of a style that the document uses and does not define.
+
+    Programs that write documents without styles name headings by the built-in ids all the same.
+    """
+    heading = _HEADING_NAME.fullmatch(key)
+    return Style(key, int(heading[1])) if heading else _PLAIN
 
 
 def _own(element: etree._Element, base: Style) -> Style:
