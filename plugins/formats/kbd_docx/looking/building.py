@@ -131,6 +131,9 @@ class _Building:
 
     def _take_paragraph(self, line: Line) -> None:
         text = line.text
+        if not line.level and line.layout is None and not self._findings.is_noted:
+            self._assembly.add_plain(text, self._count)
+            return
         if line.level and text:
             heading = " ".join(_MARK.sub("", text).split())[:_HEADING_CHARS]
             if heading:

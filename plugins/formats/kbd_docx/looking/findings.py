@@ -1,5 +1,6 @@
 """What is found while the stories of a document are rendered, shared by all of them."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lxml import etree
@@ -51,12 +52,17 @@ class Findings:
         lists: The lists; each label that is asked for counts on.
         graphics: What charts and diagrams say.
         may_hide: Whether any text of the document may be hidden.
+
+    Attributes:
+        is_noted: Whether something was found since the last call of `taken` that belongs to the
+            place where it stands.
     """
 
     def __init__(self, styles: Styles, lists: Lists, graphics: Graphics, *, may_hide: bool) -> None:
         self.styles = styles
         self.graphics = graphics
         self.may_hide = may_hide or styles.may_hide
+        self.is_noted = False
         self.pictures: list[Picture] = []
         self.external: dict[External, None] = {}
         self.authors: dict[str, None] = {}
@@ -65,18 +71,26 @@ class Findings:
         self._lists = lists
         self._notices: Notices | None = None
         default = styles.default
+        self._by_style: dict[str, Marks] = {}
         self._plain = Marks(default.level, is_hidden=default.is_hidden)
 
     def notices(self) -> Notices:
         """Return the counts of the block that is being rendered, to count on."""
         if self._notices is None:
             self._notices = Notices()
+            self.is_noted = True
         return self._notices
 
     def taken(self) -> Notices | None:
         """Return what was counted since the last call, None if nothing was."""
         found, self._notices = self._notices, None
+        self.is_noted = False
         return found
+
+    def picture(self, picture: Picture) -> None:
+        """Note a picture."""
+        self.pictures.append(picture)
+        self.is_noted = True
 
     def cite(self, kind: str, key: str) -> int:
         """Return the number of a note or comment, counted by kind in the order of citing."""
@@ -84,6 +98,7 @@ class Findings:
         if key not in numbers:
             numbers[key] = len(numbers) + 1
             self.cited.append((kind, key))
+            self.is_noted = True
         return numbers[key]
 
     def numbers(self, kind: str) -> dict[str, int]:
@@ -118,14 +133,24 @@ class Findings:
 
     def marks(self, settings: etree._Element | None) -> Marks:
         """Return what a paragraph's settings say, and count its list on."""
+        if settings is None:
+            if self.styles.default.list_id in _NO_LIST:
+                return self._plain
+        elif len(settings) == 1 and settings[0].tag == _STYLE:
+            # Most paragraphs: a style and nothing else.
+            marks = self._styled(settings[0].get(VAL, ""))
+            if marks is not None:
+                return marks
+        return self._marks(() if settings is None else settings)
+
+    def _marks(self, settings: Iterable[etree._Element]) -> Marks:
+        """Return what each of a paragraph's settings says."""
         style, style_id = self.styles.default, ""
-        if settings is None and style.list_id in _NO_LIST:
-            return self._plain
         level: int | None = None
         list_id: str | None = None
         depth: int | None = None
         layout, breaks = None, False
-        for child in settings if settings is not None else ():
+        for child in settings:
             tag = child.tag
             if tag == _STYLE:
                 style_id = child.get(VAL, "")
@@ -147,6 +172,15 @@ class Findings:
             label, depth = self._lists.label(list_id, depth, style_id)
         level = style.level if level is None else level
         return Marks(level, label, depth or 0, style.is_hidden, breaks, layout)
+
+    def _styled(self, style_id: str) -> Marks | None:
+        """Return what a style alone makes of a paragraph; None if its list has to count."""
+        marks = self._by_style.get(style_id)
+        if marks is None:
+            style = self.styles.style(style_id)
+            if style.list_id in _NO_LIST:
+                marks = self._by_style[style_id] = Marks(style.level, is_hidden=style.is_hidden)
+        return marks
 
     def _mark_changes(self, look: etree._Element) -> None:
         """Count that a paragraph's end was inserted or deleted."""

@@ -21,6 +21,7 @@ __all__ = ["BULLET", "Lists"]
 BULLET = "-"
 """The label of what is not counted."""
 
+_DIGITS = ("decimal", "decimalZero")
 _LEVELS = 9
 _MOST_LABEL_CHARS = 100
 _MOST_COUNT = 1 << 31
@@ -150,8 +151,8 @@ class Lists:
             which = int(match[1]) - 1
             at = _of(found, scheme, which)
             count = scheme.counts[which]
-            return numeral(at.start if count is None else count,
-                           "decimal" if own.is_legal else at.format)  # fmt: skip
+            form = at.format if not own.is_legal or at.format in _DIGITS else _DIGITS[0]
+            return numeral(at.start if count is None else count, form)
 
         return _PLACE.sub(place, own.text)[:_MOST_LABEL_CHARS].strip()
 

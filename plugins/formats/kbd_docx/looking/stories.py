@@ -17,14 +17,15 @@ from kbd_docx.looking.document import Picture
 from kbd_docx.looking.drawn import chart, drawn_picture, embedded_object, label, vector_picture
 from kbd_docx.looking.fields import Fields, address_of, form_value, reaches_out
 from kbd_docx.looking.findings import Findings
+from kbd_docx.looking.lists import BULLET
 from kbd_docx.looking.mathematics import linear
-from kbd_docx.looking.names import MC, PIC, A, M, O, R, V
+from kbd_docx.looking.names import MC, PIC, WP, A, M, O, R, V
 from kbd_docx.looking.symbols import sign
 from kbd_docx.looking.tables import Grid, grid
 
 __all__ = ["Line", "Story"]
 
-_RUN, _TEXT, _SETTINGS = f"{W}r", f"{W}t", f"{W}pPr"
+_RUN, _TEXT, _LOOK, _SETTINGS = f"{W}r", f"{W}t", f"{W}rPr", f"{W}pPr"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 _EXTENDED_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
@@ -79,7 +80,8 @@ class Story:
     def __init__(self, findings: Findings, relations: Mapping[str, Relation]) -> None:
         self._findings = findings
         self._relations = relations
-        self._fields = Fields()
+        self._fields: Fields | None = None
+        self._floating: list[str] = []
         self._frame: etree._Element | None = None
         self._handlers: dict[str, _Handler | None] = {
             **dict.fromkeys(f"{W}{name}" for name in _LEFT_OUT),
@@ -93,7 +95,7 @@ class Story:
             f"{W}moveFrom": self._deleted,
             f"{W}hyperlink": self._link,
             f"{W}fldChar": self._field_mark,
-            f"{W}instrText": lambda e, _: self._fields.told(e.text or ""),
+            f"{W}instrText": self._instruction,
             f"{W}fldSimple": self._simple_field,
             f"{W}footnoteReference": lambda e, out: self._cite("footnote", "[^{}]", e, out),
             f"{W}endnoteReference": lambda e, out: self._cite("endnote", "[^e{}]", e, out),
@@ -125,12 +127,16 @@ class Story:
     def other(self, element: etree._Element) -> str:
         """Return the text of what stands between paragraphs and is none, "" if it has none."""
         out: Out = []
+        around, self._floating = self._floating, []
         self._one(element, out)
-        return _whole(out)
+        text = "\n".join(filter(None, (_tidied("".join(out)), *self._floating)))
+        self._floating = around
+        return text
 
     def paragraph(self, element: etree._Element) -> Line:
         """Return a paragraph; its list counts on."""
-        around, self._fields = self._fields, Fields()
+        around = self._fields, self._floating
+        self._fields, self._floating = None, []
         out: Out = []
         settings = None
         for child in element:
@@ -141,14 +147,19 @@ class Story:
                 settings = child
             else:
                 self._one(child, out)
-        self._fields = around
         marks = self._findings.marks(settings)
-        text = _whole(out) if out else ""
+        text = "".join(out)
+        if "\n" in text or _HIDDEN_START in text:
+            text = _tidied(text)
+        if self._floating:
+            text = "\n".join(filter(None, (text, *self._floating)))
+        self._fields, self._floating = around
         if text and marks.is_hidden:
             self._findings.notices().hidden += 1
             text = f"[hidden: {text}]"
-        if text and marks.label and not marks.level:
-            text = f"{_INDENT * marks.depth}{marks.label} {text}"
+        if marks.label and not marks.level and (text or marks.label != BULLET):
+            # A number is seen where there is nothing else: many forms have rows of them.
+            text = f"{_INDENT * marks.depth}{marks.label} {text}".rstrip(" ")
         if marks.breaks:
             text = f"[page break]\n{text}"
         return Line(text, marks.level, marks.label, marks.layout)
@@ -178,17 +189,25 @@ class Story:
 
     def _run(self, run: etree._Element, out: Out) -> None:
         if self._findings.may_hide and self._findings.is_hidden(run):
-            before = len(out)
-            out.append(_HIDDEN_START)
-            self._inside(run, out)
-            out.append(_HIDDEN_END)
-            self._findings.notices().hidden += len(out) - before > 2
+            self._hidden_run(run, out)
             return
         for child in run:
-            if child.tag == _TEXT:
-                _text(child, out)
-            else:
+            tag = child.tag
+            if tag == _TEXT:
+                text = child.text
+                if text:
+                    out.append(text if "\n" not in text else text.replace("\n", " "))
+            elif tag != _LOOK:
                 self._one(child, out)
+
+    def _hidden_run(self, run: etree._Element, out: Out) -> None:
+        floating, self._floating = self._floating, []
+        out.append(_HIDDEN_START)
+        before = len(out)
+        self._inside(run, out)
+        self._findings.notices().hidden += len(out) > before
+        out.append(_HIDDEN_END)
+        self._floating = [*floating, *(f"[hidden: {each}]" for each in self._floating)]
 
     def _inserted(self, element: etree._Element, out: Out) -> None:
         self._findings.change(element, is_deletion=False)
@@ -206,13 +225,18 @@ class Story:
             _add_address(relation.target + (f"#{anchor}" if anchor else ""), start, out)
 
     def _field_mark(self, element: etree._Element, out: Out) -> None:
+        fields = self._fields = self._fields or Fields()
         match element.get(f"{W}fldCharType"):
             case "begin":
-                self._fields.begin(out, form_value(element))
+                fields.begin(out, form_value(element))
             case "separate":
-                self._fields.separate(out)
+                fields.separate(out)
             case "end":
-                self._computed(*self._fields.end(out), out)
+                self._computed(*fields.end(out), out)
+
+    def _instruction(self, element: etree._Element, _: Out) -> None:
+        if self._fields is not None:
+            self._fields.told(element.text or "")
 
     def _simple_field(self, element: etree._Element, out: Out) -> None:
         start = len(out)
@@ -244,11 +268,16 @@ class Story:
     def _drawing(self, element: etree._Element, out: Out) -> None:
         around = self._frame
         for self._frame in element:
-            before = len(out)
-            self._inside(self._frame, out)
-            if len(out) == before:
+            shown: Out = []
+            self._inside(self._frame, shown)
+            if not shown:
                 shape = chart("shape", self._frame, None)
-                out += [label(shape)] if shape.alt_text else []
+                shown += [label(shape)] if shape.alt_text else []
+            if shown and self._frame.tag == f"{WP}anchor":
+                # It stands beside the text, not in the middle of a word.
+                self._float("".join(shown), out)
+            else:
+                out += shown
         self._frame = around
 
     def _object(self, element: etree._Element, out: Out) -> None:
@@ -268,18 +297,21 @@ class Story:
         self._show(chart(kind, self._frame, relation), out, said)
 
     def _show(self, picture: Picture, out: Out, said: str = "") -> None:
-        self._findings.pictures.append(picture)
+        self._findings.picture(picture)
         out.append(label(picture, said))
 
     def _text_box(self, element: etree._Element, out: Out) -> None:
         around, self._frame = self._frame, None
         text = self.text(element).strip("\n")
         self._frame = around
-        # Even an empty one is something: the alternative for older programs is not looked at.
-        if text.strip():
-            _add_line(f"[text box: {text}]", out)
-        else:
-            out.append("")
+        self._float(f"[text box: {text}]" if text.strip() else "", out)
+
+    def _float(self, text: str, out: Out) -> None:
+        """Put what stands beside a paragraph below it."""
+        if text := text.strip("\n"):
+            self._floating.append(text)
+        # Even an empty box is something: the alternative for older programs is not looked at.
+        out.append("")
 
     def _inserted_file(self, element: etree._Element, out: Out) -> None:
         relation = self._relations.get(element.get(f"{R}id", ""))
@@ -349,13 +381,12 @@ def _add_address(address: str, start: int, out: Out) -> None:
         out.append(f" <{address[:_MOST_ADDRESS_CHARS]}>")
 
 
-def _whole(out: Out) -> str:
-    """Return the pieces of a paragraph as its text, with labels around what is hidden."""
-    text = "".join(out)
+def _tidied(text: str) -> str:
+    """Return a paragraph's text with labels around what is hidden and no blank lines around."""
     if _HIDDEN_START in text:
         text = _HIDDEN.sub(_labelled, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
         text = text.replace(_HIDDEN_START, "").replace(_HIDDEN_END, "")
-    return text.strip("\n") if "\n" in text else text
+    return text.strip("\n")
 
 
 def _labelled(found: re.Match[str]) -> str:

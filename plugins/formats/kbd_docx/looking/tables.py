@@ -29,6 +29,9 @@ _MOST_CELLS = 20_000
 """Cells that are listed of one table."""
 
 _NEW_LINE = "\n"
+_MOST_LINES = 5
+"""Of a cell that is a row by itself and is shown in one line; others hold a page's text."""
+
 _MOST_NAMES = 30
 _NAME_CHARS = 80
 
@@ -146,7 +149,7 @@ def _row(element: etree._Element, before: int, text_of: Callable[[etree._Element
         width += span
     if len(texts) < width:
         texts += [""] * (min(width, _MOST_COLUMNS) - len(texts))
-    if len(shown) == 1 and "\n" in shown[0].strip("\n"):
+    if len(shown) == 1 and shown[0].count("\n") > _MOST_LINES:
         return _Row(texts, width, shown[0].strip("\n"), is_open=True)
     return _Row(texts, width, f"| {' | '.join(map(cell_line, shown))} |", is_open=False)
 
