@@ -17,7 +17,7 @@ from kbd_docx.edits.noticing import listed
 from kbd_docx.styled.copiedlists import ListCopier
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.ordering import merge, put_child
-from kbd_docx.styled.properties import difference, put
+from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import Theme, made_plain, read_theme
@@ -243,12 +243,20 @@ class StyleCopier:
         there = self.ours.looks(mine, style.type)
         if mine is not None:
             self.ours.forget(mine)
+        indents = self._list_indents(style)
         for name, more in (
-            ("pPr", difference(wanted.paragraph, there.paragraph)),
+            ("pPr", difference(indents | wanted.paragraph, indents | there.paragraph)),
             ("rPr", difference(wanted.run, there.run)),
         ):
             if more and (name == "rPr" or style.type == "paragraph"):
                 put(put_child(copied, name), more)
+
+    def _list_indents(self, style: Style) -> Properties:
+        """Return the indents that a style has from its list, which hold where it says none."""
+        level = self._lists.theirs.level(*self.theirs.numbering(style))
+        told = level.find(f"{W}pPr") if level is not None else None
+        found = given(told, "p", self.theirs.theme)
+        return {key: value for key, value in found.items() if key.startswith("ind/")}
 
     def _merge(self, style: Style, copied: etree._Element) -> None:
         """Say in a copy of a table's style what its bases say, where the target's say otherwise."""

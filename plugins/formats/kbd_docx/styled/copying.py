@@ -1,17 +1,17 @@
 """What `copy_assets` does: looks, headers and pictures carried into another document."""
 
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import assert_never
 
 from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
-from kbd.opc import Package, Rewriting
+from kbd.opc import Package, Rewriting, doubt
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit, modernized
-from kbd_docx.family import opened
+from kbd_docx.family import FAMILY, opened
 from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.copiedbanners import BannerCopier, chosen_sections
 from kbd_docx.styled.copiedlists import ListCopier
@@ -61,8 +61,11 @@ def copy_assets(
         rewriting = Rewriting(receiving)
         if into is None:
             cleaned(rewriting, received.part)
-        fit(rewriting, received.part, target.suffix)
+        if into is None or PurePath(into.name).suffix.lower() != target.suffix.lower():
+            fit(rewriting, received.part, target.suffix)
         made = Target(rewriting, received.part, _sizes(receiving))
+        if into is not None and (told := doubt(received, FAMILY, into.name)):
+            made.warnings.setdefault(told)
         carriage = Carriage(package, made)
         if into is None:
             modernized(made.ensured("settings", "settings"))

@@ -56,6 +56,14 @@ class Lists:
             found = self._styles.get(link)
         return found
 
+    def level(self, number: str, level: str) -> etree._Element | None:
+        """Return what tells a level of a list, None if nothing does."""
+        build = self.build(number)
+        for each in build.iterchildren(f"{W}lvl") if build is not None else ():
+            if each.get(f"{W}ilvl", "0") == (level or "0"):
+                return each
+        return None
+
     def described(self, number: str) -> list[dict[str, Any]]:
         """Return the first levels of a list in words."""
         build = self.build(number)
