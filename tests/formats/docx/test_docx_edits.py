@@ -140,9 +140,9 @@ def test_at_is_the_number_that_it_will_have(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert body[-1].tag == f"{W}sectPr"
     assert shown(at(body, "sdt")) == ["2", "between 2 and 3", "3"]
-    for at in (6, 1000):
+    for place in (6, 1000):
         with pytest.raises(ValidationFailed, match="has 4 paragraphs, counted from 1"):
-            edit(path, {"op": "insert_paragraph", "at": at, "text": "x"})
+            edit(path, {"op": "insert_paragraph", "at": place, "text": "x"})
 
 
 def test_a_table_comes_after_a_paragraph(tmp_path: Path) -> None:

@@ -40,10 +40,12 @@ def take_out(elements: Sequence[etree._Element], refuge: etree._Element | None) 
     inside = [each for element in elements for each in element.iter(tag=etree.Element)]
     torn = _torn(inside)
     own = set(elements)
-    for mark in torn:
-        around = (mark, *mark.iterancestors())
-        next(each for each in around if each in own).addprevious(mark)
     kept: set[etree._Element] = set()
+    for mark in torn:
+        if mark in own:
+            kept.add(mark)
+        else:
+            next(each for each in mark.iterancestors() if each in own).addprevious(mark)
     if refuge is not None:
         ends = {mark.get(_ID): mark for mark in torn if mark.tag == _COMMENT_END}
         for run, comment in _kept_comments(inside, elements):
