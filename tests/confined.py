@@ -15,20 +15,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Union
 
 import msgspec
 
-from kbd.errors import KbdError
+from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
+    AssetPick,
     Editable,
     FormatHandler,
     Previewable,
     Readable,
     Region,
     Source,
+    Styled,
     Tabular,
 )
 from kbd_xlsx import XlsxFormat
@@ -93,14 +95,32 @@ def _preview(format_: FormatHandler, source: Source) -> Any:
     return format_.preview(source, 0, 300)
 
 
+def _copy_assets(format_: FormatHandler, source: Source) -> Any:
+    """Copy the first asset of each kind into a new file, and into the file itself."""
+    assert isinstance(format_, Styled)
+    assets = format_.get_styles(source, None)["assets"]
+    first = {asset["kind"]: asset["asset_id"] for asset in reversed(assets)}
+    told: list[str] = []
+    for into, asset_id in product((None, source), first.values()):
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder, source.name)
+            try:
+                told += format_.copy_assets(source, into, (AssetPick(asset_id),), target).changed
+            except ValidationFailed as refused:
+                told.append(refused.message)
+    return told
+
+
 DEEDS: dict[str, Callable[[Any, Source], Any]] = {
     "map": lambda format_, source: format_.map(source),
     "read": lambda format_, source: format_.read(source, Region()),
     "passages": _passages,
     "read_table": _read_table,
     "apply": _apply,
+    "copy_assets": _copy_assets,
     "get_styles": lambda format_, source: format_.get_styles(source, None),
     "info": lambda format_, source: format_.info(source),
+    "objects": lambda format_, source: format_.objects(source, Region()),
     "preview": _preview,
 }
 """What can be done to a file by a handler of its format."""

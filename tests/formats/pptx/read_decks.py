@@ -64,6 +64,7 @@ def deck(
     name: str = "a.pptx",
     is_strict: bool = False,
     without: Sequence[str] = (),
+    is_packed: bool = True,
 ) -> Source:
     """Write a deck with one layout, "Lay", and one master.
 
@@ -76,6 +77,7 @@ def deck(
         name: The name of the file.
         is_strict: Whether it is written with the strict names.
         without: Names of parts that are left out.
+        is_packed: Whether its parts are compressed.
     """
     ids = range(len(slides))
     listed = "".join(f'<p:sldId id="{256 + i}" r:id="s{i}"/>' for i in ids)
@@ -113,7 +115,8 @@ def deck(
             relations(("l", "slideLayout", "../l.xml")), named.get(index, "")
         )
     path = folder / name
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    method = zipfile.ZIP_DEFLATED if is_packed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path, "w", method) as archive:
         for part, text in {**found, **parts}.items():
             if part not in without:
                 archive.writestr(part, _strict(text) if is_strict else text)

@@ -15,12 +15,13 @@ SHAPE_TAGS = tuple(
 )
 """The shapes that there are (ECMA-376, part 1, 19.3.1.45)."""
 
-MAX_PART_MARKS = 1_000_000
+MAX_PART_MARKS = 300_000
 """Angle brackets in one part. A parsed element takes some 100 bytes and up, so that a part of this
-many stays within 200 MiB; the largest slide of real decks has some 30,000."""
+many stays within 60 MiB; the largest slide of the corpora has 5,000."""
 
-MAX_DECK_MARKS = 12_000_000
-"""The same of all parts that one call parses, for time: that many take some seconds."""
+MAX_DECK_MARKS = 2_000_000
+"""The same of all parts that one call parses, for time: that many take some seconds. The largest
+deck of the corpora has 48,000."""
 
 MAX_SLIDE_SHAPES = 10_000
 MAX_DECK_SHAPES = 100_000

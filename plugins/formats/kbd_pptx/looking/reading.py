@@ -1,6 +1,7 @@
 """Regions of a deck, what stands in them, and all of its text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -20,12 +21,16 @@ MAX_READ_CHARS = 200_000
 """What one reading holds at most, as of plain text: about 50,000 tokens."""
 
 
-class _Read(msgspec.Struct, frozen=True):
-    """The slides that a region means, each with its text."""
+Objects = dict[str, list[dict[str, Any]]]
 
-    slides: tuple[tuple[Slide, str], ...]
-    chunk_info: ChunkInfo | None
-    warnings: tuple[str, ...]
+
+class _Shown(msgspec.Struct, frozen=True):
+    """A slide as it is shown: its place, its text, what stands on it if that is wanted."""
+
+    place: str
+    text: str
+    objects: Objects
+    note: str = ""
 
 
 def read_region(source: Source, region: Region) -> Reading:
@@ -38,7 +43,7 @@ def read_region(source: Source, region: Region) -> Reading:
         ValidationFailed: There is no such slide, or the coordinates are another format's.
     """
     with opened_deck(source) as deck:
-        return _reading(_read(deck, region))
+        return _read(deck, region, lambda _: {})[0]
 
 
 def read_objects(source: Source, region: Region) -> Reading:
@@ -47,12 +52,12 @@ def read_objects(source: Source, region: Region) -> Reading:
     Raises as `read_region` does.
     """
     with opened_deck(source) as deck:
-        found = _read(deck, region)
-        objects: dict[str, tuple[dict[str, object], ...]] = dict.fromkeys(KINDS, ())
-        for slide, _ in found.slides:
-            for kind, entries in objects_on(deck, slide).items():
-                objects[kind] += tuple(entries)
-        return msgspec.structs.replace(_reading(found), objects=objects)
+        found, slides = _read(deck, region, lambda slide: objects_on(deck, slide))
+        objects = {
+            kind: tuple(entry for slide in slides for entry in slide.objects[kind])
+            for kind in KINDS
+        }
+        return msgspec.structs.replace(found, objects=objects)
 
 
 def passages(source: Source) -> Iterator[Passage]:
@@ -70,59 +75,60 @@ def passages(source: Source) -> Iterator[Passage]:
                     yield Passage(text[start : start + MAX_READ_CHARS], slide.place)
 
 
-def _read(deck: Deck, region: Region) -> _Read:
+def _read(
+    deck: Deck, region: Region, look: Callable[[Slide], Objects]
+) -> tuple[Reading, list[_Shown]]:
     foreign = set(region.named()) - {"slide_index"}
     if foreign:
         raise ValidationFailed(f"{deck.name} is read by slide_index, not by {min(foreign)}.")
     count, index = len(deck.slides), region.slide_index
-    if index is not None:
-        slide = slide_at(deck, index)
-        text, notes = _limited(written_slide(deck, slide), slide)
-        chunk = ChunkInfo(index, count, index + 1 < count, str(index)) if count > 1 else None
-        return _Read(((slide, text),), chunk, _told(deck, notes))
-    return _from_first(deck)
+    if index is None:
+        return _from_first(deck, look)
+    shown = _shown(deck, index, look)
+    chunk = ChunkInfo(index, count, index + 1 < count, str(index)) if count > 1 else None
+    return _reading(deck, [shown], chunk), [shown]
 
 
-def _from_first(deck: Deck) -> _Read:
-    """Read the slides from the first one as far as they fit."""
-    found: list[tuple[Slide, str]] = []
-    notes: tuple[str, ...] = ()
-    size = shown = 0
-    for index in range(len(deck.slides)):
+def _from_first(deck: Deck, look: Callable[[Slide], Objects]) -> tuple[Reading, list[_Shown]]:
+    """Read the slides from the first one as far as they fit; one that cannot be read is told."""
+    found: list[_Shown] = []
+    count, size, after = len(deck.slides), 0, 0
+    for index in range(count):
         try:
-            slide = slide_at(deck, index)
-            text, cut = _limited(written_slide(deck, slide), slide)
+            shown = _shown(deck, index, look)
         except FileReadFailed as error:
             deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
-            shown = index + 1
-            continue
-        if found and size + len(text) > CHUNK_CHARS:
-            break
-        found.append((slide, text))
-        size, shown, notes = size + len(text), index + 1, notes + cut
-    if shown == len(deck.slides):
-        return _Read(tuple(found), None, _told(deck, notes))
-    count = len(deck.slides)
-    note = f"Of {count} slides the first {shown} are shown; go on with slide_index {shown}."
-    chunk = ChunkInfo(0, count, has_more=True, range=f"0-{shown - 1}")
-    return _Read(tuple(found), chunk, _told(deck, (*notes, note)))
+        else:
+            if found and size + len(shown.text) > CHUNK_CHARS:
+                break
+            found.append(shown)
+            size += len(shown.text)
+        after = index + 1
+    chunk = None
+    if after < count:
+        chunk = ChunkInfo(0, count, has_more=True, range=f"0-{after - 1}")
+        deck.warnings.append(
+            f"Of {count} slides the first {after} are shown; go on with slide_index {after}."
+        )
+    return _reading(deck, found, chunk), found
 
 
-def _limited(text: str, slide: Slide) -> tuple[str, tuple[str, ...]]:
-    if len(text) <= MAX_READ_CHARS:
-        return text, ()
-    note = f"Of {slide.place} the first {MAX_READ_CHARS:,} of {len(text):,} characters are shown."
-    return text[:MAX_READ_CHARS], (note,)
+def _shown(deck: Deck, index: int, look: Callable[[Slide], Objects]) -> _Shown:
+    slide = slide_at(deck, index)
+    text = written_slide(deck, slide)
+    note = ""
+    if len(text) > MAX_READ_CHARS:
+        note = (
+            f"Of {slide.place} the first {MAX_READ_CHARS:,} of {len(text):,} characters are shown."
+        )
+    return _Shown(slide.place, text[:MAX_READ_CHARS], look(slide), note)
 
 
-def _told(deck: Deck, notes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*deck.warnings, *notes)))
-
-
-def _reading(found: _Read) -> Reading:
-    """Join the texts of slides, each under its name if there are several."""
-    if len(found.slides) == 1:
-        text = found.slides[0][1]
+def _reading(deck: Deck, slides: list[_Shown], chunk: ChunkInfo | None) -> Reading:
+    """Join the texts of slides, each under its place if there are several."""
+    if len(slides) == 1:
+        text = slides[0].text
     else:
-        text = "\n\n\n".join(f"{slide.place}\n\n{text}" for slide, text in found.slides)
-    return Reading(text, found.chunk_info, found.warnings)
+        text = "\n\n\n".join(f"{slide.place}\n\n{slide.text}" for slide in slides)
+    notes = (slide.note for slide in slides if slide.note)
+    return Reading(text, chunk, tuple(dict.fromkeys((*deck.warnings, *notes))))

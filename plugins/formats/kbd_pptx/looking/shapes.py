@@ -9,9 +9,10 @@ from lxml import etree
 from kbd_pptx.looking.boxes import UNMOVED, Box, Mapping2D, box_of, inside
 from kbd_pptx.looking.layouts import Layout
 from kbd_pptx.looking.names import MC, P14, A, P
+from kbd_pptx.looking.parts import SHAPE_TAGS
 
 __all__ = [
-    "_SHAPES",
+    "SHAPE_TAGS",
     "Kind",
     "Shape",
     "direct_shapes",
@@ -27,11 +28,8 @@ Kind = Literal[
 ]  # fmt: skip
 """What a shape is; "graphic" is a frame with something that is not known here."""
 
-_SHAPE, _PICTURE, _FRAME = f"{P}sp", f"{P}pic", f"{P}graphicFrame"
-_GROUP, _CONNECTOR, _INK = f"{P}grpSp", f"{P}cxnSp", f"{P}contentPart"
+_SHAPE, _PICTURE, _FRAME, _GROUP, _CONNECTOR, _INK = SHAPE_TAGS
 _ALTERNATE = f"{MC}AlternateContent"
-
-_SHAPES = frozenset((_SHAPE, _PICTURE, _FRAME, _GROUP, _CONNECTOR, _INK))
 
 _FRAMED: dict[str, Kind] = {
     "http://schemas.openxmlformats.org/drawingml/2006/chart": "chart",
@@ -120,11 +118,11 @@ def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
     Of alternatives the first that holds shapes that are known here.
     """
     for child in tree:
-        if child.tag in _SHAPES:
+        if child.tag in SHAPE_TAGS:
             yield child
         elif child.tag == _ALTERNATE:
             for choice in child:
-                known = [each for each in choice if each.tag in _SHAPES]
+                known = [each for each in choice if each.tag in SHAPE_TAGS]
                 if known:
                     yield from known
                     break

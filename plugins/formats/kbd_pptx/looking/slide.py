@@ -63,6 +63,8 @@ def slide_at(deck: Deck, index: int) -> Slide:
     root = deck.parts.root(part)
     layout = deck.layout(deck.parts.target(part, "slideLayout"))
     tree = root.find(f"{P}cSld/{P}spTree")
+    if tree is not None:
+        deck.parts.count_shapes(tree)
     return Slide(
         index,
         deck.first_number + index,

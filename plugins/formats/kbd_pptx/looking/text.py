@@ -71,6 +71,8 @@ def lines(body: etree._Element, bullet_of: BulletOf, number: int | None = None) 
     own = bullets_of(body.find(f"{A}lstStyle"))
     counts: dict[int, int] = {}
     for paragraph in body.iterchildren(f"{A}p"):
+        if not len(paragraph):
+            continue
         text = paragraph_text(paragraph, number).strip("\n")
         properties = paragraph.find(f"{A}pPr")
         level = _level(properties)
