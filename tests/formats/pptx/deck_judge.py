@@ -6,9 +6,10 @@ from pathlib import Path
 
 from lxml import etree
 
-__all__ = ["DeckFile", "changed_parts", "shape_named", "tree_without"]
+__all__ = ["DeckFile", "changed_parts", "tree_without"]
 
-_TEXTS = ("{*}t", "{*}text", "{*}v", "{*}f")
+_TEXTS = frozenset(("t", "text", "v", "f"))
+"""Elements in which a blank is text, by local name."""
 
 
 class DeckFile:
@@ -37,20 +38,10 @@ def tree_without(root: etree._Element, gone: Iterable[etree._Element]) -> bytes:
         parent = element.getparent()
         if parent is not None:
             parent.remove(element)
-    kept = {id(each) for each in root.iter(*_TEXTS)}
     for each in root.iter():
-        if id(each) not in kept and each.text is not None and not each.text.strip():
+        is_text = str(each.tag).rpartition("}")[2] in _TEXTS
+        if not is_text and each.text is not None and not each.text.strip():
             each.text = None
         if each.tail is not None and not each.tail.strip():
             each.tail = None
     return etree.tostring(root, method="c14n2")
-
-
-def shape_named(root: etree._Element, number: str) -> etree._Element:
-    """Return the shape with an id."""
-    for named in root.iter("{*}cNvPr"):
-        if named.get("id") == number:
-            shape = named.getparent().getparent()  # type: ignore[union-attr]
-            assert shape is not None
-            return shape
-    raise AssertionError(f"there is no shape {number}")
