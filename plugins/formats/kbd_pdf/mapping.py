@@ -21,7 +21,7 @@ from kbd_pdf.unseen import has_text
 
 __all__ = ["facts", "file_map"]
 
-LOOKED_PAGES = 100
+LOOKED_PAGES = 50
 """Pages that a map looks at for text, as long as nobody has read them all."""
 
 MOST_LABELS = 100

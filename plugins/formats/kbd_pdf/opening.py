@@ -6,6 +6,7 @@ that pdfium does not tell. pypdf says what it finds odd through logging, which n
 
 import contextlib
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +26,8 @@ for _name in ("pypdf", "pypdfium2"):
     _logger = logging.getLogger(_name)
     _logger.addHandler(logging.NullHandler())
     _logger.propagate = False
+
+_CATALOGUE = re.compile(rb"\b(\d{1,10}\s+\d{1,5})\s+obj\s*<<[^>]{0,2000}?/Type\s*/Catalog\b")
 
 _LIMITS: dict[str, Any] = {
     "zlib_maximum_output_length": STREAM_BYTES,
@@ -61,10 +64,8 @@ def opened(source: Source) -> Iterator[Opened]:
     """
     check_streams(source.path, source.name)
     notes = () if has_end(source.path) else (_CUT,)
-    try:
-        document = pdfium.PdfDocument(source.path)
-    except pdfium.PdfiumError as error:
-        is_locked = error.err_code == raw.FPDF_ERR_PASSWORD
+    document, is_locked = _by_pdfium(source)
+    if document is None:
         count = _pages_by_pypdf(source, is_locked=is_locked)
         yield Opened(source.name, count, None, (*notes, _SLOWLY))
         return
@@ -100,6 +101,31 @@ def read_by_pypdf(source: Source) -> Iterator[PdfReader]:
         except Exception as error:
             # Of a damaged file pypdf raises what Python does: KeyError, TypeError, RecursionError…
             raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__}).") from error
+
+
+def _by_pdfium(source: Source) -> tuple[pdfium.PdfDocument | None, bool]:
+    """Return the file as pdfium opens it, or None and whether it wants a password."""
+    try:
+        return pdfium.PdfDocument(source.path), False
+    except pdfium.PdfiumError as error:
+        if error.err_code == raw.FPDF_ERR_PASSWORD:
+            return None, True
+    with contextlib.suppress(pdfium.PdfiumError):
+        return pdfium.PdfDocument(_mended(source)), False
+    return None, False
+
+
+def _mended(source: Source) -> bytes:
+    """Return a file's bytes with what pdfium cannot do without: a first line and a last entry.
+
+    A file that was cut off has lost the entry that names its catalogue, though that itself often
+    stands near the beginning.
+    """
+    data = source.path.read_bytes()
+    head = b"" if b"%PDF" in data[:1024] else b"%PDF-1.7\n"
+    roots = _CATALOGUE.findall(data)
+    tail = b"\nendobj\ntrailer\n<</Root %s R>>\n%%%%EOF\n" % roots[-1] if roots else b""
+    return head + data + tail
 
 
 def _pages_by_pypdf(source: Source, *, is_locked: bool) -> int:

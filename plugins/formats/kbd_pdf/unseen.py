@@ -6,7 +6,6 @@ Text in the colour of what is behind it is not recognised.
 
 import ctypes
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -28,6 +27,7 @@ MOST_CHARACTERS = 4000
 
 _DEPTH = 4
 _TEXT = raw.FPDF_PAGEOBJ_TEXT
+_BLANK = ord(" ")
 _INVISIBLE = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
 
 
@@ -68,14 +68,13 @@ def unseen_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Unseen:
 
 def has_text(page: pdfium.PdfPage) -> bool:
     """Tell whether a page has text that is more than blanks; cheaper than its text."""
-    pieces = sum(1 for _ in islice((k for _, k, _ in _things(page) if k == _TEXT), 4))
-    if pieces in (0, 4):
-        return bool(pieces)
+    if not any(kind == _TEXT for _, kind, _ in _things(page)):
+        return False
     textpage = page.get_textpage()
     try:
-        # Few pieces of text may be blanks, which programs leave on empty pages.
-        count = min(raw.FPDFText_CountChars(textpage), 1000)
-        return any(raw.FPDFText_GetUnicode(textpage, place) > 32 for place in range(count))
+        # Letters may be painted of which nobody knows which they are: then there is no text.
+        count = min(raw.FPDFText_CountChars(textpage), MOST_OBJECTS)
+        return any(raw.FPDFText_GetUnicode(textpage, place) > _BLANK for place in range(count))
     finally:
         textpage.close()
 

@@ -1,0 +1,182 @@
+"""PDF files that are made to do harm: each is read as far as it goes, or refused, and cheaply."""
+
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from confined import Confined, confined, opened
+from kbd.client.blocking import RemoteError
+from kbd_pdf import PdfFormat
+from pdf_forge import FLATE, forged, one_page, packed, rows, shown, stream, text_pages
+from real_daemon import RealDaemon
+
+ACTIONS = ("info", "map", "read", "passages", "preview")
+MODEST_BYTES = 400 << 20
+MODEST_S = 8.0
+
+BLANKS = b" " * 1000
+FORM = b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]"
+IMAGE = b"/Subtype/Image/Width 17000/Height 20000/BitsPerComponent 8/ColorSpace/DeviceGray"
+HELLO = stream(shown("hello"))
+PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]>>"
+ROOT = b"<</Type/Catalog/Pages 2 0 R>>"
+
+Build = Callable[[], bytes]
+
+
+@pytest.fixture(scope="module")
+def pdfs() -> Iterator[Confined]:
+    """Where hostile files are opened."""
+    with confined(PdfFormat, ACTIONS) as found:
+        yield found
+
+
+def twice(data: bytes) -> bytes:
+    """A stream packed two times over."""
+    body = data[data.index(b"stream\n") + 7 : data.rindex(b"\nendstream")]
+    return stream(zlib.compress(body, 9), b"/Filter[/FlateDecode/FlateDecode]")
+
+
+REFUSED: dict[str, tuple[Build, str]] = {
+    "a page of 70 MB": (lambda: one_page(packed(BLANKS, 70_000)), "more than 64 MiB"),
+    "70 MB packed twice": (lambda: one_page(twice(packed(BLANKS, 70_000))), "more than 64 MiB"),
+    "300 MB in all": (
+        lambda: one_page(HELLO, *[packed(BLANKS, 60_000, FLATE + FORM)] * 5), "256 MiB",
+    ),
+    "a picture of 340 MB": (
+        lambda: one_page(HELLO, packed(b"\0" * 1000, 340_000, FLATE + IMAGE)), "300 MiB",
+    ),
+    "a million texts": (
+        lambda: one_page(packed(shown("abc"), 1_100_000)), "paints more than 1,000,000",
+    ),
+    "a million lines": (
+        lambda: one_page(packed(b"0 0 m 9 9 l S\n", 1_100_000)), "paints more than 1,000,000",
+    ),
+    "a web page": (lambda: b"<html><body>%PDF</body></html>", "a.pdf is damaged"),
+    "a program": (lambda: b"\x7fELF" + bytes(5000), "a.pdf is no PDF file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", REFUSED)
+def test_what_would_fill_memory_is_refused(which: str, pdfs: Confined, tmp_path: Path) -> None:
+    """In words that say why, and before a library takes the memory for it."""
+    build, words = REFUSED[which]
+    (tmp_path / "blob").write_bytes(build())
+    # The others open it in the same way.
+    for action, answer in pdfs.run(tmp_path / "blob", "a.pdf", ["map", "preview"]).items():
+        assert (answer.kind, answer.code) == ("refused", "FILE_READ_FAILED"), (action, answer)
+        assert words in answer.text, (action, answer)
+        assert answer.peak_bytes <= MODEST_BYTES, (action, answer)
+
+
+def outline(entry: bytes) -> bytes:
+    """A page with a table of contents of one entry, which is object 7."""
+    root = b"<</Type/Outlines/First 7 0 R/Last 7 0 R>>"
+    return one_page(HELLO, root, entry, catalogue=b"/Outlines 6 0 R")
+
+
+def prev_circle() -> bytes:
+    """A file whose table of objects goes on where it begins."""
+    data = one_page(HELLO)
+    return data.replace(b"/Root 1 0 R", b"/Root 1 0 R/Prev %d" % data.rindex(b"xref\n"))
+
+
+READ: dict[str, Build] = {
+    "pages in a circle": lambda: forged([ROOT, b"<</Type/Pages/Kids[2 0 R]/Count 1>>"]),
+    "a count of two thousand million": lambda: forged(
+        [ROOT, b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>", PAGE]
+    ),
+    "200,000 pages of one object": lambda: forged(
+        [ROOT, b"<</Type/Pages/Kids[%s]/Count 200000>>" % (b"3 0 R " * 200_000), PAGE]
+    ),
+    "half a million brackets": lambda: one_page(HELLO, b"[" * 500_000 + b"]" * 500_000),
+    "brackets as a page": lambda: one_page(HELLO, page=b"/X " + b"[" * 50_000 + b"]" * 50_000),
+    "a form in itself": lambda: one_page(
+        stream(b"/X Do " + shown("hello")),
+        stream(b"/X Do", FORM + b"/Resources<</XObject<</X 6 0 R>>>>"),
+        resources=b"/XObject<</X 6 0 R>>",
+    ),
+    "contents in a circle": lambda: outline(b"<</Title(A)/Parent 6 0 R/Next 7 0 R/First 7 0 R>>"),
+    "a place in a circle": lambda: outline(b"<</Title(A)/Dest/a>>").replace(
+        b"/Outlines 6", b"/Dests<</a<</D/a>>>>/Outlines 6"
+    ),
+    "names in a circle": lambda: one_page(
+        HELLO, b"<</Kids[6 0 R 6 0 R]>>", catalogue=b"/Names<</EmbeddedFiles 6 0 R>>"
+    ),
+    "fields in a circle": lambda: one_page(
+        HELLO, b"<</T(a)/Kids[6 0 R]>>", catalogue=b"/AcroForm<</Fields[6 0 R]>>"
+    ),
+    "actions in a circle": lambda: one_page(
+        HELLO, b"<</S/JavaScript/Next[6 0 R 6 0 R]>>", catalogue=b"/OpenAction 6 0 R"
+    ),
+    "the same actions 90,000 times": lambda: one_page(
+        HELLO,
+        b"<</S/Launch/F(\\\\\\\\host\\\\x.exe)/Next[%s]>>" % (b"6 0 R " * 90_000),
+        catalogue=b"/OpenAction 6 0 R",
+    ),
+    "20,000 notes": lambda: one_page(
+        HELLO, b"<</Subtype/Text/Contents(a)>>", page=b"/Annots[%s]" % (b"6 0 R " * 20_000)
+    ),
+    "tables in a circle": prev_circle,
+    "310,000 objects": lambda: one_page(HELLO, *[b"null"] * 310_000),
+    "a long line of runs": lambda: one_page(
+        stream(b"\x81 " * 2_000_000, b"/Filter/RunLengthDecode")
+    ),
+    "a table of letters of 6 MB": lambda: one_page(
+        HELLO, packed(b"<41> <0041>\n", 500_000)
+    ).replace(b"/Helvetica>>", b"/Helvetica/ToUnicode 6 0 R>>"),
+    "a picture of a thousand megapixels": lambda: one_page(
+        stream(b"9 0 0 9 0 0 cm /I Do " + shown("hello")),
+        stream(b"\0", IMAGE.replace(b"17000", b"60000") + b"/Filter/JBIG2Decode"),
+        resources=b"/XObject<</I 6 0 R>>",
+    ),
+    "a page of no size": lambda: one_page(HELLO, page=b"/CropBox[5 5 5 5]"),
+    "a page of a million miles": lambda: one_page(HELLO, page=b"/CropBox[0 0 1e30 1e30]"),
+    "a page as long as thin": lambda: one_page(HELLO, page=b"/CropBox[0 0 0.01 14000]"),
+    "lies about lengths": lambda: text_pages(rows(3)).replace(b"/Length 4", b"/Length 9999999994"),
+    "a zip after it": lambda: text_pages(rows(3)) + b"PK\x05\x06" + bytes(18),
+    "a program before it": lambda: b"MZ" + bytes(900) + text_pages(rows(3)),
+}
+
+
+@pytest.mark.parametrize("which", READ)
+def test_odd_files_are_read_or_refused_in_words(which: str, pdfs: Confined, tmp_path: Path) -> None:
+    """Circles end, lies are not believed, and nothing costs more than a large honest file."""
+    found = opened(pdfs, tmp_path / "blob", READ[which](), "a.pdf")
+    for action, answer in found.items():
+        assert answer.peak_bytes <= MODEST_BYTES, (action, answer)
+        assert answer.cpu_s <= MODEST_S, (action, answer.cpu_s)
+        assert "Traceback" not in answer.text
+    assert found["map"].kind == "returned", found["map"]
+
+
+@pytest.mark.soak
+def test_a_process_that_dies_of_a_file_is_an_error_like_others(tmp_path: Path) -> None:
+    """Forms that draw forms a thousand million times, of which pdfium's memory runs out.
+
+    No stream of it is large, so no guard sees it; the process is lost, the daemon is not.
+    """
+    forms = [
+        stream(b"/X Do " * 10, FORM + b"/Resources<</XObject<</X %d 0 R>>>>" % (7 + depth))
+        for depth in range(9)
+    ]
+    last = stream(shown("abc"), FORM + b"/Resources<</Font<</F 5 0 R>>>>")
+    path = tmp_path / "a.pdf"
+    content = stream(b"/X Do")
+    path.write_bytes(one_page(content, *forms, last, resources=b"/XObject<</X 6 0 R>>"))
+    with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
+        daemon = RealDaemon(Path(folder) / "h", "asyncio")
+        daemon.start()
+        try:
+            workbench_id = daemon.workbench(path)
+            with pytest.raises(RemoteError) as refused:
+                daemon.ask("PdfGetMap", workbench_id=workbench_id, path="a.pdf")
+            code = refused.value.data["error_code"]
+            assert code in ("TOOL_WORKER_UNAVAILABLE", "TOOL_TIMEOUT", "FILE_READ_FAILED")
+            info = daemon.ask("PdfGetInfo", workbench_id=workbench_id, path="a.pdf")
+            assert info["page_count"] == 1
+        finally:
+            daemon.stop()
