@@ -87,7 +87,8 @@ _STORY = f"""{_XML}<w:document {_W} {_R} {_A} {_MC}
 <w:tbl><w:tblPr><w:tblStyle w:val="Grid"/></w:tblPr><w:tblGrid><w:gridCol w:w="900"/></w:tblGrid>
  <w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr><w:p><w:r><w:t>apple trees</w:t></w:r></w:p>
  </w:tc></w:tr></w:tbl>
-<w:sdt><w:sdtPr><w:tag w:val="season"/></w:sdtPr><w:sdtContent><w:p><w:r><w:t>autumn</w:t></w:r>
+<w:sdt><w:sdtPr><w:tag w:val="season"/><w:showingPlcHdr/></w:sdtPr>
+ <w:sdtContent><w:p><w:r><w:t>autumn</w:t></w:r>
  </w:p></w:sdtContent></w:sdt>
 <w:p><w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wp:inline>
  <wp:extent cx="914400" cy="914400"/><wp:docPr id="1" name="Box" descr="a box"/><a:graphic>
@@ -205,21 +206,10 @@ _GRID = (
 )
 
 
-def rich_deck() -> dict[str, bytes]:
-    """The parts of a deck of two slides that holds a bit of everything."""
-    types = {
-        "ppt/presentation.xml": f"{_SHOW}.presentation.main+xml",
-        "ppt/slideMasters/slideMaster1.xml": f"{_SHOW}.slideMaster+xml",
-        "ppt/slideLayouts/slideLayout1.xml": f"{_SHOW}.slideLayout+xml",
-        "ppt/theme/theme1.xml": _THEME,
-        "ppt/slides/slide1.xml": f"{_SHOW}.slide+xml",
-        "ppt/slides/slide2.xml": f"{_SHOW}.slide+xml",
-        "ppt/tags/tag1.xml": f"{_SHOW}.tags+xml",
-    }
+def _deck_frame() -> dict[str, bytes]:
+    """The parts of a deck that are not its slides."""
     holder = _tree(_shape(2, "title", "<a:p/>"))
     return {
-        "[Content_Types].xml": _types(types),
-        "_rels/.rels": _relations(("rId1", "officeDocument", "ppt/presentation.xml")),
         "ppt/presentation.xml": (
             f"{_XML}<p:presentation {_P} {_A} {_R}><p:sldMasterIdLst>"
             '<p:sldMasterId id="2147483648" r:id="rId1"/></p:sldMasterIdLst>'
@@ -258,6 +248,24 @@ def rich_deck() -> dict[str, bytes]:
         "ppt/theme/theme1.xml": (
             f'{_XML}<a:theme {_A} name="Plain"><a:themeElements/></a:theme>'
         ).encode(),
+    }
+
+
+def rich_deck() -> dict[str, bytes]:
+    """The parts of a deck of two slides that holds a bit of everything."""
+    types = {
+        "ppt/presentation.xml": f"{_SHOW}.presentation.main+xml",
+        "ppt/slideMasters/slideMaster1.xml": f"{_SHOW}.slideMaster+xml",
+        "ppt/slideLayouts/slideLayout1.xml": f"{_SHOW}.slideLayout+xml",
+        "ppt/theme/theme1.xml": _THEME,
+        "ppt/slides/slide1.xml": f"{_SHOW}.slide+xml",
+        "ppt/slides/slide2.xml": f"{_SHOW}.slide+xml",
+        "ppt/tags/tag1.xml": f"{_SHOW}.tags+xml",
+    }
+    return {
+        "[Content_Types].xml": _types(types),
+        "_rels/.rels": _relations(("rId1", "officeDocument", "ppt/presentation.xml")),
+        **_deck_frame(),
         "ppt/slides/slide1.xml": _slide(
             _shape(2, "title", _TITLE) + _shape(3, "body", _BODY) + _PICTURE + _GRID
         ),

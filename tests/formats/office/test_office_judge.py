@@ -52,6 +52,7 @@ OF_DOCUMENTS = [
     Loss("element lost", STORY, rb"<w:br/>", b"<w:cr/>"),
     Loss("element lost", STORY, rb"<w:numPr>.*?</w:numPr>", b""),
     Loss("element lost", STORY, rb"<w:tcPr>.*?</w:tcPr>", b""),
+    Loss("element lost", STORY, rb"<w:showingPlcHdr/>", b""),
     Loss("element lost", STORY, rb"<w:sdtPr>.*?</w:sdtPr>", b""),
     Loss("element lost", STORY, rb"<mc:Fallback>.*?</mc:Fallback>", b""),
     Loss("attribute", STORY, rb'Requires="wps"', b'Requires="w14"'),
@@ -246,6 +247,18 @@ def test_a_word_is_replaced_everywhere_or_it_is_told(tmp_path: Path) -> None:
         parts[part] = parts[part].replace(keep, keep.replace(b"pear", b"apple"), 1)
         found = material(judged(rich_document(), parts, tmp_path, Replaced("apple", "pear")))
         assert {difference.kind for difference in found} == {"not as meant"}, keep
+
+
+def test_what_is_typed_into_a_control_fills_it_in(tmp_path: Path) -> None:
+    """That it no more shows what is to be typed is no loss where that text was replaced."""
+    parts = rich_document()
+    typed = edited(parts, STORY, b"autumn", b"spring")
+    filled = edited(typed, STORY, b"<w:showingPlcHdr/>", b"")
+    other = edited(_replaced_everywhere(), STORY, b"<w:showingPlcHdr/>", b"")
+
+    for after in (typed, filled):
+        assert judged(parts, after, tmp_path, Replaced("autumn", "spring")) == []
+    assert material(judged(parts, other, tmp_path, Replaced("apple", "pear")))
 
 
 KEPT = b'<w:t xml:space="preserve">'

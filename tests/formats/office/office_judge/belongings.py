@@ -10,7 +10,14 @@ from typing import NamedTuple
 from judging.package import Parts, local
 from office_judge.differences import Difference
 
-__all__ = ["CONTENT_TYPES", "Relation", "compare_belongings", "pairs", "relations"]
+__all__ = [
+    "CONTENT_TYPES",
+    "Relation",
+    "compare_belongings",
+    "pairs",
+    "relations",
+    "relations_part",
+]
 
 CONTENT_TYPES = "[content_types].xml"
 
@@ -25,8 +32,7 @@ class Relation(NamedTuple):
 
 def relations(parts: Parts, part: str) -> dict[str, Relation]:
     """The relations of a part by id, "" is the package."""
-    folder, _, name = parts.key(part).rpartition("/") if part else ("", "", "")
-    rels = f"{folder}/_rels/{name}.rels".lstrip("/")
+    rels = relations_part(parts.key(part) if part else "")
     if rels not in parts:
         return {}
     links = {link.id: link for link in parts.links(part)}
@@ -36,6 +42,12 @@ def relations(parts: Parts, part: str) -> dict[str, Relation]:
             link = links[element.get("Id", "")]
             found[link.id] = Relation(element.get("Type", ""), link.target, link.external)
     return found
+
+
+def relations_part(part: str) -> str:
+    """The key of the part that holds a part's relations."""
+    folder, _, name = part.rpartition("/")
+    return f"{folder}/_rels/{name}.rels".lstrip("/")
 
 
 def pairs(before: Parts, after: Parts) -> dict[str, str]:

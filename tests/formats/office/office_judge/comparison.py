@@ -3,12 +3,13 @@
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from lxml import etree
 
 from judging.package import Parts
-from office_judge.belongings import CONTENT_TYPES, compare_belongings, pairs
+from office_judge.belongings import CONTENT_TYPES, compare_belongings, pairs, relations_part
 from office_judge.differences import Difference
 from office_judge.edits import Edit, Nothing
 from office_judge.meaning import said
@@ -26,8 +27,9 @@ def compare(before: Path, after: Path, edit: Edit | None = None) -> list[Differe
     """
     old = Parts(before)
     try:
-        known = set(faults(before))
-        found = [Difference("fault", fault) for fault in faults(after) if fault not in known]
+        same = _same_parts(before, after)
+        known = set(faults(before, same))
+        found = [Difference("fault", fault) for fault in faults(after, same) if fault not in known]
         if any(difference.place.startswith("not readable") for difference in found):
             return found
         new = Parts(after)
@@ -37,6 +39,20 @@ def compare(before: Path, after: Path, edit: Edit | None = None) -> list[Differe
             new.close()
     finally:
         old.close()
+
+
+def _same_parts(before: Path, after: Path) -> frozenset[str]:
+    """The parts that are the same to the byte, with their relations, so that their faults are."""
+    try:
+        old, new = Parts(before), Parts(after)
+        with closing(old), closing(new):
+            same = {part for part in old if part in new and old.data(part) == new.data(part)}
+            return frozenset(
+                part for part in same
+                if (rels := relations_part(part)) in same or (rels not in old and rels not in new)
+            )  # fmt: skip
+    except (zipfile.BadZipFile, zlib.error, OSError):
+        return frozenset()
 
 
 def _differences(old: Parts, new: Parts, edit: Edit) -> Iterator[Difference]:

@@ -101,6 +101,7 @@ class Replaced(Edit):
     def take_back(self, part: str, before: Element, after: Element) -> Iterator[Difference]:
         """Put each paragraph that was rightly changed back to what it was."""
         due = self._due.pop(part, set())
+        _mind_placeholders(before, after, self.word)
         olds, news = paragraphs(before), paragraphs(after)
         if len(olds) != len(news):
             yield Difference(AMISS, part, f"{len(olds)} paragraphs", f"{len(news)}")
@@ -181,6 +182,21 @@ def _read(paragraph: Element) -> str:
     return "".join(texts)
 
 
+def _mind_placeholders(before: Element, after: Element, word: str) -> None:
+    """Put back that a control shows what is to be typed there, where that text was changed.
+
+    Once it holds something else it is filled in (ECMA-376 part 1, 17.5.2.39).
+    """
+    olds = [element for element in before.iter() if local(element) == "sdt"]
+    news = [element for element in after.iter() if local(element) == "sdt"]
+    for old, new in zip(olds, news, strict=False):
+        read = "".join(own_text(e) for e in old.iter() if local(e) == "t")
+        for was, now in zip(children(old, "sdtPr"), children(new, "sdtPr"), strict=False):
+            flags = children(was, "showingPlcHdr")
+            if word in read and flags and not children(now, "showingPlcHdr"):
+                now.insert(was.index(flags[0]), deepcopy(flags[0]))
+
+
 _UNSEEN = ("lang", "altLang", "dirty", "err", "smtClean", "smtId", "bmk", "kumimoji", "noProof")
 """Attributes of a run that its spelling checker is told."""
 
@@ -192,6 +208,9 @@ def _look(holder: Element, name: str) -> str:
         seen = deepcopy(element)
         for unseen in _UNSEEN:
             seen.attrib.pop(unseen, "")
+        # How far a text is shrunk to fit its frame comes of the text.
+        for scale in children(seen, "normAutofit"):
+            seen.remove(scale)
         if len(seen) or seen.attrib:
             shown.append(said(seen).hex())
     return " ".join(shown)

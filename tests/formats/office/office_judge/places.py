@@ -43,7 +43,8 @@ def paragraph_places(parts: Parts) -> Iterator[tuple[str, int, Element]]:
     """Yield the paragraphs that people read: part, place among all of the part, and the element."""
     main = parts.workbook
     if is_deck(parts):
-        names = slides(parts)
+        names = [name for name in slides(parts) if name]
+        names += [note for name in names for note in parts.of_kind(name, "notesSlide")]
     else:
         names = [main, *(part for kind in _READ for part in parts.of_kind(main, kind))]
     for part in dict.fromkeys(names):
