@@ -33,7 +33,6 @@ __all__ = [
     "Verdict",
     "Way",
     "edited",
-    "every_day",
     "meant",
     "written",
 ]
