@@ -229,7 +229,11 @@ def test_a_part_too_large_for_a_tree_is_refused(tmp_path: Path) -> None:
 def test_what_every_format_with_looks_promises(tmp_path: Path) -> None:
     """All that is listed can be copied, or is refused in words, and copies are the same twice."""
     body = f"<w:p>{picture('rP')}</w:p><w:sectPr><w:headerReference r:id='rheader1'/></w:sectPr>"
-    parts = {"styles": style("A"), "header1": "<w:p/>", "media/p.png": png()}
+    parts: dict[str, str | bytes] = {
+        "styles": style("A"),
+        "header1": "<w:p/>",
+        "media/p.png": png(),
+    }
     path = written(tmp_path / "a.docx", body, parts, {"document": [("rP", "image", "media/p.png")]})
     (tmp_path / "folder").mkdir()
     check_styles(FORMAT, source(path), tmp_path / "folder")

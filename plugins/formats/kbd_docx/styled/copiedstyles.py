@@ -55,6 +55,7 @@ class StyleCopier:
         self.ours = StyleSheet(target.one("styles"), read_theme(target))
         self.ids: dict[Key, str] = {}
         self._written: dict[Key, Style] = {}
+        self._replaced: dict[Key, str] = {}
         self._pending: dict[Key, Style] = {}
         self._picked = set(picked)
         for type_, id_ in list(self._picked):
@@ -84,10 +85,11 @@ class StyleCopier:
 
     def picked(self, style: Style) -> str:
         """Copy a style that was picked, and return in words what changed."""
-        twin = self._twin(style)
         before = set(self._written)
         made = self.carried(style.type, style.id)
-        words = f"replaced {twin.name}" if twin else f"added as {style.name}"
+        # It may have come along with a style that was picked before it.
+        twin = self._replaced.get((style.type, style.id), "")
+        words = f"replaced {twin}" if twin else f"added as {style.name}"
         others = [each.name for key, each in self._written.items()
                   if key not in before and each.id != style.id]  # fmt: skip
         if others:
@@ -98,8 +100,7 @@ class StyleCopier:
         rest = self._dependants(style.type, made) if twin else []
         if rest:
             self._target.warnings.setdefault(
-                f"Styles of the target that are based on {twin.name if twin else made} change "
-                f"with it: {listed(rest)}."
+                f"Styles of the target that are based on {twin} change with it: {listed(rest)}."
             )
         return f"{style.type}_style:{style.id}: {words}"
 
@@ -169,6 +170,7 @@ class StyleCopier:
         root = self._target.ensured("styles", "styles")
         self.ours.root = root
         if twin is not None:
+            self._replaced[key] = twin.name
             copied.tail = twin.element.tail
             root.replace(twin.element, copied)
             self.ours.forget(twin)

@@ -51,7 +51,7 @@ class Theme(msgspec.Struct, frozen=True):
     Args:
         fonts: By "major-latin", "minor-ea" and so on; those that are not named are not there.
         colors: As RRGGBB, by their slots.
-        mapping: Which slot a document's own name of a colour means, where it says so.
+        mapping: Which slot a document's own name of a colour means, where that is unusual.
     """
 
     fonts: Mapping[str, str] = {}
@@ -80,7 +80,9 @@ def read_theme(document: Document) -> Theme:
     mapping = {}
     found = settings.find(f"{W}clrSchemeMapping") if settings is not None else None
     for key, value in found.attrib.items() if found is not None else ():
-        mapping[etree.QName(str(key)).localname] = str(value)
+        name = etree.QName(str(key)).localname
+        if str(value) != _MAPPED.get(name, name):
+            mapping[name] = str(value)
     if root is None:
         return Theme(mapping=mapping)
     colors = {}
