@@ -1,5 +1,6 @@
 """Decks with looks of their own, for tests of telling and copying them."""
 
+import functools
 import io
 import zipfile
 from collections.abc import Mapping
@@ -47,18 +48,29 @@ def picture(colour: str = "red", size: tuple[int, int] = (40, 30)) -> bytes:
 
 def plain_deck(path: Path) -> Path:
     """Write a deck of one slide, a title and a body with a run in Arial of 14 points."""
+    path.write_bytes(_plain())
+    return path
+
+
+@functools.cache
+def _plain() -> bytes:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[1])
     slide.shapes.title.text = "Target"
     run = slide.placeholders[1].text_frame.paragraphs[0].add_run()
     run.text = "Target text"
     run.font.name, run.font.size = "Arial", Pt(14)
-    deck.save(str(path))
-    return path
+    return _saved(deck)
 
 
 def courier_deck(path: Path) -> Path:
     """Write a deck whose body text is in Courier New, 30 points, bold, on its only slide."""
+    path.write_bytes(_courier())
+    return path
+
+
+@functools.cache
+def _courier() -> bytes:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[1])
     slide.shapes.title.text = "Source"
@@ -66,8 +78,7 @@ def courier_deck(path: Path) -> Path:
     run.text = "Styled text"
     run.font.name, run.font.size, run.font.bold = "Courier New", Pt(30), True
     run.font.color.rgb = RGBColor.from_string("112233")  # type: ignore[no-untyped-call]
-    deck.save(str(path))
-    return path
+    return _saved(deck)
 
 
 def brand_deck(path: Path) -> Path:
@@ -77,6 +88,19 @@ def brand_deck(path: Path) -> Path:
     capitals and the second accent; the first slide has a picture of 2 by 1.5 inches at 1 by 2
     inches with an alternative text, twice.
     """
+    path.write_bytes(_unthemed())
+    theme = DeckFile(path).entries["ppt/theme/theme1.xml"]
+    theme = theme.replace(b'name="Office Theme"', b'name="Brand"', 1)
+    theme = theme.replace(b"C0504D", b"00A651").replace(b"1F497D", b"102030")
+    root = etree.fromstring(theme)
+    fonts = root.findall(f"{A}themeElements/{A}fontScheme/*/{A}latin")
+    for latin, name in zip(fonts, ("Georgia", "Verdana"), strict=True):
+        latin.set("typeface", name)
+    return rewritten(path, path, {"ppt/theme/theme1.xml": etree.tostring(root)})
+
+
+@functools.cache
+def _unthemed() -> bytes:
     deck = pptx.Presentation()
     layout = deck.slide_layouts[0]
     layout.name = "Brand Opening"
@@ -93,15 +117,13 @@ def brand_deck(path: Path) -> Path:
         )
         shape.name = "Photo"
         shape._element.nvPicPr.cNvPr.set("descr", "A red field")
-    deck.save(str(path))
-    theme = DeckFile(path).entries["ppt/theme/theme1.xml"]
-    theme = theme.replace(b'name="Office Theme"', b'name="Brand"', 1)
-    theme = theme.replace(b"C0504D", b"00A651").replace(b"1F497D", b"102030")
-    root = etree.fromstring(theme)
-    fonts = root.findall(f"{A}themeElements/{A}fontScheme/*/{A}latin")
-    for latin, name in zip(fonts, ("Georgia", "Verdana"), strict=True):
-        latin.set("typeface", name)
-    return rewritten(path, path, {"ppt/theme/theme1.xml": etree.tostring(root)})
+    return _saved(deck)
+
+
+def _saved(deck: Any) -> bytes:
+    made = io.BytesIO()
+    deck.save(made)
+    return made.getvalue()
 
 
 def rewritten(path: Path, target: Path, parts: Mapping[str, bytes | None]) -> Path:

@@ -12,11 +12,11 @@ from kbd_pptx.slides import P, R
 
 __all__ = ["Deck", "DeckParts", "Layout", "Master", "flag", "read_deck", "short", "unique"]
 
-_MOST_MARKS = 200_000
+_MOST_MARKS = 100_000
 """Angle brackets in a presentation, master, layout or theme, whose trees are kept; the largest of
-real decks have some 40,000. What looks through a tree for every placeholder counts on it."""
+266 real ones has 3,800. What looks through a tree for every placeholder counts on it."""
 
-_MOST_KEPT_MARKS = 2_000_000
+_MOST_KEPT_MARKS = 1_000_000
 """In all trees that are kept; a parsed element takes some 100 bytes and up."""
 
 _MOST_LETTERS = 100

@@ -44,6 +44,10 @@ _LETTER_GROUPS = (
 _MOST_SAID = 50
 """Attributes and children of one element that are looked at; the schema has no more of them."""
 
+_MOST_INSIDE = 200
+"""Elements inside of one property, which is passed over if it has more: a fill of ten colours, each
+changed five times, has 71."""
+
 _NOT_CARRIED = frozenset(("lvl",))
 
 
@@ -102,7 +106,7 @@ def pick_groups(
     for each in chain:
         for child in islice(each, _MOST_SAID):
             place = places.get(local(child))
-            if place is not None:
+            if place is not None and _is_sound(child):
                 nearest.setdefault(place, child)
     for _, found in sorted(nearest.items()):
         copied = deepcopy(found)
@@ -126,6 +130,10 @@ def fixed(look: etree._Element, source: Palette, target: Palette) -> None:
 def resolved(look: etree._Element, palette: Palette) -> None:
     """Make plain what a look leaves to its theme."""
     fixed(look, palette, Palette(mapping={}))
+
+
+def _is_sound(element: etree._Element) -> bool:
+    return sum(1 for _ in islice(element.iter(), _MOST_INSIDE + 1)) <= _MOST_INSIDE
 
 
 def _fix_colour(element: etree._Element, source: Palette, target: Palette) -> None:
