@@ -1,18 +1,19 @@
 """What formats made of plain text share.
 
-`encodings` finds out how bytes are text, `lines` measures and reads a text by its lines. Both
-stream: no file is held in memory. Only modules that a worker preloads import them.
+`encodings` finds out how bytes are text, `measuring` counts a text's lines and notes where they
+begin, `lines` reads a text by them. All stream: no file is held in memory. Only modules that a
+worker preloads import them.
 """
 
 from kbd.plaintext.encodings import LOW_CONFIDENCE, Encoding, bounded_lines, detect, open_text
 from kbd.plaintext.lines import (
     LINES_PER_CHUNK,
-    TextFacts,
     line_chunks,
     line_passages,
     measure,
     read_lines,
 )
+from kbd.plaintext.measuring import TextFacts
 
 __all__ = [
     "LINES_PER_CHUNK",

@@ -18,7 +18,15 @@ from charset_normalizer.models import CharsetMatch
 
 from kbd.errors import FileReadFailed
 
-__all__ = ["BLOCK_BYTES", "LOW_CONFIDENCE", "Encoding", "bounded_lines", "detect", "open_text"]
+__all__ = [
+    "BLOCK_BYTES",
+    "LOW_CONFIDENCE",
+    "Encoding",
+    "bounded_lines",
+    "detect",
+    "errors_of",
+    "open_text",
+]
 
 BLOCK_BYTES = 1 << 20
 """How much of a file is read at a time."""
@@ -105,12 +113,17 @@ def detect(path: Path) -> Encoding:
     return _guess(sample)
 
 
+def errors_of(encoding: Encoding) -> str:
+    """Return what a decoder does with bytes that the encoding has no character for."""
+    return "kbd-stray-bytes" if encoding.repairs else "replace"
+
+
 def open_text(path: Path, encoding: Encoding, *, newline: str | None = None) -> io.TextIOWrapper:
     """Open a file as text; with `newline=""` line ends stay as they are.
 
     Bytes that the encoding has no character for become U+FFFD. Raises FileReadFailed.
     """
-    errors = "kbd-stray-bytes" if encoding.repairs else "replace"
+    errors = errors_of(encoding)
     try:
         return path.open("r", encoding=encoding.name, errors=errors, newline=newline)
     except OSError as error:

@@ -7,16 +7,14 @@ reader says whether it makes the file binary (refused) or is damage to drop.
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd.plaintext.encodings import BLOCK_BYTES, Encoding, bounded_lines, detect, open_text
+from kbd.plaintext.encodings import bounded_lines, detect, open_text
+from kbd.plaintext.measuring import Measured, TextFacts, measured, open_at
 
 __all__ = [
     "LINES_PER_CHUNK",
     "MAX_READ_CHARS",
-    "TextFacts",
     "line_chunks",
     "line_passages",
     "measure",
@@ -30,40 +28,13 @@ MAX_READ_CHARS = 200_000
 """What one reading holds at most: about 50,000 tokens, more than a model uses well."""
 
 
-class TextFacts(msgspec.Struct, frozen=True):
-    """A text's size.
-
-    Args:
-        line_count: Lines; a last one without a line end counts.
-        char_count: Characters, every line end as one.
-        encoding: How the bytes were read.
-        zeros: Zero characters, which are not text.
-    """
-
-    line_count: int
-    char_count: int
-    encoding: Encoding
-    zeros: int = 0
-
-
 def measure(source: Source, *, allow_zeros: bool = False) -> TextFacts:
     """Count a text's lines and characters.
 
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    encoding = detect(source.path)
-    lines = chars = zeros = 0
-    last = "\n"
-    with open_text(source.path, encoding) as file:
-        while block := file.read(BLOCK_BYTES):
-            lines += block.count("\n")
-            chars += len(block)
-            last = block[-1]
-            zeros += block.count("\0")
-            if zeros and not allow_zeros:
-                raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text.")
-    return TextFacts(lines + (last != "\n"), chars, encoding, zeros)
+    return measured(source, allow_zeros=allow_zeros).facts
 
 
 def line_chunks(line_count: int) -> list[dict[str, Any]]:
@@ -89,9 +60,10 @@ def read_lines(source: Source, region: Region, *, allow_zeros: bool = False) -> 
         raise ValidationFailed(
             f"{source.name} is read by line_start and line_count, not by {min(foreign)}."
         )
-    facts = measure(source, allow_zeros=allow_zeros)
+    found = measured(source, allow_zeros=allow_zeros)
+    facts = found.facts
     start, count = _wanted(source.name, region, facts)
-    text, taken, notes = _collect(source, facts.encoding, start, count)
+    text, taken, notes = _collect(source, found, start, count)
     end = start + taken - 1
     warnings = (*facts.encoding.warnings, *notes)
     if start == 1 and end >= facts.line_count:
@@ -140,12 +112,13 @@ def _wanted(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
 
 
 def _collect(
-    source: Source, encoding: Encoding, start: int, count: int
+    source: Source, found: Measured, start: int, count: int
 ) -> tuple[str, int, tuple[str, ...]]:
     """Return the text of the lines, how many they are, and what was left out."""
     pieces: list[str] = []
-    size, line, taken = 0, 1, 0
-    with open_text(source.path, encoding) as file:
+    mark = found.before(start)
+    size, line, taken = 0, mark.line, 0
+    with open_at(source, found.facts.encoding, mark.offset) as file:
         cut = False
         for piece, ends in bounded_lines(file, MAX_READ_CHARS):
             if line >= start + count:

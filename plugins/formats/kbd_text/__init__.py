@@ -1,6 +1,7 @@
 """Plain text: text, markdown, json, code.
 
-`handler` declares the format, `suffixes` lists what it claims, `reading` does the work.
+`handler` declares the format, `suffixes` lists what it claims, `reading` maps and reads, `hints`
+tells where a text is JSON or rows.
 """
 
 from collections.abc import Sequence

@@ -19,7 +19,9 @@ class TextFormat(FormatHandler, Mappable, Readable):
     preload = ("kbd_text.reading",)
     guidance = (
         "Text is read by lines: line_start is 1-based, line_count is how many. The map gives the "
-        "number of lines and chunks of 200; without coordinates a long file gives its first chunk."
+        "number of lines and chunks of 200; without coordinates a long file gives its first chunk. "
+        "For JSON the map tells what is at the top; where it says looks_like table, the text has "
+        "rows: write it to a .csv file to use the table tools."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
     wire_methods = ("GetMap",)

@@ -1,21 +1,16 @@
 """The map of a text file; reading and passages are those of `kbd.plaintext`."""
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
-import msgspec
-
 from kbd.formats import Passage, Source
-from kbd.plaintext import TextFacts, line_chunks, line_passages, measure, open_text, read_lines
+from kbd.plaintext import line_chunks, line_passages, measure, read_lines
+from kbd_text.hints import hints
 
-__all__ = ["passages", "read_lines", "text_map"]
+__all__ = ["MAX_CHUNKS", "passages", "read_lines", "text_map"]
 
-MAX_JSON_CHARS = 32 * 1024 * 1024
-"""Larger JSON is mapped by its lines only: parsing it would take some ten times as much memory."""
-
-MAX_KEYS = 200
-"""Keys that a map lists; `key_count` tells how many there are."""
+MAX_CHUNKS = 500
+"""Chunks that a map lists, that is 100,000 lines; `chunk_count` tells how many there are."""
 
 
 def text_map(source: Source) -> dict[str, Any]:
@@ -25,37 +20,21 @@ def text_map(source: Source) -> dict[str, Any]:
         FileReadFailed: It cannot be opened or is not text.
     """
     facts = measure(source)
+    chunks = line_chunks(facts.line_count)
     found: dict[str, Any] = {
         "line_count": facts.line_count,
         "char_count": facts.char_count,
         "encoding_detected": facts.encoding.name,
         "encoding_confidence": facts.encoding.confidence,
-        "chunks": line_chunks(facts.line_count),
+        "chunks": chunks[:MAX_CHUNKS],
     }
+    if len(chunks) > MAX_CHUNKS:
+        found["chunk_count"] = len(chunks)
     if facts.encoding.warnings:
         found["warnings"] = list(facts.encoding.warnings)
-    if PurePosixPath(source.name).suffix.lower() == ".json" and facts.char_count <= MAX_JSON_CHARS:
-        found.update(_json_hints(source, facts))
-    return found
+    return found | hints(source, facts)
 
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield the text in pieces of up to 200 lines; raises FileReadFailed if it is not text."""
     return line_passages(source)
-
-
-def _json_hints(source: Source, facts: TextFacts) -> dict[str, Any]:
-    """Tell what stands at the top of a JSON file, or that it is not valid."""
-    with open_text(source.path, facts.encoding) as file:
-        text = file.read()
-    try:
-        top = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
-        return {"json_error": str(error)}
-    if isinstance(top, dict):
-        return {"top_level": "object", "key_count": len(top), "keys": list(top)[:MAX_KEYS]}
-    if not isinstance(top, list):
-        return {}
-    first = top[0] if top else None
-    keys = list(first)[:MAX_KEYS] if isinstance(first, dict) else []
-    return {"top_level": "array", "item_count": len(top), "keys": keys}
