@@ -204,8 +204,8 @@ def test_cells_keep_their_look(tmp_path: Path) -> None:
     ("row", "col", "told"),
     [
         (0, 1, "part of a merged cell; its text is that of col 0"),
-        (1, 2, "begins in a row above"),
-        (0, 3, r"no col 3 in row 0, which has 3"),
+        (1, 2, "where it begins, above or to the left"),
+        (0, 3, "no col 3 in row 0; its cells are at 0, 2"),
         (2, 0, "no row 2; the table has 2"),
     ],
 )

@@ -27,6 +27,7 @@ _A4_TEXT_TWIPS = 9026
 """The width of text on A4 paper with margins of an inch, where a document tells none."""
 
 _LEAST_TWIPS = 1440
+_MOST_SHOWN = 63
 _DIGITS = 6
 
 _LENGTH = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(|pt|in|cm|mm|pc|pi)")
@@ -34,7 +35,7 @@ _UNITS = {"": 1, "pt": 20, "in": 1440, "cm": 1440 / 2.54, "mm": 144 / 2.54, "pc"
 """Twips in a unit (ECMA-376, part 1, 22.9.2.15)."""
 
 _ROW, _CELL = f"{W}tr", f"{W}tc"
-_WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml"))
+_WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", f"{W}moveTo"))
 _SETTINGS = frozenset((f"{W}tcPr", f"{W}sdtPr", f"{W}sdtEndPr", f"{W}customXmlPr"))
 _CHANGES = ("ins", "del", "moveFrom", "moveTo", "rPrChange")
 
@@ -88,7 +89,8 @@ class _Grid:
     """
 
     def __init__(self, table: etree._Element) -> None:
-        self._rows = list(_children(table, _ROW))
+        # Rows that are deleted, but tracked, are not counted; readers do not see them either.
+        self._rows = [row for row in _children(table, _ROW) if row.find(f"{W}trPr/{W}del") is None]
         self._cells: dict[int, list[tuple[int, int, etree._Element]]] = {}
 
     def cell(self, wanted: CellText) -> etree._Element:
@@ -109,13 +111,13 @@ class _Grid:
                     )
                 if _goes_on(element):
                     raise ValidationFailed(
-                        f"Row {wanted.row}, col {wanted.col} is part of a merged cell that begins "
-                        "in a row above; set the text there."
+                        f"Row {wanted.row}, col {wanted.col} is part of a merged cell; set "
+                        "the text in the cell where it begins, above or to the left."
                     )
                 return element
-        width = max((start + span for start, span, _ in row), default=0)
+        starts = ", ".join(str(start) for start, _, _ in row[:_MOST_SHOWN]) or "none"
         raise ValidationFailed(
-            f"There is no col {wanted.col} in row {wanted.row}, which has {width}, counted from 0."
+            f"There is no col {wanted.col} in row {wanted.row}; its cells are at {starts}."
         )
 
 
