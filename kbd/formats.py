@@ -234,6 +234,7 @@ class FormatHandler(ABC):
             suffix may be given by its whole lower-case name ("makefile").
         preload: Modules that the worker imports once, before it forks for calls.
         guidance: What a model should know to use the format well; shown with its tools.
+        wire_info: What the wire method that answers `info` is called, without the prefix.
         wire_methods: Which of the wire methods that its capabilities give clients get, without the
             prefix ("GetMap"); None for all. Those of `Readable.wire_reads` are not named here.
     """
@@ -244,6 +245,7 @@ class FormatHandler(ABC):
     suffixes: ClassVar[Mapping[str, str]]
     preload: ClassVar[tuple[str, ...]] = ()
     guidance: ClassVar[str] = ""
+    wire_info: ClassVar[str] = "GetInfo"
     wire_methods: ClassVar[tuple[str, ...] | None] = None
 
     def info(self, source: Source) -> dict[str, Any]:

@@ -45,6 +45,19 @@ class Strange(LinesFormat):
     wire_methods = ("GetMap", "ApplyOps")
 
 
+class Renamed(LinesFormat):
+    """Calls the method that answers its facts otherwise, and has no other."""
+
+    wire_info = "GetMetadata"
+    wire_methods = ("GetMetadata",)
+
+
+class Misinformed(LinesFormat):
+    """Calls it as no method is called."""
+
+    wire_info = "get metadata"
+
+
 class Misread(LinesFormat):
     """Reads by a coordinate that it does not know."""
 
@@ -75,6 +88,7 @@ def named(handler: FormatHandler) -> list[str]:
         (Reads(), ["LinesGetInfo", "LinesGetMap", "LinesExtractText", "LinesReadLines"]),
         (Fewer(), ["LinesGetMap", "LinesReadLines"]),
         (Silent(), []),
+        (Renamed(), ["LinesGetMetadata"]),
         (Shown(), ["ReviewGetAlbumPreviewSlide"]),
         (
             AlbumFormat(),
@@ -98,6 +112,7 @@ def test_capabilities_give_methods(handler: FormatHandler, methods: list[str]) -
     ("handler", "fault"),
     [
         (Strange(), "wire_methods names ApplyOps, which no capability gives"),
+        (Misinformed(), "Misinformed.wire_info"),
         (Misread(), "Misread.wire_reads"),
         (Misnamed(), "Misnamed.wire_reads"),
     ],
@@ -106,6 +121,13 @@ def test_what_is_declared_wrongly_is_a_fault(handler: FormatHandler, fault: str)
     """The message says which attribute."""
     with pytest.raises(PluginError, match=fault):
         wire_methods_of(handler)
+
+
+def test_facts_are_asked_for_under_the_name_declared() -> None:
+    """Whatever it is called, it is the request that a handler's `info` answers."""
+    (method,) = wire_methods_of(Renamed())
+    assert method.base is wire.GetInfo
+    assert issubclass(method.kind, wire.GetInfo)
 
 
 def test_a_method_is_a_request_like_the_others() -> None:

@@ -4,8 +4,8 @@
     GetMap        Mappable                     ApplyOps      Editable
     preview       Previewable                  GetStyles, CopyAssets   Styled
 
-A method's name is the format's `wire_name` and one of these; that of a preview is
-`ReviewGet<wire_name>Preview<unit>`.
+A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
+that of a preview is `ReviewGet<wire_name>Preview<unit>`.
 """
 
 import inspect
@@ -60,8 +60,8 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
     """Return the methods that a format has: those of its capabilities that it declares.
 
     Raises:
-        PluginError: It declares one that no capability of it gives, or a reading whose name or
-            coordinates are not as they must be.
+        PluginError: It declares one that no capability of it gives, or a name or a reading's
+            coordinates that are not as they must be.
     """
     given = {kind.__name__: (kind, base) for kind, base in _given(handler)}
     prefix = handler.wire_name
@@ -84,7 +84,10 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
 
 def _given(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request]]]:
     """Yield each method that the capabilities give, with its base."""
-    yield _derived(handler, wire.GetInfo), wire.GetInfo
+    if not _NAME.fullmatch(handler.wire_info):
+        msg = f"{type(handler).__name__}.wire_info is not as kbd needs it"
+        raise PluginError(msg)
+    yield _record(handler, handler.wire_info, wire.GetInfo, []), wire.GetInfo
     if isinstance(handler, Mappable):
         yield _derived(handler, wire.GetMap), wire.GetMap
     if isinstance(handler, Readable):

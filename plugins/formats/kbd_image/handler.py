@@ -36,12 +36,15 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
         ".svg": "image/svg+xml",
     }
     preload = ("kbd_image.facts", "kbd_image.previews", "kbd_image.reading")
-    guidance = "Read-only. A picture is read as its facts: format, size, mode, orientation."
-    wire_methods = ()
-    wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    guidance = (
+        "Read-only. A picture is read as its facts: format, size in pixels, depth, orientation; an "
+        "svg as its markup, too. What a picture shows is not read."
+    )
+    wire_info = "GetMetadata"
+    wire_methods = ("GetMetadata",)
 
     def info(self, source: Source) -> dict[str, Any]:
-        """Return format, width, height and mode."""
+        """Return format, width, height, mode and what else is known without decoding."""
         from kbd_image import facts  # noqa: PLC0415 - 40 ms for Pillow
 
         return facts.metadata(source)
