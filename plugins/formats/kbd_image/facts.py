@@ -1,0 +1,172 @@
+"""The facts of a picture: what it is, how large, how deep, which way up."""
+
+import math
+from typing import Any
+
+from PIL import Image
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd_image.kinds import gif_frames, is_cut, is_vector, misnamed
+from kbd_image.opening import MOST_FRAMES, MOST_PIXELS, PIXELS_IN_ALL, kind_of, opened
+from kbd_image.profiles import profile_name
+from kbd_image.vectors import vector_facts
+
+__all__ = ["count_frames", "metadata", "orientation_of"]
+
+MOST_CHARACTERS = 100
+"""Of a field that a camera wrote."""
+
+_BITS = {
+    "1": 1, "L": 8, "P": 8, "LA": 16, "La": 16, "PA": 16, "RGB": 24, "YCbCr": 24, "HSV": 24,
+    "LAB": 24, "RGBA": 32, "RGBa": 32, "RGBX": 32, "CMYK": 32, "I": 32, "F": 32, "I;16": 16,
+    "I;16B": 16, "I;16L": 16,
+}  # fmt: skip
+"""How many bits a pixel has, by Pillow's mode."""
+
+_ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
+_ORIENTATION, _GPS = 0x0112, 0x8825
+_SAID = {0x010F: "camera_make", 0x0110: "camera_model", 0x0132: "written_at"}
+_TURNED = (5, 6, 7, 8)
+
+
+def metadata(source: Source) -> dict[str, Any]:
+    """Return the facts, decoding nothing.
+
+    `width` and `height` are as stored; where EXIF says that the picture is turned, `upright` is its
+    size as people see it. Where it was taken is not told, only that the file says so (`has_gps`).
+
+    Raises:
+        FileReadFailed: It is no picture of an allowed kind.
+    """
+    if is_vector(source):
+        return vector_facts(source)
+    try:
+        return _facts(source, tolerant=False)
+    except FileReadFailed as error:
+        try:
+            told = _facts(source, tolerant=True)
+        except FileReadFailed:
+            raise error from None
+    return {**told, "warnings": [_DAMAGED, *told.get("warnings", ())]}
+
+
+def orientation_of(picture: Image.Image) -> int:
+    """Return the EXIF orientation, 1 to 8; 1 where there is none."""
+    found = _exif(picture).get(_ORIENTATION, 1)
+    return found if isinstance(found, int) and 1 <= found <= 8 else 1
+
+
+def count_frames(source: Source, picture: Image.Image) -> int:
+    """Count frames or pages, up to `MOST_FRAMES` + 1."""
+    match kind_of(picture):
+        case "GIF":
+            return max(1, gif_frames(source.path, MOST_FRAMES + 1))
+        case "TIFF":
+            # A page is found by the one before it; nothing of it is unpacked for that.
+            frames = 0
+            try:
+                while frames <= MOST_FRAMES:
+                    picture.seek(frames)
+                    frames += 1
+            except EOFError:
+                pass
+            picture.seek(0)
+            return frames
+        case "JPEG":
+            # Further pictures are previews, or the same in another light.
+            return 1
+        case _:
+            return min(getattr(picture, "n_frames", 1), MOST_FRAMES + 1)
+
+
+def _facts(source: Source, *, tolerant: bool) -> dict[str, Any]:
+    with opened(source, tolerant=tolerant) as picture:
+        kind, (width, height) = kind_of(picture), picture.size
+        orientation = orientation_of(picture)
+        if kind == "TIFF" and orientation in _TURNED:
+            # Pillow tells the size that it will have once it is turned.
+            width, height = height, width
+        info = dict(picture.info)
+        bits = _BITS.get(picture.mode, 0)
+        told: dict[str, Any] = {
+            "format": kind,
+            "width": width,
+            "height": height,
+            "mode": picture.mode,
+            "bits": bits,
+            "depth": f"{bits} bit",
+            "has_alpha": picture.mode in _ALPHA or "transparency" in info,
+            "size_bytes": source.path.stat().st_size,
+        }
+        told |= _turned(orientation, width, height)
+        told |= _said(picture)
+        if dpi := _dpi(info.get("dpi")):
+            told["dpi"] = dpi
+        if name := profile_name(info.get("icc_profile")):
+            told["colour_profile"] = name
+        frames = count_frames(source, picture)
+        told["frames"] = min(frames, MOST_FRAMES)
+        told["animated"] = kind != "TIFF" and frames > 1
+        warnings = [*misnamed(source, kind), *_limits(width, height, frames)]
+        if is_cut(source.path, kind):
+            warnings.append(_CUT)
+        if warnings:
+            told["warnings"] = warnings
+        return told
+
+
+def _limits(width: int, height: int, frames: int) -> list[str]:
+    found = []
+    if width * height > MOST_PIXELS:
+        found.append(f"It has more than {MOST_PIXELS:,} pixels: no preview of it is made.")
+    elif width * height * min(frames, MOST_FRAMES) > PIXELS_IN_ALL:
+        found.append("Only its first frames can be shown: all together have too many pixels.")
+    if frames > MOST_FRAMES:
+        found.append(f"It has more than {MOST_FRAMES} frames; the first {MOST_FRAMES} are counted.")
+    return found
+
+
+def _exif(picture: Image.Image) -> Image.Exif:
+    if kind_of(picture) == "PNG" and not {"exif", "Raw profile type exif"} & set(picture.info):
+        # Pillow would decode all of it, to look for what may stand at its end.
+        return Image.Exif()
+    return picture.getexif()
+
+
+def _turned(orientation: int, width: int, height: int) -> dict[str, Any]:
+    if orientation == 1:
+        return {}
+    if orientation in _TURNED:
+        width, height = height, width
+    return {"orientation": orientation, "upright": {"width": width, "height": height}}
+
+
+def _said(picture: Image.Image) -> dict[str, Any]:
+    exif = _exif(picture)
+    told: dict[str, Any] = {}
+    for tag, name in _SAID.items():
+        words = exif.get(tag)
+        if name == "written_at" and isinstance(words, str):
+            # EXIF writes 2024:01:31 12:30:05.
+            words = words.replace(":", "-", 2)
+        if isinstance(words, str) and (words := "".join(filter(str.isprintable, words)).strip()):
+            told[name] = words[:MOST_CHARACTERS]
+    if _GPS in exif:
+        told["has_gps"] = True
+    return told
+
+
+def _dpi(given: object) -> list[float] | None:
+    if not isinstance(given, tuple) or len(given) != 2:
+        return None
+    try:
+        found = [round(float(each), 1) for each in given]
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+    # Where there is no unit, Pillow tells one of these an inch.
+    return found if all(math.isfinite(each) and each > 1 for each in found) else None
+
+
+_DAMAGED = "The file is damaged: what could be read of it is told."
+_CUT = "The end of the file is missing: part of the picture may be, too."
