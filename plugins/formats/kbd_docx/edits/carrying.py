@@ -64,7 +64,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             else:
                 tell_bystanders(package, document, edit.notices)
             changed = tuple(_carried_out(edit, operation) for operation in operations)
-            edit.body.finish()
+            edit.finish()
             rewriting, external = lending.returned(whole)
         _settle_kind(package, identity, source, rewriting, edit, target)
         rewriting.save(target)

@@ -4,6 +4,7 @@ from docx.document import Document
 
 from kbd_docx.edits.body import Body
 from kbd_docx.edits.noticing import Notices
+from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.stories import Stories
 from kbd_docx.edits.styles import Styles
 from kbd_docx.edits.writing import Writer
@@ -23,12 +24,19 @@ class DocumentEdit:
         stories: All its text, for replacing.
         writer: Makes paragraphs and tables.
         notices: What the reader must know.
+        forsaken: The ids of relations that were named in what is gone.
     """
 
     def __init__(self, document: Document, *, is_strict: bool) -> None:
         self.document = document
         self.notices = Notices()
+        self.forsaken: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.notices)
         styles = Styles(document, is_strict=is_strict, warn=self.notices.warn)
         self.writer = Writer(styles, is_strict=is_strict, warn=self.notices.warn)
+
+    def finish(self) -> None:
+        """Leave the document whole, after the last operation."""
+        self.body.finish()
+        drop_relations(self.document, self.forsaken)

@@ -12,7 +12,7 @@ from kbd_docx.edits.body import SECTION, Body
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.flow import MC
 from kbd_docx.edits.losses import losses
-from kbd_docx.edits.removal import drop_relations, named_relations, take_out
+from kbd_docx.edits.removal import named_relations, take_out
 from kbd_docx.operations import (
     AppendParagraph,
     DeleteParagraphs,
@@ -41,7 +41,7 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
     doomed = [each for each in body.element if each is not section]
     if told := losses(doomed):
         edit.notices.warn(f"The old body is gone, and with it {told}.")
-    named = named_relations(doomed)
+    edit.forsaken |= named_relations(doomed)
     made: list[etree._Element] = [
         edit.writer.paragraph(paragraph) for paragraph in operation.paragraphs
     ]
@@ -50,7 +50,6 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
     body.count()
     for paragraph in made or [OxmlElement("w:p")]:
         body.append(paragraph)
-    drop_relations(edit.document, named)
     count = len(made)
     return f"body: {count} paragraph{'' if count == 1 else 's'}"
 
@@ -90,7 +89,7 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
     _move_sections(around, set(doomed))
     if told := losses(doomed):
         edit.notices.warn(f"With the deleted text went {told}.")
-    named = named_relations(doomed)
+    edit.forsaken |= named_relations(doomed)
     parents = [parent for each in doomed if (parent := each.getparent()) is not None]
     # The nearest paragraph that stays keeps what belongs to more than what goes.
     staying = body.paragraphs[first - 2 : first - 1] or body.paragraphs[last : last + 1]
@@ -102,7 +101,6 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
         body.append(OxmlElement("w:p"))
         edit.notices.warn("A document needs a paragraph; one without text is left.")
     _tell_touching(edit, around, set(doomed))
-    drop_relations(edit.document, named)
     if first == last:
         return f"paragraph {first}: deleted"
     return f"paragraphs {first}-{last}: deleted"

@@ -14,7 +14,7 @@ from kbd_docx.edits.body import SECTION
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.losses import losses
 from kbd_docx.edits.noticing import listed
-from kbd_docx.edits.removal import drop_relations, named_relations, take_out
+from kbd_docx.edits.removal import named_relations, take_out
 from kbd_docx.edits.texts import shown
 from kbd_docx.operations import AddTable, CellText, SetTableCells
 
@@ -67,16 +67,14 @@ def set_table_cells(edit: DocumentEdit, operation: SetTableCells) -> str:
     table = edit.body.table(operation.table)
     grid = _Grid(table)
     gone: list[str] = []
-    named: set[str] = set()
     for cell in operation.cells:
         element = grid.cell(cell)
         if told := losses([element]):
             gone.append(f"{told} (row {cell.row}, col {cell.col})")
-        named |= named_relations([element])
+        edit.forsaken |= named_relations([element])
         _set_text(edit, element, shown(cell.text))
     if gone:
         edit.notices.warn(f"With the old text of cells went {listed(gone)}.")
-        drop_relations(edit.document, named)
     count = len(operation.cells)
     return f"table {operation.table}: {count} cell{'' if count == 1 else 's'}"
 
