@@ -48,6 +48,7 @@ __all__ = [
 
 MEMORY_BYTES = 1536 * 1024 * 1024
 SECONDS = 20
+_MOST_TOLD = 100_000
 MODEST_BYTES = 32 << 20
 """What a small file may cost, whatever it claims."""
 
@@ -70,12 +71,42 @@ class Answer(msgspec.Struct, frozen=True):
     peak_bytes: int = 0
 
 
+_EDITS: dict[str, list[dict[str, Any]]] = {
+    "xlsx": [{"op": "set_cells", "sheet": "Data", "cells": [{"cell": "H9", "value": 7}]}],
+    "docx": [
+        {"op": "append_paragraph", "text": "more", "style": "Heading 1"},
+        {"op": "replace_text", "search": "apple", "replace": "pear"},
+    ],
+    "pptx": [
+        {"op": "replace_text", "search": "apple", "replace": "pear"},
+        {"op": "add_slide", "layout": "title_only", "title": "more"},
+    ],
+}
+"""By format, the edits of which each is tried alone."""
+
+
 def _apply(format_: FormatHandler, source: Source) -> Any:
     assert isinstance(format_, Editable)
-    wanted = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "H9", "value": 7}]}
-    operation = msgspec.convert(wanted, Union[format_.operations])  # noqa: UP007 - made at run time
-    with tempfile.TemporaryDirectory() as folder:
-        return format_.apply(source, (operation,), Path(folder, source.name))
+    found = []
+    for wanted in _EDITS[format_.name]:
+        operation = msgspec.convert(wanted, Union[format_.operations])  # noqa: UP007 - made at run time
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(format_.apply(source, (operation,), Path(folder, source.name)))
+    return found
+
+
+def _all(format_: FormatHandler, source: Source) -> dict[str, str]:
+    """Do all that can be done to a document; what is refused is "refused" with the message."""
+    found = {}
+    deeds = ("info", "map", "read", "objects", "passages", "apply", "get_styles", "copy_assets")
+    for name in deeds:
+        if hasattr(format_, name):
+            try:
+                done = DEEDS[name](format_, source)
+                found[name] = msgspec.json.encode(done).decode()[:_MOST_TOLD]
+            except KbdError as error:
+                found[name] = f"refused: {error.message}"
+    return found
 
 
 def _read_table(format_: FormatHandler, source: Source) -> Any:
@@ -122,6 +153,7 @@ DEEDS: dict[str, Callable[[Any, Source], Any]] = {
     "info": lambda format_, source: format_.info(source),
     "objects": lambda format_, source: format_.objects(source, Region()),
     "preview": _preview,
+    "all": _all,
 }
 """What can be done to a file by a handler of its format."""
 
