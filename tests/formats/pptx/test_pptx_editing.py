@@ -1,17 +1,20 @@
 """Decks of all kinds, edited: new ones, templates, strict ones; read back by LibreOffice."""
 
+import random
 import shutil
 import subprocess
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pptx
 import pytest
+from lxml import etree
 
 from deck_edits import FORMAT, edit, make, operations, slides, texts
 from deck_judge import DeckFile, changed_parts
-from kbd.errors import ValidationFailed
+from kbd.errors import KbdError, ValidationFailed
 from kbd.opc import strict
 from kbd.testing.formats import check_format
 from linked_decks import five_slides, patched
@@ -187,3 +190,46 @@ def test_operations_are_taken_under_other_names(tmp_path: Path) -> None:
     assert set(FORMAT.aliases) == {"find", "slide_index"}
     assert set(FORMAT.aliases.values()) <= fields
     assert operations({"op": "delete_slide", "index": 0})
+
+
+VALUES = ("", "-1", "99999999999999999999", "1" * 400, "NaN", "rId1", "rId99", "title", "²", "50%")
+
+
+def damaged(entries: dict[str, bytes], chance: random.Random) -> dict[str, bytes]:
+    """Return the entries with a few elements of a few parts changed, dropped or doubled."""
+    found = dict(entries)
+    names = [name for name in found if name.startswith("ppt/") and "theme" not in name]
+    for name in chance.sample(names, 3):
+        root = etree.fromstring(found[name])
+        for element in chance.choices(list(root.iter()), k=4):
+            parent = element.getparent()
+            match chance.randrange(3):
+                case 0 if element.attrib:
+                    key = chance.choice(list(element.attrib))
+                    element.set(key, chance.choice(VALUES))
+                case 1 if parent is not None:
+                    parent.remove(element)
+                case 2:
+                    element.append(deepcopy(chance.choice(list(root.iter()))))
+        found[name] = etree.tostring(root)
+    return found
+
+
+def test_damaged_decks_are_edited_or_refused(tmp_path: Path) -> None:
+    """Whatever the parts hold: an edit goes through, or is refused with a KbdError."""
+    whole, deck, out = tmp_path / "whole.pptx", tmp_path / "deck.pptx", tmp_path / "out.pptx"
+    make(whole, *EDITS[0])
+    entries, chance = DeckFile(whole).entries, random.Random(44)
+    edited, messages = 0, []
+    for _ in range(10):
+        with zipfile.ZipFile(deck, "w") as archive:
+            for name, data in damaged(entries, chance).items():
+                archive.writestr(name, data)
+        for calls in (EDITS[0][:3], EDITS[0][3:]):
+            try:
+                edited += edit(deck, *calls, to=out).applied
+            except KbdError as error:
+                messages.append(error.message)
+
+    assert edited > 20
+    assert not [message for message in messages if str(tmp_path) in message]

@@ -192,7 +192,7 @@ def test_tabs_make_levels(out: Path) -> None:
 
 def test_empty_placeholders_are_left_out_and_come_back(out: Path) -> None:
     """A slide shows no "Click to add text"; a later operation brings the place back."""
-    make(out, {"op": "add_slide", "title": "T"})
+    make(out, {"op": "add_slide", "title": "T", "body": ""})
     after = out.with_name("after.pptx")
     edit(out, {"op": "append_bullets", "index": 0, "bullets": ["a", "b"]}, to=after)
 
@@ -332,3 +332,30 @@ def test_what_cannot_be_done_is_refused(
     with pytest.raises(ValidationFailed, match=reason):
         edit(talk, {"op": "set_slide_text", "index": 0, "title": "first"}, operation, to=out)
     assert not out.exists()
+
+
+def test_text_over_other_things_is_told(talk: Path, out: Path) -> None:
+    """Where a picture or a table stands in the body's place, text goes there and it is told."""
+    deck: Any = pptx.Presentation(str(talk))
+    slide = deck.slides[0]
+    body = slide.placeholders[1]
+    place = (body.left, body.top, body.width, body.height)
+    body._element.getparent().remove(body._element)
+    slide.shapes.add_table(2, 2, *place)
+    deck.save(str(talk))
+    applied = edit(talk, {"op": "append_bullets", "index": 0, "bullets": ["x"]}, to=out)
+
+    assert applied.warnings == (
+        "Slide 0: the text was put where other things stand; look at the slide.",
+    )
+
+
+def test_a_layouts_name_counts_before_its_kind(talk: Path, out: Path) -> None:
+    """Where a layout is named as asked, it is taken, whatever its type says."""
+    deck: Any = pptx.Presentation(str(talk))
+    deck.slide_layouts[1].name = "Standard"
+    deck.slide_layouts[5].name = "title AND content"
+    deck.save(str(talk))
+    edit(talk, {"op": "add_slide", "layout": "title_and_content", "title": "T"}, to=out)
+
+    assert slides(out)[-1].slide_layout.name == "title AND content"

@@ -6,10 +6,11 @@ from pptx.parts.slide import SlidePart
 
 from kbd_pptx.edits.deck import DeckEdit, parents_of
 from kbd_pptx.edits.layouts import choose
+from kbd_pptx.edits.lines import Line
 from kbd_pptx.edits.notes import write_notes
 from kbd_pptx.edits.placeholders import FOOTERS, copied, spots, text_body
 from kbd_pptx.edits.sections import join_section
-from kbd_pptx.edits.writing import texts_of, write_texts
+from kbd_pptx.edits.writing import SlideTexts, texts_of, write_texts
 from kbd_pptx.operations import AddSlide
 from kbd_pptx.slides import A
 
@@ -26,7 +27,8 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     index = len(entries) if operation.index is None else operation.index
     if index > len(entries):
         deck.entry(index)
-    texts = texts_of(operation, deck)
+    given = texts_of(operation, deck)
+    texts = SlideTexts(_filled(given.title), _filled(given.body), given.look)
     near = [deck.part_of(entry) for entry in entries[max(index - 1, 0) : index + 1]]
     neighbour = next((part for part in near if part is not None), None)
     layout, warning = choose(deck.layouts(neighbour), operation.layout)
@@ -42,6 +44,11 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
         changed.append("notes")
     holding = f" with {', '.join(changed)}" if changed else ""
     return f'slide {index}: new, layout "{layout.name}"{holding}'
+
+
+def _filled(lines: tuple[Line, ...] | None) -> tuple[Line, ...] | None:
+    """Return a text that has any, else None."""
+    return lines if lines and any(line.pieces for line in lines) else None
 
 
 def _take_footers(part: SlidePart, neighbour: SlidePart, index: int) -> None:

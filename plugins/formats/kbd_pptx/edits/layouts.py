@@ -64,14 +64,13 @@ def choose(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     if exact is not None:
         return exact, ""
     plain = _plain(wanted)
-    label = next((label for label in _TYPES if _plain(label) == plain), "")
-    if label:
-        found = _of_kind(layouts, label)
-        if found is not None:
-            return found, ""
     named = next((layout for layout in layouts if _plain(layout.name) == plain), None)
     if named is not None:
         return named, ""
+    label = next((label for label in _TYPES if _plain(label) == plain), "")
+    meant = _of_kind(layouts, label) if label else None
+    if meant is not None:
+        return meant, ""
     for next_best in _NEXT_BEST[label] if label else ("title_and_content", *_TYPES):
         found = _of_kind(layouts, next_best)
         if found is not None:
@@ -90,16 +89,11 @@ def _told(layouts: Sequence[Layout], wanted: str, label: str, taken: Layout) -> 
 
 
 def _of_kind(layouts: Sequence[Layout], label: str) -> Layout | None:
-    """Return the layout of a kind: by its type, else its name, else what it has room for."""
+    """Return the layout of a kind: by its type, else by what it has room for."""
     for type_ in _TYPES[label]:
-        found = [layout for layout in layouts if layout.root.get("type") == type_]
-        if found:
-            plain = _plain(label)
-            return next((layout for layout in found if _plain(layout.name) == plain), found[0])
-    plain = _plain(label)
-    for layout in layouts:
-        if _plain(layout.name) == plain:
-            return layout
+        for layout in layouts:
+            if layout.root.get("type") == type_:
+                return layout
     for layout in layouts:
         # A type says more than what can be seen, and it is none of this kind's.
         if layout.root.get("type", "cust") in {"cust", ""} and _fits(layout, label):

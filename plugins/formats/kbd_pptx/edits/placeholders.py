@@ -20,6 +20,8 @@ __all__ = [
 TITLES = frozenset(("title", "ctrTitle"))
 FOOTERS = frozenset(("dt", "ftr", "sldNum", "hdr"))
 _TEXTS = frozenset(("obj", "body", "subTitle"))
+_FRAMES = (f"{P}spPr/{A}xfrm", f"{P}grpSpPr/{A}xfrm", f"{P}xfrm")
+"""Where shapes and pictures, groups, and tables and charts say where they are."""
 _LENGTH_DIGITS = 15
 """Of the longest length, 27,273,042,316,900 EMU (ECMA-376, part 1, 20.1.10.16), with its sign."""
 _TWIN_RATIO = 0.6
@@ -116,7 +118,7 @@ def ancestors_of(shape: etree._Element, *parents: etree._Element) -> Iterator[et
 def box_of(shape: etree._Element, *parents: etree._Element) -> Box | None:
     """Return where a shape is, by its own word or that of what it takes over from."""
     for each in (shape, *ancestors_of(shape, *parents)):
-        frame = each.find(f"{P}spPr/{A}xfrm")
+        frame = next((found for path in _FRAMES for found in each.iterfind(path)), None)
         place = frame.find(f"{A}off") if frame is not None else None
         size = frame.find(f"{A}ext") if frame is not None else None
         if place is not None and size is not None:

@@ -76,13 +76,11 @@ def append_lines(body: etree._Element, lines: Sequence[Line]) -> list[etree._Ele
     A line without a level is at the outermost that the body has.
     """
     old = paragraphs_of(body)
-    full = [paragraph for paragraph in old if text_of(paragraph)]
     models = _Models(old)
     fresh = [_paragraph(models.of(line, None), line) for line in lines]
-    if full:
-        anchor = full[-1]
+    if models.last is not None and text_of(models.last):
         for paragraph in reversed(fresh):
-            anchor.addnext(paragraph)
+            models.last.addnext(paragraph)
         return fresh
     for paragraph in old:
         body.remove(paragraph)
@@ -107,7 +105,7 @@ class _Models:
     def __init__(self, old: Sequence[etree._Element]) -> None:
         full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
         self._by_level = {level_of(paragraph): paragraph for paragraph in full}
-        self._last = full[-1] if full else None
+        self.last = full[-1] if full else None
 
     def of(self, line: Line, replaced: etree._Element | None) -> etree._Element | None:
         """Return the paragraph that a new one shall be like.
@@ -119,7 +117,7 @@ class _Models:
             return replaced
         outermost = min(self._by_level, default=0)
         level = outermost if line.level is None else line.level
-        return self._by_level.get(level, self._last)
+        return self._by_level.get(level, self.last)
 
 
 def _paragraph(model: etree._Element | None, line: Line) -> etree._Element:

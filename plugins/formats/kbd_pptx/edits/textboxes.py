@@ -16,7 +16,7 @@ from kbd_pptx.edits.placeholders import (
 from kbd_pptx.edits.textbody import paragraphs_of, text_of
 from kbd_pptx.slides import A, P
 
-__all__ = ["body_box", "text_box", "title_box"]
+__all__ = ["body_box", "is_crowded", "text_box", "title_box"]
 
 _TITLE, _BODY = "Title Text", "Body Text"
 """What the boxes that are made here are named, so that they are found again."""
@@ -24,6 +24,8 @@ _TITLE, _BODY = "Title Text", "Body Text"
 _TITLE_SIZE, _BODY_SIZE = "3200", "2000"
 _MARGIN = 0.07
 """Of a slide's width and height, on each side."""
+_CROWDED = 0.25
+"""Of the smaller of two shapes."""
 _LOWEST = 0.7
 """Of a slide's height: where a body may begin at the latest."""
 
@@ -82,6 +84,21 @@ def text_box(root: etree._Element, *, filled: bool) -> etree._Element | None:
         return None
     has_text = any(map(text_of, paragraphs_of(text_body(found[0]))))
     return found[0] if filled or not has_text else None
+
+
+def is_crowded(
+    shape: etree._Element, root: etree._Element, parents: Sequence[etree._Element]
+) -> bool:
+    """Tell whether a shape and another one of the slide cover much of each other."""
+    own = box_of(shape, *parents)
+    others = [box_of(other, *parents) for other in tree_of(root) if other is not shape]
+    return own is not None and any(_shared(own, other) for other in others if other is not None)
+
+
+def _shared(one: Box, other: Box) -> bool:
+    width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    return min(width, height) > 0 and width * height > _CROWDED * min(one.area, other.area)
 
 
 def _titles(root: etree._Element) -> list[etree._Element]:

@@ -19,7 +19,7 @@ from kbd_pptx.edits.lines import Line, halves, lines_of
 from kbd_pptx.edits.looks import ParagraphLook, Piece, read_paragraph_look, read_runs
 from kbd_pptx.edits.placeholders import body_spots, copied, text_body, title_spot
 from kbd_pptx.edits.textbody import append_lines, paragraphs_of, rewrite, text_of
-from kbd_pptx.edits.textboxes import body_box, text_box, title_box
+from kbd_pptx.edits.textboxes import body_box, is_crowded, text_box, title_box
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
 from kbd_pptx.slides import P
 
@@ -159,6 +159,8 @@ def _body_shapes(
 ) -> tuple[etree._Element, ...]:
     """Return the shape that a slide's body goes into, or the two of two contents.
 
+    One that has to be made is told if it covers what else is on the slide.
+
     Args:
         deck: The deck.
         slide: The slide.
@@ -174,6 +176,7 @@ def _body_shapes(
         for spot in wanted:
             if spot.idx not in taken and (both or not shapes):
                 shapes[spot.idx] = copied(spot, slide.root)
+                _tell_of_crowds(deck, slide, shapes[spot.idx])
         found = tuple(spot for spot in wanted if spot.idx in shapes)
     if found:
         return tuple(shapes[spot.idx] for spot in found)
@@ -183,7 +186,16 @@ def _body_shapes(
     deck.notices.warn(
         f"Slide {slide.index} has a layout without a place for a body: it stands in a text box."
     )
-    return (body_box(slide.root, slide.parents, deck.size),)
+    box = body_box(slide.root, slide.parents, deck.size)
+    _tell_of_crowds(deck, slide, box)
+    return (box,)
+
+
+def _tell_of_crowds(deck: DeckEdit, slide: _Slide, shape: etree._Element) -> None:
+    if is_crowded(shape, slide.root, slide.parents):
+        deck.notices.warn(
+            f"Slide {slide.index}: the text was put where other things stand; look at the slide."
+        )
 
 
 def _fit(deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str, *, grown: bool) -> None:
