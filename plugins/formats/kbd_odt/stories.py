@@ -19,10 +19,11 @@ from kbd_odt.tables import Grid, grid
 __all__ = ["BLOCKS", "WRAPPERS", "Drawn", "Story"]
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_MOST_BLANKS = 1_000
+_MOST_BLANKS, _MOST_REPEATS = 1_000, 64
+"""Of one element; of a cell or a row."""
 _DEEPEST = 60
 """How many elements may hold one another before what is deeper is taken as plain text."""
-_EXPANDED_CHARS = 4_000_000
+_EXPANDED_CHARS = 1_000_000
 """How many characters repeats of blanks, cells and rows may come to in a document."""
 
 _PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
@@ -119,11 +120,11 @@ class Story:
 
     def table(self, element: etree._Element, depth: int = 0) -> Grid:
         """Return a table with the text of its cells, each in one line."""
-        return grid(element, lambda cell: self._short(cell, depth), self.expansion)
+        return grid(element, lambda cell: self._short(cell, depth), self._expansion)
 
-    def expansion(self, length: int, times: int) -> int:
+    def _expansion(self, length: int, times: int, most: int = _MOST_REPEATS) -> int:
         """Return how many of so many repeats of a length are shown; at least one is."""
-        allowed = max(1, min(times, self._left_chars // max(length, 1)))
+        allowed = max(1, min(times, most, self._left_chars // max(length, 1)))
         self._left_chars -= (allowed - 1) * max(length, 1)
         if allowed < times:
             self._notices.shortened += 1
@@ -199,10 +200,7 @@ class Story:
     def _blanks(self, element: etree._Element, line: _Line, depth: int) -> None:
         del depth
         told = count(element.get(f"{TEXT}c"), 1 << 31)
-        shown = self.expansion(1, min(told, _MOST_BLANKS))
-        if told > _MOST_BLANKS:
-            self._notices.shortened += 1
-        line.put(" " * shown)
+        line.put(" " * self._expansion(1, told, _MOST_BLANKS))
 
     def _ruby(self, element: etree._Element, line: _Line, depth: int) -> None:
         line.put("(")

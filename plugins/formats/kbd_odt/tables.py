@@ -11,8 +11,6 @@ __all__ = ["Grid", "grid"]
 
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 16_384
-_MOST_SHOWN = 64
-"""How often a repeated cell or row is shown."""
 
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
 _HEADER = f"{TABLE}table-header-rows"
@@ -50,7 +48,7 @@ def grid(
         row_count = min(row_count + repeats, _MOST_ROWS)
         column_count = max(column_count, width)
         length = sum(map(len, texts))
-        shown = expansion(length, _shown(repeats)) if length else 1
+        shown = expansion(length, repeats) if length else 1
         rows += [texts] * shown
     return Grid(row_count, column_count, has_header, tuple(rows))
 
@@ -84,11 +82,7 @@ def _row(
         if not text:
             blanks += repeats
             continue
-        texts += [""] * (expansion(1, _shown(blanks)) if blanks else 0)
+        texts += [""] * (expansion(1, blanks) if blanks else 0)
         blanks = 0
-        texts += [text] * expansion(len(text), _shown(repeats))
+        texts += [text] * expansion(len(text), repeats)
     return tuple(texts), width
-
-
-def _shown(repeats: int) -> int:
-    return min(repeats, _MOST_SHOWN)
