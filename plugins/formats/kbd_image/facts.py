@@ -7,7 +7,7 @@ from PIL import Image
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd_image.kinds import gif_frames, is_cut, is_vector, misnamed
+from kbd_image.kinds import gif_frames, is_cut, is_vector, misnamed, webp_size
 from kbd_image.opening import MOST_FRAMES, MOST_PIXELS, PIXELS_IN_ALL, kind_of, opened
 from kbd_image.profiles import profile_name
 from kbd_image.vectors import vector_facts
@@ -47,7 +47,14 @@ def metadata(source: Source) -> dict[str, Any]:
         try:
             told = _facts(source, tolerant=True)
         except FileReadFailed:
-            raise error from None
+            size = webp_size(source)
+            if size is None:
+                raise error from None
+            # Pillow opens these whole or not at all.
+            told = {"format": "WEBP", "width": size[0], "height": size[1]}
+            told["size_bytes"] = source.path.stat().st_size
+            if limits := _limits(*size, 1):
+                return {**told, "warnings": limits}
     return {**told, "warnings": [_DAMAGED, *told.get("warnings", ())]}
 
 

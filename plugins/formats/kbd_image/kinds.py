@@ -104,7 +104,7 @@ def is_cut(path: Path, kind: str) -> bool:
             case "JPEG":
                 return data.find(b"\xff\xd9", _scan(data)) < 0
             case "GIF":
-                return data.rfind(b";", max(0, len(data) - _TAIL_BYTES)) < 0
+                return not data[-_TAIL_BYTES:].rstrip(b"\0").endswith(b";")
             case "WEBP":
                 return int.from_bytes(data[4:8], "little") + 8 > len(data)
             case _:

@@ -29,7 +29,7 @@ _DEEP = ("I", "I;16", "I;16B", "I;16L", "F")
 def preview(source: Source, index: int, edge_px: int) -> Preview:
     """Return a frame whose longer edge has at most `edge_px`; see `Previewable.preview`."""
     if is_vector(source):
-        raise FileReadFailed(
+        raise ValidationFailed(
             f"{source.name} is an svg file: it is read as text and not drawn, because markup can "
             "run scripts and fetch files."
         )

@@ -76,8 +76,9 @@ def _elements(source: Source) -> Iterator[etree._Element]:
                 yield element
                 continue
             element.clear(keep_tail=False)
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+            parent = element.getparent()
+            while parent is not None and element.getprevious() is not None:
+                del parent[0]
 
 
 def _size(root: etree._Element) -> dict[str, Any]:
