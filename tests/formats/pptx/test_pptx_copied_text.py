@@ -167,6 +167,23 @@ def test_from_a_shape_to_a_master_and_back(plain: Path, made: Path, tmp_path: Pa
     assert (run.font.name, run.font.size.pt) == ("Courier New", 30)
 
 
+def test_letters_of_the_colour_of_their_ground(brand: Path, plain: Path, made: Path) -> None:
+    """White letters come as they are, and are told where the background is white."""
+    root = DeckFile(brand).root(MASTER)
+    for colour in root.iterfind(f".//{P}titleStyle/*/{A}defRPr/{A}solidFill/{A}schemeClr"):
+        colour.set("val", "bg1")
+    white = rewritten(brand, brand.with_name("white.pptx"), {MASTER: etree.tostring(root)})
+
+    found = copied(white, made, ("text_style:title", None), into=plain)
+    again = copied(brand, made.with_name("again.pptx"), ("text_style:title", None), into=plain)
+
+    assert "letters are FFFFFF" in found.warnings[0]
+    assert not any("letters" in each for each in again.warnings)
+    shaped = made.with_name("shaped.pptx")
+    found = copied(white, shaped, ("text_style:title", "slide:0/title"), into=plain)
+    assert "letters are FFFFFF" in found.warnings[0]
+
+
 def test_text_that_is_still_to_come(plain: Path, made: Path, tmp_path: Path) -> None:
     """An empty shape takes the style on too: what is written into it later has it."""
     deck = opened(plain)

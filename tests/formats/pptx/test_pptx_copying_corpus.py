@@ -84,7 +84,8 @@ def check_copies(decks: list[Path], plain: Path, folder: Path) -> int:
         assert "ppt/slides/slide1.xml" not in parts or kind == "image"
         deck = opened(target)
         if kind == "layout":
-            name = changed.removeprefix("layout ").partition(" with its master")[0]
+            words = changed.removeprefix("layout ").removesuffix(" is there already")
+            name = words.partition(" with its master")[0]
             layouts = [each for master in deck.slide_masters for each in master.slide_layouts]
             chosen = next(each for each in layouts if " ".join(each.name.split()) == name)
             deck.slides.add_slide(chosen)

@@ -9,7 +9,7 @@ from kbd.errors import ValidationFailed
 from kbd_pptx.looking.boxes import EMU_PER_INCH
 from kbd_pptx.slides import P, R
 from kbd_pptx.styled.carriage import Carriage
-from kbd_pptx.styled.deck import DeckParts, Layout, Master
+from kbd_pptx.styled.deck import DeckParts, Layout, Master, short
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.levels import local
 from kbd_pptx.styled.picks import Spot
@@ -141,7 +141,7 @@ class LayoutCopier:
         part = self._carriage.carry(layout.part, instead)
         root = self._edit.fresh(part)
         data = root.find(f"{P}cSld")
-        if data is not None and data.get("name") != name:
+        if data is not None and short(data.get("name")) != name:
             data.set("name", name)
             self._edit.put(part, root)
         if name != layout.name:

@@ -29,6 +29,7 @@ from kbd_pptx.styled.palette import Palette
 from kbd_pptx.styled.picks import Pick, Spot, parse_spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master, find_shape
 from kbd_pptx.styled.textstyles import KINDS, level_number, run_looks, shape_looks, style_chain
+from kbd_pptx.styled.wording import describe_fill
 
 __all__ = ["TextCopier"]
 
@@ -127,6 +128,7 @@ class TextCopier:
         for paragraph in body.iterfind(f"{A}p"):
             _dress(paragraph, looks)
         self._edit.put(found.part, found.root)
+        self._warn_of_colour(looks[0], found.around.palette, found.root, found.master)
         return str(found.spot)
 
     def _to_master(self, style: _Style, target: Spot) -> str:
@@ -150,6 +152,7 @@ class TextCopier:
             ]
         _set_style(root, kind, looks)
         self._edit.put(master.part, root)
+        self._warn_of_colour(looks[0], around.palette, root)
         self._warn_of_layouts(master, kind)
         return str(Spot("master", target.index, kind))
 
@@ -176,6 +179,24 @@ class TextCopier:
                     if str(value) not in renamed:
                         renamed[str(value)] = self._carriage.relate(target, relation)
                     element.set(key, renamed[str(value)])
+
+    def _warn_of_colour(
+        self, look: etree._Element, palette: Palette, *below: etree._Element | None
+    ) -> None:
+        """Tell of letters that have the colour of what they stand on.
+
+        Args:
+            look: How they look.
+            palette: The target's.
+            below: What has a background, the nearest first: slide, master.
+        """
+        colour = palette.rgb(letters(look).find(f"{A}solidFill"))
+        found = (each.find(f"{P}cSld/{P}bg/*") for each in below if each is not None)
+        ground = next((each for each in found if each is not None), None)
+        if colour and colour == describe_fill(ground, palette).get("color"):
+            self._edit.warnings.setdefault(
+                f"The letters are {colour} now, as the background of the target is."
+            )
 
     def _warn_of_layouts(self, master: Master, kind: str) -> None:
         """Name the layouts whose own styles still count before the master's."""

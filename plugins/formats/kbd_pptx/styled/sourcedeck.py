@@ -25,6 +25,7 @@ class ShapeOn(msgspec.Struct, frozen=True):
         root: The slide.
         shape: The shape.
         around: What it has its looks from.
+        master: The master that it follows, None if there is none.
     """
 
     spot: Spot
@@ -32,6 +33,7 @@ class ShapeOn(msgspec.Struct, frozen=True):
     root: etree._Element
     shape: etree._Element
     around: Scope
+    master: etree._Element | None
 
 
 class SourceDeck:
@@ -155,7 +157,8 @@ def find_shape(parts: DeckParts, deck: Deck, spot: Spot, whose: str) -> ShapeOn:
     layout = parts.related(part, "slideLayout")
     master = deck.master_of(layout)
     around = scope(parts, master, layout if master else "", of="slide")
-    return ShapeOn(Spot("slide", spot.index, found), part, root, names[found], around)
+    above = parts.root(master.part) if master else None
+    return ShapeOn(Spot("slide", spot.index, found), part, root, names[found], around, above)
 
 
 _DRAWN = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "grpSp", "contentPart"))
