@@ -4,14 +4,7 @@
 cost. Modules are loaded before, as kbd's workers load them once for all calls.
 """
 
-import importlib
-import re
-import resource
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
@@ -21,11 +14,10 @@ import openpyxl
 from openpyxl.styles import Border, Font, PatternFill, Side
 from python_calamine import CalamineWorkbook
 
+from benchmarks._child import Run, Work, answer
 from benchmarks._workbooks import HEADERS, rows
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
-
-__all__ = ["Spent", "measured"]
 
 MADE_ROWS = 5_000
 FIRST_ROWS = 50
@@ -33,22 +25,6 @@ STYLE: Mapping[str, Any] = MappingProxyType({
     "font_name": "Calibri", "font_size": 12, "font_bold": True, "fill_color": "#FFEECC",
     "number_format": "0.00", "border_top": {"style": "thin", "color": "#808080"},
 })  # fmt: skip
-
-Run = Callable[[], object]
-
-
-class Spent(msgspec.Struct, frozen=True):
-    """What a work cost: processor seconds, and the most memory of its process, in bytes."""
-
-    cpu_s: float
-    peak_bytes: int
-
-
-def measured(work: str, path: Path) -> Spent:
-    """Do a work in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks._xlsx_works", work, str(path)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return msgspec.json.decode(done.stdout, type=Spent)
 
 
 def block() -> list[list[Any]]:
@@ -68,7 +44,7 @@ def kbd_read(path: Path, folder: Path) -> Run:
     return lambda: XlsxFormat().read(source, region)
 
 
-def kbd_set(*cells: str) -> Callable[[Path, Path], Run]:
+def kbd_set(*cells: str) -> Work:
     """Set cells."""
     wanted = [{"cell": cell, "value": "edited"} for cell in cells]
 
@@ -116,7 +92,7 @@ def calamine_values(path: Path, _: Path) -> Run:
     return lambda: CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0).to_python()
 
 
-def peer_set(*cells: str) -> Callable[[Path, Path], Run]:
+def peer_set(*cells: str) -> Work:
     """Load a workbook, set cells and save it."""
 
     def made(path: Path, folder: Path) -> Run:
@@ -163,7 +139,7 @@ def peer_styled(_: Path, folder: Path) -> Run:
     return run
 
 
-WORKS: Mapping[str, Callable[[Path, Path], Run]] = MappingProxyType({
+WORKS: Mapping[str, Work] = MappingProxyType({
     "kbd map": kbd_map, "kbd read": kbd_read, "kbd set 1": kbd_set("C3000"),
     "kbd set 2": kbd_set("C3000", "D3001"), "kbd plain": kbd_plain, "kbd styled": kbd_styled,
     "kbd each styled": kbd_each_styled,
@@ -184,29 +160,5 @@ def _operations(wanted: Mapping[str, Any]) -> tuple[msgspec.Struct, ...]:
     return (msgspec.convert(wanted, Union[XlsxFormat.operations]),)  # noqa: UP007
 
 
-def _peak_bytes() -> int:
-    """Return the most memory that this process had.
-
-    `getrusage` tells the memory of the process that started this one if that had more.
-    """
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
-    if found is None:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return int(found[1]) * 1024
-
-
-def main() -> None:
-    """Do one work and print what it cost."""
-    for module in XlsxFormat.preload:
-        importlib.import_module(module)
-    work, path = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder:
-        run = WORKS[work](Path(path), Path(folder))
-        start = time.process_time()
-        run()
-        spent = time.process_time() - start
-    print(msgspec.json.encode(Spent(spent, _peak_bytes())).decode())
-
-
 if __name__ == "__main__":
-    main()
+    answer(WORKS, XlsxFormat.preload)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import anyio
 
+from benchmarks._child import Spent, median
 from benchmarks._measure import gate, table
 from benchmarks._workbooks import write_workbook
-from benchmarks._xlsx_works import Spent, measured
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.settings import Settings
@@ -32,21 +32,17 @@ PEER_ROWS = 20_000
 """Of large workbooks, for openpyxl: the whole of them takes it up to a minute each."""
 
 
-def median(work: str, path: Path, rounds: int = ROUNDS) -> Spent:
-    """Do a work in several fresh processes and return the medians."""
-    found = [measured(work, path) for _ in range(rounds)]
-    return Spent(
-        statistics.median(spent.cpu_s for spent in found),
-        statistics.median_high(spent.peak_bytes for spent in found),
-    )
+def spent(work: str, path: Path, rounds: int = ROUNDS) -> Spent:
+    """Return the medians of a work."""
+    return median("benchmarks._xlsx_works", work, path, rounds)
 
 
 def row(title: str, found: dict[str, Spent], most_ms: float) -> bool:
     """Print what a work cost, kbd's first, and return whether its gate is met."""
-    figures = {name: spent.cpu_s * 1e3 for name, spent in found.items()}
+    figures = {name: each.cpu_s * 1e3 for name, each in found.items()}
     ours = next(iter(found))
     table(title, "ms CPU", figures, ours)
-    peaks = ", ".join(f"{name} {spent.peak_bytes / MIB:.0f}" for name, spent in found.items())
+    peaks = ", ".join(f"{name} {each.peak_bytes / MIB:.0f}" for name, each in found.items())
     print(f"  peak, MiB: {peaks}")
     return gate(f"{title}, ms CPU", figures[ours], most=most_ms)
 
@@ -78,12 +74,12 @@ def small(folder: Path) -> list[bool]:
         ("create, plain", "plain", 300), ("create, every cell styled", "styled", 1_000),
     ):  # fmt: skip
         rounds = 1 if work == "styled" else 3
-        found = {"kbd": median(f"kbd {work}", path)}
+        found = {"kbd": spent(f"kbd {work}", path)}
         if work == "styled":
-            found["kbd, a style object a cell"] = median("kbd each styled", path)
+            found["kbd, a style object a cell"] = spent("kbd each styled", path)
         if work == "map":
-            found["python-calamine, alone"] = median("calamine values", path)
-        found["openpyxl"] = median(f"openpyxl {work}", path, rounds)
+            found["python-calamine, alone"] = spent("calamine values", path)
+        found["openpyxl"] = spent(f"openpyxl {work}", path, rounds)
         met.append(row(f"{SMALL:,} x 10: {title}", found, most_ms))
     return met
 
@@ -94,7 +90,7 @@ def large(folder: Path) -> list[bool]:
     write_workbook(path, MIDDLE - 1)
     write_workbook(bigger, LARGE - 1)
     write_workbook(part, PEER_ROWS - 1)
-    ours, peer = median("kbd set 1", path, 3), measured("openpyxl set 1", part)
+    ours, peer = spent("kbd set 1", path, 3), spent("openpyxl set 1", part, 1)
     print(f"\n{MIDDLE:,} x 10: set 1 cell")
     shown("kbd", ours)
     shown("openpyxl", peer, MIDDLE)
@@ -103,20 +99,20 @@ def large(folder: Path) -> list[bool]:
         gate("the same, peak, MiB", ours.peak_bytes / MIB, most=200),
     ]
     print(f"\n{LARGE:,} x 10: all values")
-    shown("kbd, looked into and kept", median("kbd map", bigger, 3))
-    shown("python-calamine, alone", median("calamine values", bigger, 3))
-    shown("openpyxl", measured("openpyxl values", part), LARGE)
+    shown("kbd, looked into and kept", spent("kbd map", bigger, 3))
+    shown("python-calamine, alone", spent("calamine values", bigger, 3))
+    shown("openpyxl", spent("openpyxl values", part, 1), LARGE)
     seconds = anyio.run(loaded, bigger)
     met.append(gate("in a worker, s as its caller sees it", statistics.median(seconds), most=2.0))
     return met
 
 
-def shown(name: str, spent: Spent, rows: int = 0) -> None:
+def shown(name: str, cost: Spent, rows: int = 0) -> None:
     """Print what a work cost; with `rows`, it was done for the first PEER_ROWS of so many."""
-    line = f"  {name:<34} {spent.cpu_s:>6.2f} s CPU, peak {spent.peak_bytes / MIB:.0f} MiB"
+    line = f"  {name:<34} {cost.cpu_s:>6.2f} s CPU, peak {cost.peak_bytes / MIB:.0f} MiB"
     if rows:
         times = rows // PEER_ROWS
-        line += f", for {PEER_ROWS:,} rows only: {times} times that is {times * spent.cpu_s:.1f} s"
+        line += f", for {PEER_ROWS:,} rows only: {times} times that is {times * cost.cpu_s:.1f} s"
     print(line)
 
 
