@@ -66,10 +66,11 @@ def share(paths: list[Path], ask: Callable[[Path], None], wanted: type[Exception
     return able
 
 
-def test_every_file_is_read_or_refused(corpora: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """What cannot be read needs a password, or is damaged beyond what any library can do."""
-    ours = share(files(corpora), looked_at, FileReadFailed)
-    assert len(ours) >= 342
+def test_files_are_read_or_refused(corpora: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One in three of them; what cannot be read needs a password, or is damaged beyond help."""
+    paths = files(corpora)[::3]
+    ours = share(paths, looked_at, FileReadFailed)
+    assert len(ours) >= len(paths) - 3
     # What pypdf says of damaged files is heard by nobody.
     assert not caplog.records
 
@@ -78,7 +79,7 @@ def test_every_file_is_read_or_refused(corpora: Path, caplog: pytest.LogCaptureF
 def test_more_is_read_than_by_either_library(
     corpora: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """None of the files is lost that one of them can read."""
+    """Of all of them, none is lost that one of the libraries can read."""
     paths = files(corpora)
     ours = share(paths, looked_at, FileReadFailed)
     with warnings.catch_warnings(action="ignore"):
@@ -89,6 +90,7 @@ def test_more_is_read_than_by_either_library(
         print(f" (pypdf alone {len(pypdf)}, pypdfium2 alone {len(pdfs)})")
     assert (pypdf | pdfs) - ours == set()
     assert len(ours) > max(len(pypdf), len(pdfs))
+    assert len(ours) >= 342
 
 
 def test_first_pages_are_drawn(corpora: Path) -> None:
