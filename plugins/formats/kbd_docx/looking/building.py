@@ -225,5 +225,7 @@ def _drained(body: etree._Element, *, least: int) -> Iterator[etree._Element]:
             yield child
         else:
             yield from standing([child])
+        # Emptied first: to remove an element costs the square of what is in it.
+        child.clear()
         body.remove(child)
         child = following

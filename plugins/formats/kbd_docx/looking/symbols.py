@@ -32,6 +32,9 @@ _WINGDINGS_2 = {
     0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☑", 0x97: "●", 0xA3: "□",
 }  # fmt: skip
 _FONTS = {"symbol": _SYMBOL, "wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2}
+_ASCII = range(0x21, 0x7F)
+"""Where the font Symbol has digits and stops like others."""
+
 _PRIVATE = range(0xF000, 0xF100)
 _MOST_CODE = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
@@ -53,6 +56,8 @@ def sign(font: str, code: str) -> str:
     at = place - _PRIVATE.start if place in _PRIVATE else place
     if signs is not None and at in signs:
         return signs[at]
+    if signs is _SYMBOL and at in _ASCII:
+        return chr(at)
     if place in _PRIVATE or signs is not None:
         return f"[symbol: {font[:_SHOWN_CHARS]} {place:04X}]"
     return chr(place) if 0 < place <= _MOST_CODE and place not in _SURROGATES else ""
