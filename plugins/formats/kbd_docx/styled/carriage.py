@@ -21,6 +21,7 @@ _CARRIED = frozenset(
 _NUMBER = re.compile(r"\d*(\.\w+)?$")
 _XML = re.compile(r"[+/]xml$")
 _USUAL_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+_MOST_PARTS = 300
 _DEEPEST = 8
 """How far parts lead to parts: a drawing to a chart to its shapes to a picture is four."""
 
@@ -71,6 +72,8 @@ class Carriage:
         part = part.replace("\\", "/").lstrip("/")
         if part in self._carried:
             return self._carried[part]
+        if len(self._carried) >= _MOST_PARTS:
+            raise ValidationFailed(f"{place} would bring more than {_MOST_PARTS} parts along.")
         if depth > _DEEPEST:
             raise ValidationFailed(f"{place} leads from part to part without an end.")
         type_ = self._types.of(part)

@@ -19,6 +19,7 @@ from kbd_docx.styled.excerpts import Excerpts
 from kbd_docx.styled.ordering import inserted
 from kbd_docx.styled.picks import Place, missing
 from kbd_docx.styled.sections import (
+    BANNER_TYPES,
     Banner,
     BannerKind,
     banners,
@@ -33,9 +34,13 @@ from kbd_docx.styled.variants import spelt
 
 __all__ = ["BannerCopier", "chosen_sections"]
 
+_Shown = dict[tuple[str, str], str]
+"""The relation of the header of a section by its kind and type."""
+
 _ROOTS = {"header": "hdr", "footer": "ftr"}
 _MOST_ELEMENTS = 50_000
-"""More than fits on any page."""
+_MOST_RELATIONS = 200
+"""Both are more than fits on any page."""
 
 
 class BannerCopier:
@@ -73,12 +78,14 @@ class BannerCopier:
         relation = self._target.rewriting.relate(self._target.main, kind, part)
         named = _named(body)
         sections = page_sections(body)
+        shown = _shown(sections)
         if banner.type == "even":
             self._show_even(sections)
-        self._settle(sections, chosen, banner)
+            shown = _shown(sections)
+        self._settle(sections, shown, chosen, banner)
         for index in chosen:
             if banner.type == "first" and not section_titles(sections[index]):
-                self._show_first(sections, index)
+                self._show_first(sections[index], shown[index])
             _name(sections[index], kind, banner.type, relation)
         self._drop_unnamed(named)
         where = "all sections" if place is None else f"section {place.first}"
@@ -109,6 +116,8 @@ class BannerCopier:
             for key, value in each.attrib.items():
                 if str(key).startswith(R) and value:
                     id_ = str(value)
+                    if len(renamed) > _MOST_RELATIONS:
+                        raise ValidationFailed(f"{what} is too large to be copied.")
                     if id_ not in renamed:
                         renamed[id_] = self._related(banner, part, id_)
                     each.set(key, renamed[id_])
@@ -116,14 +125,18 @@ class BannerCopier:
         return part
 
     def _related(self, banner: Banner, part: str, relation_id: str) -> str:
-        relation = self._source.relation(banner.part, relation_id)
+        relation = self._source.relations(banner.part).get(relation_id)
         what = f"{banner.kind}:{banner.name}"
         if relation is None:
             raise ValidationFailed(f"{what} names a part that is not there.")
         return self._carriage.relate(part, relation, what)
 
     def _settle(
-        self, sections: list[etree._Element], chosen: Sequence[int], banner: Banner
+        self,
+        sections: list[etree._Element],
+        shown: list[_Shown],
+        chosen: Sequence[int],
+        banner: Banner,
     ) -> None:
         """Have the sections after those that change name what they inherited by now."""
         for index in sorted({each + 1 for each in chosen} - set(chosen)):
@@ -131,21 +144,20 @@ class BannerCopier:
                 continue
             section = sections[index]
             for kind in get_args(BannerKind):
-                had = self._effective(sections, index, kind, banner.type)
+                had = shown[index].get((kind, banner.type), "")
                 is_shown = banner.type != "first" or section_titles(section)
                 if had:
                     _name(section, kind, banner.type, had)
                 elif kind == banner.kind and is_shown:
                     _name(section, kind, banner.type, self._empty(kind))
 
-    def _show_first(self, sections: list[etree._Element], index: int) -> None:
+    def _show_first(self, section: etree._Element, shown: _Shown) -> None:
         """Have a section's first page differ; what it showed by now it shows by name."""
-        section = sections[index]
         for kind in get_args(BannerKind):
-            had = self._effective(sections, index, kind, "default")
+            had = shown.get((kind, "default"), "")
             if had:
                 _name(section, kind, "first", had)
-            elif self._effective(sections, index, kind, "first"):
+            elif shown.get((kind, "first")):
                 _name(section, kind, "first", self._empty(kind))
         for old in section.findall(f"{W}titlePg"):
             section.remove(old)
@@ -165,16 +177,6 @@ class BannerCopier:
                 default = reference(section, kind, "default")
                 if default is not None:
                     _name(section, kind, "even", default.get(f"{R}id", ""))
-
-    def _effective(
-        self, sections: list[etree._Element], index: int, kind: BannerKind, type_: str
-    ) -> str:
-        """Return the relation of the header that a section shows, "" if it has none."""
-        for section in reversed(sections[: index + 1]):
-            found = reference(section, kind, type_)
-            if found is not None:
-                return found.get(f"{R}id", "")
-        return ""
 
     def _empty(self, kind: BannerKind) -> str:
         """Return the relation of a header with nothing in it, which is made once."""
@@ -226,6 +228,21 @@ def _name(section: etree._Element, kind: BannerKind, type_: str, relation: str) 
         found.set(f"{W}type", type_)
         inserted(section, found)
     found.set(f"{R}id", relation)
+
+
+def _shown(sections: list[etree._Element]) -> list[_Shown]:
+    """Return, for each section, the relations of the headers that it has or inherits."""
+    found: list[_Shown] = []
+    last: _Shown = {}
+    for section in sections:
+        last = dict(last)
+        for kind in get_args(BannerKind):
+            for type_ in BANNER_TYPES:
+                own = reference(section, kind, type_)
+                if own is not None:
+                    last[kind, type_] = own.get(f"{R}id", "")
+        found.append(last)
+    return found
 
 
 def _named(body: etree._Element) -> set[str]:

@@ -24,7 +24,7 @@ from kbd_docx.styled.variants import spelt
 __all__ = ["ListCopier"]
 
 _ORDER = ("numPicBullet", "abstractNum", "num", "numIdMacAtCleanup")
-_MOST_LISTS = 500
+_MOST_LISTS = 100
 
 
 class _Build(msgspec.Struct, frozen=True):
@@ -170,7 +170,7 @@ class ListCopier:
         for each in copied.iter():
             for key, value in each.attrib.items():
                 if str(key).startswith(R):
-                    relation = self._source.relation(mine, str(value))
+                    relation = self._source.relations(mine).get(str(value))
                     if relation is None:
                         raise ValidationFailed("A list's bullet names a picture that is missing.")
                     each.set(key, self._carriage.relate(part, relation, "a list's bullet"))

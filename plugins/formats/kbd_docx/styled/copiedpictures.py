@@ -157,7 +157,7 @@ class PictureCopier:
             each.attrib.pop(f"{R}link", "")
             for key, value in each.attrib.items():
                 if str(key).startswith(R):
-                    relation = self._source.relation(picture.owner, str(value))
+                    relation = self._source.relations(picture.owner).get(str(value))
                     if relation is None or relation.external:
                         raise ValidationFailed(f"{what} names a picture that is not there.")
                     each.set(key, self._carriage.relate(self._target.main, relation, what))

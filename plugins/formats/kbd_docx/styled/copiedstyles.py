@@ -15,7 +15,6 @@ from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
 from kbd_docx.edits.noticing import listed
 from kbd_docx.styled.copiedlists import ListCopier
-from kbd_docx.styled.document import Document
 from kbd_docx.styled.ordering import merge, put_child
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
@@ -26,6 +25,8 @@ from kbd_docx.styled.variants import spelt
 __all__ = ["StyleCopier"]
 
 _MOST_STYLES = 500
+_MOST_ELEMENTS = 5_000
+"""Of one style; those of tables have some hundred. To move many takes very long."""
 _OTHER_HALF: dict[StyleType, StyleType] = {"paragraph": "character", "character": "paragraph"}
 
 Key = tuple[StyleType, str]
@@ -35,7 +36,7 @@ class StyleCopier:
     """Copies styles of one document into another, each once.
 
     Args:
-        source: Where they are.
+        theirs: The styles of the source.
         target: Where they go.
         lists: What takes their numbering along.
         theme: The source's theme where it differs from the target's, else None.
@@ -44,18 +45,20 @@ class StyleCopier:
 
     def __init__(
         self,
-        source: Document,
+        theirs: StyleSheet,
         target: Target,
         lists: ListCopier,
         theme: Theme | None,
         picked: Iterable[Key],
     ) -> None:
         self._target, self._lists, self._theme = target, lists, theme
-        self.theirs = StyleSheet(source.one("styles"), read_theme(source))
+        self.theirs = theirs
         self.ours = StyleSheet(target.one("styles"), read_theme(target))
         self.ids: dict[Key, str] = {}
         self._written: dict[Key, Style] = {}
         self._replaced: dict[Key, str] = {}
+        self._copies: set[Key] = set()
+        self._taken: set[str] = set()
         self._pending: dict[Key, Style] = {}
         self._picked = set(picked)
         for type_, id_ in list(self._picked):
@@ -116,21 +119,25 @@ class StyleCopier:
 
     def _dependants(self, type_: StyleType, id_: str) -> list[str]:
         """Return the target's styles that rest on one of its styles and are not copied ones."""
-        copied = {(key[0], made) for key, made in self.ids.items()}
-        return [
-            style.name
-            for style in self.ours
-            if style.type == type_
-            and (type_, style.id) not in copied
-            and any(base.id == id_ for base in self.ours.chain(style)[1:])
-        ]
+        based: dict[str, list[Style]] = {}
+        for style in self.ours:
+            if style.type == type_:
+                based.setdefault(style.named("basedOn"), []).append(style)
+        copied = {made for key, made in self.ids.items() if key[0] == type_}
+        found: dict[str, str] = {}
+        pending = [id_]
+        while pending:
+            for style in based.pop(pending.pop(), ()):
+                pending.append(style.id)
+                if style.id not in copied:
+                    found[style.id] = style.name
+        return list(found.values())
 
     def _twin(self, style: Style) -> Style | None:
         """Return the target's style that is the same by name, or by being the default."""
         found = self.ours.default(style.type) if style.is_default else None
         found = found or self.ours.named(style.type, style.name)
-        copied = {(key[0], self.ids[key]) for key in self._written}
-        return None if found is None or (found.type, found.id) in copied else found
+        return None if found is None or (found.type, found.id) in self._copies else found
 
     def _reserve(self, style: Style) -> str:
         """Return the id that a style will have; it is written later if it is to come along."""
@@ -149,18 +156,22 @@ class StyleCopier:
         return self.ids[key]
 
     def _free_id(self, wanted: str) -> str:
-        taken = set(self.ids.values())
         made, number = wanted, 0
-        while self.ours.has_id(made) or made in taken:
+        while self.ours.has_id(made) or made in self._taken:
             number += 1
             made = f"{wanted}{number}"
+        self._taken.add(made)
         return made
 
     def _write(self, style: Style) -> None:
         """Put a copy of a style into the target."""
         key = (style.type, style.id)
         twin, made = self._twin(style), self.ids[key]
+        for each in (style, twin):
+            if each is not None and sum(1 for _ in each.element.iter()) > _MOST_ELEMENTS:
+                raise ValidationFailed(f"The style {each.name} is too large to be copied.")
         self._written[key] = style
+        self._copies.add((style.type, made))
         copied = deepcopy(style.element)
         copied.tail = None
         copied.set(f"{W}styleId", made)

@@ -114,7 +114,7 @@ class _Copying:
         picked = [self._style(pick) for pick in picks if pick.kind in _STYLES]
         self._lists = ListCopier(theirs, made, carriage, differing)
         self._styles = StyleCopier(
-            theirs, made, self._lists, differing, [(each.type, each.id) for each in picked]
+            self._sheet, made, self._lists, differing, [(each.type, each.id) for each in picked]
         )
         excerpts = Excerpts(made, self._styles, self._lists, differing)
         self._banners = BannerCopier(theirs, made, carriage, excerpts)
@@ -200,7 +200,8 @@ class _Copying:
         if theirs is None:
             raise missing("page_setup", pick.name, known)
         chosen = chosen_sections(self._made, pick.place)
-        for section in (page_sections(self._made.body)[index] for index in chosen):
+        sections = page_sections(self._made.body)
+        for section in (sections[index] for index in chosen):
             for name in ("pgSz", "pgMar"):
                 told = theirs.find(f"{W}{name}")
                 for old in section.findall(f"{W}{name}") if told is not None else ():

@@ -46,6 +46,7 @@ class Document:
         self.parts, self.main = parts, main
         self._roots: dict[str, etree._Element] = {}
         self._ones: dict[str, str] = {}
+        self._relations: dict[str, dict[str, Relation]] = {}
         for relation in parts.relations(main):
             if not relation.external and relation.target in parts:
                 self._ones.setdefault(relation.kind, relation.target)
@@ -76,10 +77,12 @@ class Document:
         part = self.part(kind)
         return self.root(part) if part else None
 
-    def relation(self, part: str, relation_id: str) -> Relation | None:
-        """Return one relation of a part, None if there is none of that id."""
-        found = (each for each in self.parts.relations(part) if each.id == relation_id)
-        return next(found, None)
+    def relations(self, part: str) -> dict[str, Relation]:
+        """Return a part's relations by their ids, as they were when they were first asked for."""
+        if part not in self._relations:
+            found = self.parts.relations(part)
+            self._relations[part] = {each.id: each for each in found}
+        return self._relations[part]
 
 
 def local_name(element: etree._Element) -> str:

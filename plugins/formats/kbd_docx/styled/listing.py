@@ -175,7 +175,8 @@ class _Listing:
     def _add_lists(self, body: etree._Element) -> None:
         """Add the lists that the body or a style uses."""
         used = Counter(each.get(f"{W}val", "") for each in body.iter(f"{W}numId"))
-        styled = {self._sheet.numbering(style)[0] for style in self._sheet}
+        told = self._sheet.root.iter(f"{W}numId") if self._sheet.root is not None else ()
+        styled = {each.get(f"{W}val", "") for each in told}
         for number in self._lists.numbers:
             if number != "0" and (used[number] or number in styled):
                 entry: dict[str, Any] = {"id": number, "used": used[number]}

@@ -11,6 +11,7 @@ from kbd.opc import Relation
 from kbd_docx.blocks import PARAGRAPH, W, blocks
 from kbd_docx.styled.document import Document, R
 from kbd_docx.styled.sections import banners
+from kbd_docx.styled.stylesheet import folded
 
 __all__ = ["EMU_PER_INCH", "PIC", "WP", "A", "Picture", "pictures"]
 
@@ -65,9 +66,9 @@ def pictures(document: Document) -> Iterator[Picture]:
 
     Where a picture has a newer and an older form, the newer one counts.
     """
-    names: set[str] = set()
+    names: dict[str, int] = {}
     for part, where, block in _places(document):
-        relations = {each.id: each for each in document.parts.relations(part)}
+        relations = document.relations(part)
         for found in block.iter(f"{W}drawing", f"{W}pict"):
             if not relations or next(found.iterancestors(_FALLBACK), None) is not None:
                 continue
@@ -146,15 +147,17 @@ def _relation(element: etree._Element, relations: dict[str, Relation]) -> Relati
     return found if found is not None and found.kind == "image" else None
 
 
-def _named(picture: Picture, names: set[str]) -> Picture:
+def _named(picture: Picture, names: dict[str, int]) -> Picture:
     """Return a picture under a name that no other one has; blanks and case do not count."""
     stem = " ".join(picture.name.split()) or posixpath.basename(picture.relation.target)[:80]
     stem = stem or "picture"
-    name, number = stem, 1
-    while "".join(name.split()).casefold() in names:
+    name, number = stem, names.get(folded(stem), 0)
+    while folded(name) in names:
         number += 1
         name = f"{stem} ({number})"
-    names.add("".join(name.split()).casefold())
+    # The next one of this name is tried with the next number first.
+    names[folded(stem)] = max(1, number)
+    names.setdefault(folded(name), 1)
     return msgspec.structs.replace(picture, name=name)
 
 

@@ -14,6 +14,7 @@ from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.styled.document import Document, R
 
 __all__ = [
+    "BANNER_TYPES",
     "Banner",
     "BannerKind",
     "banners",
@@ -26,7 +27,7 @@ __all__ = [
 
 BannerKind = Literal["header", "footer"]
 
-_TYPES = ("default", "first", "even")
+BANNER_TYPES = ("default", "first", "even")
 _BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n"}
 
 
@@ -81,7 +82,7 @@ def reference(section: etree._Element, kind: BannerKind, type_: str) -> etree._E
 def banners(document: Document) -> Iterator[Banner]:
     """Yield the headers and footers that sections name, each part once a type."""
     sections = page_sections(document.root(document.main))
-    relations = {each.id: each for each in document.parts.relations(document.main)}
+    relations = document.relations(document.main)
     settings = document.one("settings")
     evens = settings is not None and is_on(settings.find(f"{W}evenAndOddHeaders"))
     users: dict[tuple[BannerKind, str, str], list[int]] = {}
@@ -89,7 +90,7 @@ def banners(document: Document) -> Iterator[Banner]:
     kinds: tuple[BannerKind, ...] = ("header", "footer")
     for index, section in enumerate(sections):
         for kind in kinds:
-            for type_ in _TYPES:
+            for type_ in BANNER_TYPES:
                 found = reference(section, kind, type_)
                 relation = relations.get(found.get(f"{R}id", "")) if found is not None else None
                 if relation is None or relation.external or relation.target not in document.parts:

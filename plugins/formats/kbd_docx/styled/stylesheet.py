@@ -119,13 +119,14 @@ class StyleSheet:
 
     def chain(self, style: Style) -> list[Style]:
         """Return a style and those it is based on, itself first."""
-        found = [style]
+        found = {style.id: style}
+        last = style
         while len(found) < _MOST_BASES:
-            base = self.get(style.type, found[-1].named("basedOn"))
-            if base is None or base in found:
+            base = self.get(style.type, last.named("basedOn"))
+            if base is None or base.id in found:
                 break
-            found.append(base)
-        return found
+            last = found[base.id] = base
+        return list(found.values())
 
     def looks(self, style: Style | None, type_: StyleType) -> Looks:
         """Return what a style comes to; None is for what has neither a style nor a default.

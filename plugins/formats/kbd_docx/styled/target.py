@@ -1,6 +1,7 @@
 """The document that gets what is copied, while it changes."""
 
 import posixpath
+from copy import deepcopy
 
 from lxml import etree
 
@@ -161,5 +162,6 @@ def _welcoming(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
     made.attrib.update(root.attrib)
     made.set(f"{{{_COMPATIBILITY}}}Ignorable", " ".join(ignored))
     made.text = root.text
-    made.extend(list(root))
+    # Copies, for moving an element takes the square of the time that its size does.
+    made.extend([deepcopy(child) for child in root])
     return made
