@@ -10,6 +10,7 @@ import docx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 
+from document_comparison import entries
 from kbd.core.workers.operations import operations_of
 from kbd.errors import ValidationFailed
 from kbd.testing.formats import check_format
@@ -290,9 +291,8 @@ def test_new_documents_are_nobodys(tmp_path: Path) -> None:
     """No thumbnail, no author, no program; nothing is left over that nothing leads to."""
     edit(None, *EVERYTHING, to=tmp_path / "new.docx")
 
-    with zipfile.ZipFile(tmp_path / "new.docx") as archive:
-        names = archive.namelist()
-        whole = b"".join(archive.read(name) for name in names).lower()
+    names = entries(tmp_path / "new.docx")
+    whole = b"".join(names.values()).lower()
     assert not [name for name in names if "thumb" in name or "custom" in name or "Effects" in name]
     for word in (b"python", b"macintosh", b"2013", b"thumbnail", b"customxml", b"rsidroot"):
         assert word not in whole
@@ -308,18 +308,13 @@ def test_names_promise_kinds(tmp_path: Path) -> None:
     edit(tmp_path / "new.dotx", one, to=tmp_path / "b.docx")
 
     for name, kind in (("new.dotx", "template"), ("b.dotx", "template"), ("b.docx", "document")):
-        types = etree_text(tmp_path / name)
-        assert f"wordprocessingml.{kind}.main+xml" in types
+        types = entries(tmp_path / name)["[Content_Types].xml"]
+        assert f"wordprocessingml.{kind}.main+xml".encode() in types
     for suffix, instead in ((".docm", ".docx"), (".dotm", ".dotx")):
         with pytest.raises(ValidationFailed, match=f"has no macros; name it {instead}"):
             edit(None, one, to=tmp_path / f"new{suffix}")
         with pytest.raises(ValidationFailed, match="no macros, which"):
             edit(tmp_path / "new.dotx", one, to=tmp_path / f"c{suffix}")
-
-
-def etree_text(path: Path) -> str:
-    with zipfile.ZipFile(path) as archive:
-        return archive.read("[Content_Types].xml").decode()
 
 
 def test_what_guards_a_document_is_told(tmp_path: Path) -> None:
@@ -337,6 +332,26 @@ def test_what_guards_a_document_is_told(tmp_path: Path) -> None:
     assert free.warnings == ()
 
 
+def test_a_signature_is_void(tmp_path: Path) -> None:
+    """A signed document can be changed; that its signature goes with it is told."""
+    path = made(tmp_path / "a.docx", para("x"))
+    parts = entries(path)
+    origin = (
+        '<Relationship Id="s" Type="http://schemas.openxmlformats.org/package/2006/relationships/'
+        'digital-signature/origin" Target="_xmlsignatures/origin.sigs"/></Relationships>'
+    )
+    parts["_rels/.rels"] = parts["_rels/.rels"].replace(b"</Relationships>", origin.encode())
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in {**parts, "_xmlsignatures/origin.sigs": b"sign"}.items():
+            archive.writestr(name, data)
+    applied = edit(path, {"op": "append_paragraph", "text": "y"})
+
+    assert applied.warnings == (
+        "The document was signed; after this change the signature is void.",
+    )
+    assert entries(tmp_path / "out.docx")["_xmlsignatures/origin.sigs"] == b"sign"
+
+
 def test_strict_documents_get_their_own_words(tmp_path: Path) -> None:
     """Sides are start and end there, and namespaces its own."""
     path = made(tmp_path / "a.docx", para("x"))
@@ -352,8 +367,7 @@ def test_strict_documents_get_their_own_words(tmp_path: Path) -> None:
         {"op": "add_table", "rows": [["x"]]},
     )
 
-    with zipfile.ZipFile(tmp_path / "out.docx") as archive:
-        data = archive.read("word/document.xml").decode()
+    data = entries(tmp_path / "out.docx")["word/document.xml"].decode()
     assert 'w:val="end"' in data
     assert 'w:start="1440"' in data
     assert "w:left=" not in data

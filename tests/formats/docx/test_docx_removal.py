@@ -104,7 +104,7 @@ def test_ranges_that_go_on_stay(tmp_path: Path) -> None:
 
 
 def test_a_field_is_not_torn(tmp_path: Path) -> None:
-    """One that goes over several paragraphs goes whole or not at all."""
+    """One that goes over several paragraphs goes whole or not; what is put into it is told."""
     signs = [SIGN.format(kind) for kind in ("begin", "separate", "end")]
     path = made(
         tmp_path / "a.docx",
@@ -115,6 +115,9 @@ def test_a_field_is_not_torn(tmp_path: Path) -> None:
         with pytest.raises(ValidationFailed, match="lies only partly"):
             edit(path, {"op": "delete_paragraphs", "from": first, "count": count})
     edit(path, {"op": "delete_paragraphs", "from": 3})
+    for place, is_told in ((2, False), (3, True), (4, True), (5, False)):
+        applied = edit(path, {"op": "insert_paragraph", "at": place, "text": "x"})
+        assert bool(applied.warnings) is is_told
     applied = edit(path, {"op": "delete_paragraphs", "from": 2, "count": 3})
 
     assert shown(body_of(out(path))) == ["1", "5"]

@@ -10,6 +10,7 @@ from kbd_docx.edits.flow import MC
 __all__ = ["SECTION", "Body"]
 
 SECTION = f"{W}sectPr"
+_FIELD = f"{W}fldChar"
 _ALTERNATIVES = f"{MC}AlternateContent"
 
 
@@ -34,6 +35,7 @@ class Body:
         self.section: etree._Element | None = None
         self.count()
         self._ended_in = self._last_block()
+        self._has_fields = next(element.iter(_FIELD), None) is not None
 
     def count(self) -> None:
         """Count anew, after what may have changed anything."""
@@ -116,6 +118,15 @@ class Body:
                 table.addnext(OxmlElement("w:p"))
             self.count()
         return self.tables.index(table)
+
+    def is_in_field(self, block: etree._Element) -> bool:
+        """Tell whether a block stands in a field's result, which goes when it is computed anew."""
+        depth = 0
+        for each in self.element.iter(_FIELD, block.tag) if self._has_fields else ():
+            if each is block:
+                return depth > 0
+            depth += {"begin": 1, "end": -1}.get(each.get(f"{W}fldCharType", ""), 0)
+        return False
 
     def finish(self) -> None:
         """End with a paragraph if an edit has put a table last, as programs want it."""

@@ -1,6 +1,7 @@
 """A document while it is edited."""
 
 from docx.document import Document
+from lxml import etree
 
 from kbd_docx.edits.body import Body
 from kbd_docx.edits.noticing import Notices
@@ -35,6 +36,14 @@ class DocumentEdit:
         self.stories = Stories(document, self.notices)
         styles = Styles(document, is_strict=is_strict, warn=self.notices.warn)
         self.writer = Writer(styles, is_strict=is_strict, warn=self.notices.warn)
+
+    def tell_field(self, block: etree._Element) -> None:
+        """Warn if a new block stands where programs will overwrite it."""
+        if self.body.is_in_field(block):
+            self.notices.warn(
+                "What was added stands inside a field, such as a table of contents, and goes when "
+                "a program computes that anew; choose a place before or behind it."
+            )
 
     def finish(self) -> None:
         """Leave the document whole, after the last operation."""

@@ -66,7 +66,9 @@ def insert_paragraph(edit: DocumentEdit, operation: InsertParagraph) -> str:
     Raises:
         ValidationFailed: There are not so many paragraphs.
     """
-    edit.body.insert(operation.at, edit.writer.paragraph(operation))
+    paragraph = edit.writer.paragraph(operation)
+    edit.body.insert(operation.at, paragraph)
+    edit.tell_field(paragraph)
     return f"paragraph {operation.at}: new"
 
 

@@ -54,7 +54,9 @@ def add_table(edit: DocumentEdit, operation: AddTable) -> str:
             f"{MOST_CELLS} go; put the data into a workbook."
         )
     width = _text_width(edit.body.element, operation.after)
-    index = edit.body.insert_table(operation.after, edit.writer.table(rows, operation.style, width))
+    table = edit.writer.table(rows, operation.style, width)
+    index = edit.body.insert_table(operation.after, table)
+    edit.tell_field(table)
     return f"table {index}: new, {len(rows)} × {columns}"
 
 
