@@ -214,13 +214,13 @@ def relations_part(part: str) -> str:
 
 def parse_relations(part: str, root: etree._Element) -> tuple[Relation, ...]:
     """Read the relations of a part from the root of the part that holds them."""
-    folder = posixpath.dirname(part)
+    folder = posixpath.join("/", posixpath.dirname(part))
     found = []
     for element in root.iterchildren("{*}Relationship"):
         target = element.get("Target", "").replace("\\", "/")
         external = element.get("TargetMode") == "External"
         if not external:
-            target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            target = posixpath.normpath(posixpath.join(folder, target)).lstrip("/")
         type_ = element.get("Type", "")
         kind = type_.rsplit("/", 1)[-1]
         found.append(Relation(element.get("Id", ""), kind, target, external, type_))

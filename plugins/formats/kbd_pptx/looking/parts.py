@@ -83,8 +83,7 @@ class Parts:
         """Return a part's relations by id; raises FileReadFailed if they are damaged."""
         found = self._relations.get(part)
         if found is None:
-            with reading_errors(self.package.name):
-                relations = self.package.relations(part)
+            relations = self.package.relations(part)
             found = self._relations[part] = {relation.id: relation for relation in relations}
         return found
 

@@ -17,7 +17,6 @@ __all__ = [
     "Shape",
     "direct_shapes",
     "is_image",
-    "kind_of",
     "picture_of",
     "shapes_of",
 ]
@@ -39,7 +38,7 @@ _FRAMED: dict[str, Kind] = {
     "http://schemas.openxmlformats.org/presentationml/2006/ole": "ole_object",
     "http://schemas.microsoft.com/office/drawing/2017/model3d": "model3d",
 }
-_MORE = f"{P}nvPr"
+_MORE, _MARKS = f"{P}nvPr", f"{P}cNvSpPr"
 _NAMES = (f"{P}cNvPr", f"{P14}cNvPr")
 _TURNED_ON = ("1", "true")
 _MEDIA = frozenset(f"{A}{name}" for name in (
@@ -128,25 +127,6 @@ def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
                     break
 
 
-def kind_of(element: etree._Element) -> Kind:
-    """Tell what a shape is."""
-    tag = element.tag
-    if tag == _SHAPE:
-        marks = element.find(f"{P}nvSpPr/{P}cNvSpPr")
-        is_box = marks is not None and marks.get("txBox") in _TURNED_ON
-        return "text_box" if is_box else "shape"
-    if tag == _PICTURE:
-        more = element.find(f"{P}nvPicPr/{P}nvPr")
-        is_media = more is not None and any(child.tag in _MEDIA for child in more)
-        return "media" if is_media else "picture"
-    if tag == _FRAME:
-        data = element.find(f"{A}graphic/{A}graphicData")
-        return _FRAMED.get(data.get("uri", "") if data is not None else "", "graphic")
-    if tag == _GROUP:
-        return "group"
-    return "connector" if tag == _CONNECTOR else "ink"
-
-
 def picture_of(element: etree._Element) -> etree._Element | None:
     """Return what fills a picture, or a shape that is filled with one; None if nothing does."""
     if element.tag == _PICTURE:
@@ -187,17 +167,42 @@ def shapes_of(tree: etree._Element, layout: Layout) -> tuple[Shape, ...]:
 
 
 def _shape(element: etree._Element, layout: Layout, moved: Mapping2D, parent: int) -> Shape:
-    names = mark = None
+    names = marks = more = mark = None
     for child in element[0] if len(element) else ():
-        if child.tag in _NAMES:
+        tag = child.tag
+        if tag in _NAMES:
             names = child
-        elif child.tag == _MORE:
-            mark = child.find(f"{P}ph")
+        elif tag == _MORE:
+            more = child
+        elif tag == _MARKS:
+            marks = child
+    if more is not None and len(more):
+        mark = more.find(f"{P}ph")
     type_ = index = ""
     if mark is not None:
         index = mark.get("idx", "0")
         type_ = mark.get("type", "") or layout.type(index) or "object"
-    return Shape(element, kind_of(element), type_, index, parent, layout, moved, names)
+    kind = _kind(element, marks, more)
+    return Shape(element, kind, type_, index, parent, layout, moved, names)
+
+
+def _kind(
+    element: etree._Element, marks: etree._Element | None, more: etree._Element | None
+) -> Kind:
+    """Tell what a shape is, by what its names stand beside."""
+    tag = element.tag
+    if tag == _SHAPE:
+        is_box = marks is not None and marks.get("txBox") in _TURNED_ON
+        return "text_box" if is_box else "shape"
+    if tag == _PICTURE:
+        is_media = more is not None and any(child.tag in _MEDIA for child in more)
+        return "media" if is_media else "picture"
+    if tag == _FRAME:
+        data = element.find(f"{A}graphic/{A}graphicData")
+        return _FRAMED.get(data.get("uri", "") if data is not None else "", "graphic")
+    if tag == _GROUP:
+        return "group"
+    return "connector" if tag == _CONNECTOR else "ink"
 
 
 def _transform(element: etree._Element) -> etree._Element | None:
