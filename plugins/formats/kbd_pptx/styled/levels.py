@@ -22,7 +22,6 @@ __all__ = [
     "local",
     "merged",
     "pick_groups",
-    "resolved",
 ]
 
 LEVELS = 9
@@ -125,11 +124,6 @@ def fixed(look: etree._Element, source: Palette, target: Palette) -> None:
                 _fix_colour(element, source, target)
             case "latin" | "ea" | "cs" | "sym" | "buFont":
                 _fix_font(element, source, target)
-
-
-def resolved(look: etree._Element, palette: Palette) -> None:
-    """Make plain what a look leaves to its theme."""
-    fixed(look, palette, Palette(mapping={}))
 
 
 def _is_sound(element: etree._Element) -> bool:
