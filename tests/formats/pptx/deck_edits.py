@@ -5,14 +5,19 @@ from typing import Any, Union
 
 import msgspec
 import pptx
+from pptx.dml.color import RGBColor
+from pptx.util import Inches, Pt
 
 from kbd.formats import Applied, Source
 from kbd_pptx import PptxFormat
 from kbd_pptx.operations import OPERATIONS
 
-__all__ = ["FORMAT", "edit", "make", "operations", "slides", "texts"]
+__all__ = ["FORMAT", "edit", "make", "operations", "slides", "talk_deck", "texts"]
 
 FORMAT = PptxFormat()
+
+# python-pptx tells no types of it.
+COLOUR: Any = RGBColor
 VOCABULARY = Union[OPERATIONS]  # type: ignore[valid-type]  # noqa: UP007
 
 
@@ -44,3 +49,27 @@ def texts(path: Path) -> list[list[str]]:
         [shape.text_frame.text for shape in slide.shapes if shape.has_text_frame]
         for slide in slides(path)
     ]
+
+
+def talk_deck(path: Path) -> Path:
+    """Write a deck of three slides: a formatted title and body, two contents, a text box."""
+    deck: Any = pptx.Presentation()
+    first = deck.slides.add_slide(deck.slide_layouts[1])
+    run = first.shapes.title.text_frame.paragraphs[0].add_run()
+    run.text, run.font.bold, run.font.size = "Old title", True, Pt(33)
+    frame = first.placeholders[1].text_frame
+    for level, text in enumerate(("Top", "Deeper", "Deepest")):
+        paragraph = frame.paragraphs[0] if level == 0 else frame.add_paragraph()
+        paragraph.level = level
+        run = paragraph.add_run()
+        run.text, run.font.italic = text, True
+        run.font.color.rgb = COLOUR(0x11, 0x22, 0x33 + level)
+    second = deck.slides.add_slide(deck.slide_layouts[3])
+    second.shapes.title.text_frame.text = "Two"
+    second.placeholders[1].text_frame.text = "left"
+    second.placeholders[2].text_frame.text = "right"
+    third = deck.slides.add_slide(deck.slide_layouts[6])
+    box = third.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1))
+    box.text_frame.text = "free text"
+    deck.save(str(path))
+    return path

@@ -5,15 +5,11 @@ from typing import Any
 
 import pptx
 import pytest
-from pptx.dml.color import RGBColor
 from pptx.enum.text import PP_ALIGN
-from pptx.util import Inches, Pt
+from pptx.util import Pt
 
-from deck_edits import edit, make, slides, texts
+from deck_edits import edit, make, slides, talk_deck, texts
 from kbd.errors import ValidationFailed
-
-# python-pptx tells no types of it.
-COLOUR: Any = RGBColor
 
 
 @pytest.fixture
@@ -25,26 +21,7 @@ def out(tmp_path: Path) -> Path:
 @pytest.fixture
 def talk(tmp_path: Path) -> Path:
     """A deck of python-pptx: a formatted title and body, a table, two contents, a text box."""
-    deck: Any = pptx.Presentation()
-    first = deck.slides.add_slide(deck.slide_layouts[1])
-    run = first.shapes.title.text_frame.paragraphs[0].add_run()
-    run.text, run.font.bold, run.font.size = "Old title", True, Pt(33)
-    frame = first.placeholders[1].text_frame
-    for level, text in enumerate(("Top", "Deeper", "Deepest")):
-        paragraph = frame.paragraphs[0] if level == 0 else frame.add_paragraph()
-        paragraph.level = level
-        run = paragraph.add_run()
-        run.text, run.font.italic = text, True
-        run.font.color.rgb = COLOUR(0x11, 0x22, 0x33 + level)
-    second = deck.slides.add_slide(deck.slide_layouts[3])
-    second.shapes.title.text_frame.text = "Two"
-    second.placeholders[1].text_frame.text = "left"
-    second.placeholders[2].text_frame.text = "right"
-    third = deck.slides.add_slide(deck.slide_layouts[6])
-    box = third.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1))
-    box.text_frame.text = "free text"
-    deck.save(str(tmp_path / "talk.pptx"))
-    return tmp_path / "talk.pptx"
+    return talk_deck(tmp_path / "talk.pptx")
 
 
 def test_runs_carry_their_looks(out: Path) -> None:
@@ -97,89 +74,6 @@ def test_bad_looks_are_skipped_and_told(out: Path) -> None:
     assert len(applied.warnings) == 6
 
 
-def test_an_unknown_layout_still_takes_all_lines(out: Path) -> None:
-    """A label that no layout has: all three lines stand on the slide, with a warning (item 130)."""
-    applied = make(
-        out, {"op": "add_slide", "layout": "fancy_grid", "title": "T", "body": "one\ntwo\nthree"}
-    )
-
-    assert texts(out) == [["T", "one\ntwo\nthree"]]
-    assert [each for each in applied.warnings if "fancy_grid" in each]
-
-
-def test_a_near_layout_is_named(out: Path) -> None:
-    """A misspelt layout is told with the one that it may have meant."""
-    applied = make(out, {"op": "add_slide", "layout": "Comparisson", "title": "T"})
-
-    assert 'Near it: "Comparison".' in applied.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("title_slide", "Title Slide"), ("title_and_content", "Title and Content"),
-        ("section_header", "Section Header"), ("title_only", "Title Only"), ("blank", "Blank"),
-        ("two_content", "Two Content"), ("picture WITH caption", "Picture with Caption"),
-        ("TitleSlide", "Title Slide"),
-    ],
-)  # fmt: skip
-def test_labels_find_their_layouts(label: str, name: str, out: Path) -> None:
-    """The six labels and every name of the deck, case and blanks ignored, without a warning."""
-    applied = make(out, {"op": "add_slide", "layout": label})
-
-    assert applied.warnings == ()
-    assert slides(out)[0].slide_layout.name == name
-
-
-def test_labels_find_layouts_of_any_language(talk: Path, out: Path) -> None:
-    """In a deck with German names layouts are found by type, and without one by their room."""
-    deck: Any = pptx.Presentation(str(talk))
-    for layout, name in zip(deck.slide_layouts, ("Titelfolie", "Titel und Inhalt"), strict=False):
-        layout.name = name
-    for layout in deck.slide_layouts:
-        if layout.element.get("type") in {"obj", "twoObj", "blank"}:
-            del layout.element.attrib["type"]
-            layout.name = f"Eigenes {layout.name}"
-    deck.save(str(talk))
-    labels = ("title_slide", "title_and_content", "two_content", "blank")
-    applied = edit(talk, *({"op": "add_slide", "layout": label} for label in labels), to=out)
-
-    found = [slide.slide_layout.name for slide in slides(out)[3:]]
-    assert found == ["Titelfolie", "Eigenes Titel und Inhalt", "Eigenes Two Content",
-                     "Eigenes Blank"]  # fmt: skip
-    assert applied.warnings == ()
-
-
-def test_a_body_never_overwrites_a_title(out: Path) -> None:
-    """On title_only a body goes into a text box below the title, and the warnings say so."""
-    applied = make(
-        out, {"op": "add_slide", "layout": "title_only", "title": "Title", "body": "one\ntwo"}
-    )
-
-    title, box = slides(out)[0].shapes
-    assert (title.text_frame.text, box.text_frame.text) == ("Title", "one\ntwo")
-    layout = slides(out)[0].slide_layout.placeholders[0]
-    assert box.top >= layout.top + layout.height
-    assert "text box" in applied.warnings[0]
-    after = out.with_name("after.pptx")
-    again = edit(out, {"op": "set_slide_text", "index": 0, "body": "three"}, to=after)
-    assert (texts(after), again.warnings) == ([["Title", "three"]], ())
-
-
-def test_two_contents_are_parted_by_an_empty_line(out: Path) -> None:
-    """What stands before the empty line goes left, the rest right; without one all goes left."""
-    make(
-        out,
-        {"op": "add_slide", "layout": "two_content", "title": "T", "body": "a\nb\n\nc\nd"},
-        {"op": "add_slide", "layout": "two_content", "title": "T", "body": "a\nb"},
-        {"op": "set_slide_text", "index": 1, "body": "left\n\nright"},
-    )
-
-    assert texts(out) == [["T", "a\nb", "c\nd"], ["T", "left", "right"]]
-    left, right = slides(out)[0].placeholders[1], slides(out)[0].placeholders[2]
-    assert left.left < right.left
-
-
 def test_tabs_make_levels(out: Path) -> None:
     """A tab before a line puts it a level deeper."""
     make(out, {"op": "add_slide", "title": "T", "body": "a\n\tb\n\t\tc\nd"})
@@ -188,16 +82,6 @@ def test_tabs_make_levels(out: Path) -> None:
     assert [(each.text, each.level) for each in paragraphs] == [
         ("a", 0), ("b", 1), ("c", 2), ("d", 0),
     ]  # fmt: skip
-
-
-def test_empty_placeholders_are_left_out_and_come_back(out: Path) -> None:
-    """A slide shows no "Click to add text"; a later operation brings the place back."""
-    make(out, {"op": "add_slide", "title": "T", "body": ""})
-    after = out.with_name("after.pptx")
-    edit(out, {"op": "append_bullets", "index": 0, "bullets": ["a", "b"]}, to=after)
-
-    assert [len(slides(each)[0].placeholders) for each in (out, after)] == [1, 2]
-    assert texts(after) == [["T", "a\nb"]]
 
 
 def test_set_slide_text_keeps_the_formatting(talk: Path, out: Path) -> None:
@@ -253,19 +137,6 @@ def test_bullets_find_the_only_text_box(talk: Path, out: Path) -> None:
     assert texts(out)[2] == ["free text\nmore"]
 
 
-def test_slides_are_added_where_they_are_wanted(talk: Path, out: Path) -> None:
-    """With an index a slide goes there, and the others move on."""
-    edit(
-        talk,
-        {"op": "add_slide", "layout": "title_slide", "title": "First", "index": 0},
-        {"op": "add_slide", "layout": "section_header", "title": "Middle", "index": 2},
-        to=out,
-    )
-
-    titles = [each[0] for each in texts(out)]
-    assert titles == ["First", "Old title", "Middle", "Two", "free text"]
-
-
 def test_a_break_within_a_paragraph(out: Path) -> None:
     """A vertical tab is a break; control characters that no deck can hold are left out."""
     applied = make(out, {"op": "add_slide", "title": "one\vtwo\x00", "body": "a\r\nb"})
@@ -293,20 +164,6 @@ def test_long_text_shrinks_or_is_told(out: Path) -> None:
     assert applied.warnings == (
         "Slide 2: the body is too long for its place; split it over slides.",
     )
-
-
-def test_footers_come_along(talk: Path, out: Path) -> None:
-    """A new slide shows the footer and number that the slide before it shows."""
-    deck: Any = pptx.Presentation(str(talk))
-    first = deck.slides[0]
-    for place in deck.slide_layouts[1].placeholders:
-        if place.placeholder_format.idx in {11, 12}:
-            first.shapes.clone_placeholder(place)
-    first.placeholders[11].text_frame.text = "Confidential"
-    deck.save(str(talk))
-    edit(talk, {"op": "add_slide", "title": "New", "index": 1}, to=out)
-
-    assert texts(out)[1] == ["New", "Confidential", ""]
 
 
 @pytest.mark.parametrize(
@@ -348,14 +205,3 @@ def test_text_over_other_things_is_told(talk: Path, out: Path) -> None:
     assert applied.warnings == (
         "Slide 0: the text was put where other things stand; look at the slide.",
     )
-
-
-def test_a_layouts_name_counts_before_its_kind(talk: Path, out: Path) -> None:
-    """Where a layout is named as asked, it is taken, whatever its type says."""
-    deck: Any = pptx.Presentation(str(talk))
-    deck.slide_layouts[1].name = "Standard"
-    deck.slide_layouts[5].name = "title AND content"
-    deck.save(str(talk))
-    edit(talk, {"op": "add_slide", "layout": "title_and_content", "title": "T"}, to=out)
-
-    assert slides(out)[-1].slide_layout.name == "title AND content"
