@@ -46,7 +46,9 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk. "
-        "Paragraphs are numbered from 1 as the map numbers them, tables from 0. replace_text "
+        "Paragraphs are numbered from 1 as the map numbers them, tables from 0. The # of headings, "
+        "numbers and bullets of lists, bars between cells, [labels] and <addresses> are how text "
+        "is shown, not part of it: leave them out of what replace_text searches. replace_text "
         "keeps the formatting and tells how often it replaced; set_paragraphs replaces the whole "
         "body. Not built yet: set_section, track_changes."
     )

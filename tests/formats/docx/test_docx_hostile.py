@@ -156,7 +156,18 @@ READ: dict[str, Build] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("which", READ)
+LONG = (
+    "a row of 20,000 cells", "a label of 1 MB", "8,000 headings", "fields that end first",
+    "one note cited 10,000 times", "a header named 5,000 times", "60,000 breaks",
+    "20,000 page breaks", "hidden runs by turns",
+)  # fmt: skip
+"""Too many seconds for every day."""
+
+
+@pytest.mark.parametrize(
+    "which",
+    [pytest.param(each, marks=pytest.mark.soak if each in LONG else ()) for each in READ],
+)
 def test_documents_that_claim_too_much_are_read_within_bounds(
     which: str, cell: Confined, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import docx
 import pytest
 
 from kbd.errors import ValidationFailed
@@ -293,11 +292,8 @@ def test_formulas_are_read_in_one_line() -> None:
 
 def test_the_format_keeps_its_promises_of_reading(tmp_path: Path) -> None:
     """Whatever is asked, also of damaged files, is answered, or refused by name."""
-    document = docx.Document()
-    document.add_heading("Plan", 1)
-    document.add_paragraph("Tea", style="List Bullet")
-    document.add_table(2, 2).cell(0, 0).text = "cell"
-    document.sections[0].header.paragraphs[0].text = "top"
-    document.save(str(tmp_path / "made.docx"))
+    layout = '<w:sectPr><w:headerReference w:type="default" r:id="rheader1"/></w:sectPr>'
+    body = heading("Plan") + para("Tea") + table(cell("cell")) + p(run("b", "<w:vanish/>")) + layout
+    path = made(tmp_path / "made.docx", body, {"header1": para("top")})
 
-    check_format(FORMAT, {"a.docx": tmp_path / "made.docx"}, tmp_path)
+    check_format(FORMAT, {"a.docx": path}, tmp_path)
