@@ -185,6 +185,7 @@ def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._
     is_title = any(shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph[@type='title']") is not None
                    for shape in chain)  # fmt: skip
     styles = "titleStyle" if is_title else "bodyStyle"
+    # A text box takes nothing over, and so no style of the master either.
     if len(chain) > 1:
         found.extend(parent.find(f"{P}txStyles/{P}{styles}/{path}") for parent in parents)
     for look in found:
