@@ -148,9 +148,9 @@ def written(
     return path
 
 
-def brand(path: Path) -> Path:
-    """Write a document with every kind of thing that can be copied."""
-    sheet = (
+def _brand_styles() -> str:
+    """Styles of every kind, in a chain, with numbers and the theme's fonts and colours."""
+    return (
         '<w:docDefaults><w:rPrDefault><w:rPr><w:rFonts w:asciiTheme="minorHAnsi" '
         'w:hAnsiTheme="minorHAnsi"/><w:sz w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr>'
         '<w:spacing w:after="160" w:line="259" w:lineRule="auto"/></w:pPr></w:pPrDefault>'
@@ -181,6 +181,10 @@ def brand(path: Path) -> Path:
         + style("Legal", '<w:pPr><w:numPr><w:numId w:val="8"/></w:numPr></w:pPr>',
                 kind="numbering")
     )  # fmt: skip
+
+
+def _brand_lists() -> str:
+    """Two lists; the levels of one belong to styles, the other is a style's."""
     levels = "".join(
         f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>{linked}'
         f'<w:lvlText w:val="%{level + 1}."/><w:lvlJc w:val="left"/><w:pPr><w:ind w:left="'
@@ -190,7 +194,7 @@ def brand(path: Path) -> Path:
             (1, "lowerLetter", '<w:pStyle w:val="BrandBody"/>'),
         )
     )
-    numbering = (
+    return (
         f'<w:abstractNum w:abstractNumId="3"><w:nsid w:val="1A2B3C4D"/>{levels}</w:abstractNum>'
         '<w:abstractNum w:abstractNumId="4"><w:nsid w:val="0000AAAA"/><w:styleLink '
         'w:val="Legal"/><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/>'
@@ -198,6 +202,10 @@ def brand(path: Path) -> Path:
         '<w:num w:numId="7"><w:abstractNumId w:val="3"/></w:num>'
         '<w:num w:numId="8"><w:abstractNumId w:val="4"/></w:num>'
     )
+
+
+def brand(path: Path) -> Path:
+    """Write a document with every kind of thing that can be copied."""
     head = (
         '<w:p><w:pPr><w:pStyle w:val="BrandBody"/></w:pPr>'
         + picture("rL", name="Logo", alt="The sign", id_=1)
@@ -223,8 +231,8 @@ def brand(path: Path) -> Path:
         path,
         body,
         {
-            "styles": sheet,
-            "numbering": numbering,
+            "styles": _brand_styles(),
+            "numbering": _brand_lists(),
             "header1": head,
             "header2": "<w:p><w:r><w:t>First page</w:t></w:r></w:p>",
             "footer1": footer,

@@ -118,6 +118,15 @@ def test_it_looks_as_in_its_source(marked: Path, tmp_path: Path) -> None:
     assert names["rFonts"][f"{W}ascii"] == "Times New Roman"
 
 
+def test_lines_keep_their_rule(marked: Path, tmp_path: Path) -> None:
+    """A height of lines is said with its rule: LibreOffice cut off pictures where it was not."""
+    made, _ = copy(marked, plain(tmp_path / "into.docx"), "header:section0/default")
+    spacing = part(made, "styles").findall(f"{W}style")[1].find(f"{W}pPr/{W}spacing")
+
+    assert spacing is not None
+    assert (spacing.get(f"{W}line"), spacing.get(f"{W}lineRule")) == ("259", "auto")
+
+
 def test_in_one_section(marked: Path, tmp_path: Path) -> None:
     """Set in one section, it leaves alone those after it, which inherited from that one."""
     into = headed(tmp_path / "into.docx")

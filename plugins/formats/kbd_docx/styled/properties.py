@@ -51,6 +51,7 @@ _ON_BY_ITSELF = frozenset(_ON_WORDS.split())
 _PASSED = frozenset(_PASSED_WORDS.split())
 """What is no look, or belongs to one place only; numbering is carried by itself."""
 _SPREAD = {"p": ("spacing", "ind"), "r": ()}
+_LINE = ("spacing/line", "spacing/lineRule")
 _FONTS = ("ascii", "hAnsi", "eastAsia", "cs")
 _NO_BORDER: Value = (("val", "nil"),)
 _NEUTRAL: Mapping[str, Value] = {
@@ -124,6 +125,9 @@ def difference(wanted: Properties, there: Properties) -> Properties:
         value = wanted.get(key, neutral)
         if value is not None and value != there.get(key, neutral):
             made[key] = value
+    if made.keys() & set(_LINE):
+        # One program takes a height without its rule for an exact one.
+        made |= {key: wanted.get(key, _NEUTRAL[key]) for key in _LINE}
     return made
 
 
