@@ -130,10 +130,16 @@ def test_controls_and_alternatives(tmp_path: Path) -> None:
     alternatives = f"<mc:AlternateContent><mc:Choice>{para('3')}{para('4')}</mc:Choice>"
     alternatives += "</mc:AlternateContent>"
     locked = control.format("<w:lock w:val='sdtLocked'/>", para("2"))
-    path = made(tmp_path / "a.docx", f"{control.format('', para('1'))}{locked}{alternatives}")
+    begun = "<w:p><w:bookmarkStart w:id='5' w:name='on'/></w:p>"
+    path = made(
+        tmp_path / "a.docx",
+        f"{control.format('', begun)}{locked}{alternatives}<w:bookmarkEnd w:id='5'/>",
+    )
     applied = edit(path, {"op": "delete_paragraphs", "from": 1})
+    (mark,) = body_of(out(path)).iter(f"{W}bookmarkStart")
 
-    assert applied.warnings == ("With the deleted text went a content control.",)
+    assert mark.get(f"{W}id") == "5"
+    assert applied.warnings[1:] == ("With the deleted text went a content control.",)
     assert len(list(body_of(out(path)).iter(f"{W}sdt"))) == 1
     for number, told in ((2, "locked"), (3, "alternatives")):
         with pytest.raises(ValidationFailed, match=told):
@@ -141,7 +147,7 @@ def test_controls_and_alternatives(tmp_path: Path) -> None:
     with pytest.raises(ValidationFailed, match="Choose another place"):
         edit(path, {"op": "insert_paragraph", "at": 4, "text": "x"})
     edit(path, {"op": "insert_paragraph", "at": 3, "text": "before"})
-    assert shown(body_of(out(path))) == ["1", "2", "before", "3", "4"]
+    assert shown(body_of(out(path))) == ["", "2", "before", "3", "4"]
 
 
 def test_a_new_body_keeps_what_surrounds_it(tmp_path: Path) -> None:

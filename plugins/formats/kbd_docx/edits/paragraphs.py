@@ -12,7 +12,7 @@ from kbd_docx.edits.body import SECTION, Body
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.flow import MC
 from kbd_docx.edits.losses import losses
-from kbd_docx.edits.removal import named_relations, take_out
+from kbd_docx.edits.removal import is_mark, named_relations, take_out
 from kbd_docx.operations import (
     AppendParagraph,
     DeleteParagraphs,
@@ -174,6 +174,8 @@ def _take_out_empty(edit: DocumentEdit, parent: etree._Element) -> None:
             return
         if element.tag == f"{W}sdt":
             edit.notices.warn("With the deleted text went a content control.")
+        for mark in filter(is_mark, list(element)):
+            element.addprevious(mark)
         holder.remove(element)
         element = holder
 

@@ -15,7 +15,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
 
-__all__ = ["drop_relations", "named_relations", "take_out"]
+__all__ = ["drop_relations", "is_mark", "named_relations", "take_out"]
 
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _COMMENT = f"{W}commentReference"
@@ -57,6 +57,11 @@ def take_out(elements: Sequence[etree._Element], refuge: etree._Element | None) 
         parent = element.getparent()
         if parent is not None:
             parent.remove(element)
+
+
+def is_mark(element: etree._Element) -> bool:
+    """Tell whether an element begins or ends a range."""
+    return isinstance(element.tag, str) and bool(_range_kind(element.tag))
 
 
 def named_relations(elements: Iterable[etree._Element]) -> set[str]:

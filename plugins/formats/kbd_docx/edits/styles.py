@@ -96,10 +96,11 @@ class Styles:
         if _DEFAULT in style.attrib:
             del style.attrib[_DEFAULT]
         style.set(_ID, self._free_id(style.get(_ID, "")))
-        for passing in ("link", "next", "rsid"):
+        for passing in ("link", "rsid"):
             for element in style.findall(f"{W}{passing}"):
                 style.remove(element)
-        self._set_base(style, type_, depth)
+        self._set_relative(style, "next", type_)
+        self._set_relative(style, "basedOn", type_, depth)
         self._bring_numbering(style)
         if self._is_strict:
             name_sides(style)
@@ -109,17 +110,24 @@ class Styles:
         self._warn(f"Style {_name(style)!r} was not in the document; it was added as Word has it.")
         return style
 
-    def _set_base(self, style: etree._Element, type_: StyleType, depth: int) -> None:
-        """Base an added style on the document's own one, which is added, too, if it is missing."""
-        element = style.find(f"{W}basedOn")
+    def _set_relative(
+        self, style: etree._Element, kind: str, type_: StyleType, depth: int | None = None
+    ) -> None:
+        """Have an added style name the document's own style where it names one of the template.
+
+        With a depth one that is missing is added, too; without, the name goes.
+        """
+        element = style.find(f"{W}{kind}")
         if element is None or self._template is None:
             return
-        base = self._template[type_].get(_folded(element.get(_VALUE, "")))
+        model = self._template[type_].get(_folded(element.get(_VALUE, "")))
         found = None
-        if base is not None and _is_default(base):
+        if model is not None and _is_default(model):
             found = next(filter(_is_default, self._styles.get(type_, {}).values()), None)
-        elif base is not None:
-            found = self._found(type_, _name(base), depth + 1)
+        elif model is not None and depth is not None:
+            found = self._found(type_, _name(model), depth + 1)
+        elif model is not None:
+            found = self._styles.get(type_, {}).get(_folded(_name(model)))
         if found is None:
             style.remove(element)
         else:
