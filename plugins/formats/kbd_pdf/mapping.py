@@ -147,7 +147,7 @@ def _pages(source: Source, found: Opened) -> dict[str, Any]:
         if labels := list(_labels(document, min(found.page_count, MOST_PAGES))):
             told["page_labels"] = labels[:MOST_LABELS]
     else:
-        told["pages_looked_at"] = ""
+        told["pages_looked_at"] = "none"
     starts = range(1, min(found.page_count, MOST_PAGES) + 1, CHUNK_PAGES)
     told["chunks"] = [
         {

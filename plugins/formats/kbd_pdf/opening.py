@@ -27,7 +27,10 @@ for _name in ("pypdf", "pypdfium2"):
     _logger.addHandler(logging.NullHandler())
     _logger.propagate = False
 
-_CATALOGUE = re.compile(rb"\b(\d{1,10}\s+\d{1,5})\s+obj\s*<<[^>]{0,2000}?/Type\s*/Catalog\b")
+_CATALOGUE = re.compile(rb"/Type\s{0,5}/Catalog\b")
+_BEGINNING = re.compile(rb"\b(\d{1,10}\s{1,5}\d{1,5})\s{1,5}obj\b")
+_BEGINNING_BYTES = 1000
+"""How far before its type an object is expected to begin."""
 
 _LIMITS: dict[str, Any] = {
     "zlib_maximum_output_length": STREAM_BYTES,
@@ -123,8 +126,10 @@ def _mended(source: Source) -> bytes:
     """
     data = source.path.read_bytes()
     head = b"" if b"%PDF" in data[:1024] else b"%PDF-1.7\n"
-    roots = _CATALOGUE.findall(data)
-    tail = b"\nendobj\ntrailer\n<</Root %s R>>\n%%%%EOF\n" % roots[-1] if roots else b""
+    roots = [found.start() for found in _CATALOGUE.finditer(data)]
+    end = roots[-1] if roots else 0
+    begun = _BEGINNING.findall(data[max(0, end - _BEGINNING_BYTES) : end])
+    tail = b"\nendobj\ntrailer\n<</Root %s R>>\n%%%%EOF\n" % begun[-1] if begun else b""
     return head + data + tail
 
 

@@ -100,12 +100,12 @@ def _warnings(pages: Sequence[PageRead]) -> Iterator[str]:
     silent = [page.number for page in pages if page.is_silent and not page.is_damaged]
     if silent:
         yield (
-            f"Pages {written(silent)} have no text: they are blank, or pictures of text that was "
-            "not recognised."
+            f"No text on pages {written(silent)}: they are blank, or pictures of text that was not "
+            "recognised."
         )
     if unseen := [page.number for page in pages if page.has_unseen]:
         yield (
-            f"Pages {written(unseen)} have text that people do not see; it is in their text, and "
+            f"Text that people do not see is on pages {written(unseen)}: it is in their text, and "
             "told again below it."
         )
 

@@ -170,7 +170,7 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     """Blank pages and pictures cannot be told apart without looking at them."""
     reading = read(tmp_path, text_pages(["One", "", "Three"]))
     assert "[page 2, without text]" in reading.text
-    assert "Pages 2 have no text" in reading.warnings[0]
+    assert "No text on pages 2:" in reading.warnings[0]
 
 
 def test_page_labels_stand_beside_numbers(tmp_path: Path) -> None:
