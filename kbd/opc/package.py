@@ -42,6 +42,9 @@ STRICT = "http://purl.oclc.org/ooxml/"
 
 _BLOCK_BYTES = 1 << 20
 
+_MAX_RELATIONS = 200_000
+"""Of one part. A document with a link in each of its paragraphs has some ten thousand."""
+
 
 class Relation(msgspec.Struct, frozen=True):
     """A part's relation: its id, the last word of its type, and the part or address it names.
@@ -201,9 +204,21 @@ class Package:
             return xml_root(data, self.name)
 
     def relations(self, part: str) -> tuple[Relation, ...]:
-        """Return a part's relations ("" for those of the package), targets as part names."""
+        """Return a part's relations ("" for those of the package), targets as part names.
+
+        Raises:
+            FileReadFailed: They are damaged, or more than any part has.
+        """
         rels = relations_part(part)
-        return parse_relations(part, self.root(rels)) if rels in self else ()
+        if rels not in self:
+            return ()
+        data = self.read(rels)
+        if data.count(b"<") > _MAX_RELATIONS:
+            raise FileReadFailed(
+                f"{self.name} is refused: a part has over {_MAX_RELATIONS:,} relations."
+            )
+        with reading_errors(self.name):
+            return parse_relations(part, xml_root(data, self.name))
 
 
 def relations_part(part: str) -> str:

@@ -79,36 +79,7 @@ def deck(
         without: Names of parts that are left out.
         is_packed: Whether its parts are compressed.
     """
-    ids = range(len(slides))
-    listed = "".join(f'<p:sldId id="{256 + i}" r:id="s{i}"/>' for i in ids)
-    main = (
-        f"<p:presentation {NAMES}><p:sldMasterIdLst><p:sldMasterId id='1' r:id='m'/>"
-        f"</p:sldMasterIdLst><p:sldIdLst>{listed}</p:sldIdLst>"
-        f"<p:sldSz cx='9144000' cy='6858000'/>{more}</p:presentation>"
-    )
-    slide_relations = "".join(relations((f"s{i}", "slide", f"slides/s{i}.xml")) for i in ids)
-    found = {
-        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" '
-        'ContentType="application/xml"/><Override PartName="/ppt/presentation.xml" '
-        f'ContentType="{_MAIN}"/></Types>',
-        "_rels/.rels": _rels(relations(("m", "officeDocument", "ppt/presentation.xml"))),
-        "ppt/presentation.xml": main,
-        "ppt/_rels/presentation.xml.rels": _rels(
-            slide_relations, relations(("m", "slideMaster", "masters/m.xml"))
-        ),
-        "ppt/masters/m.xml": f"<p:sldMaster {NAMES}><p:cSld><p:spTree>{_MASTER_SHAPES}</p:spTree>"
-        "</p:cSld><p:sldLayoutIdLst><p:sldLayoutId id='2' r:id='l'/></p:sldLayoutIdLst>"
-        "<p:txStyles><p:titleStyle/><p:bodyStyle>"
-        "<a:lvl1pPr><a:buChar char='*'/></a:lvl1pPr><a:lvl2pPr><a:buChar char='-'/></a:lvl2pPr>"
-        "</p:bodyStyle></p:txStyles></p:sldMaster>",
-        "ppt/masters/_rels/m.xml.rels": _rels(
-            relations(("l", "slideLayout", "../l.xml"), ("t", "theme", "../t.xml"))
-        ),
-        "ppt/l.xml": f"<p:sldLayout {NAMES}><p:cSld name='Lay'><p:spTree>{_LAYOUT_SHAPES}"
-        "</p:spTree></p:cSld></p:sldLayout>",
-        "ppt/_rels/l.xml.rels": _rels(relations(("m", "slideMaster", "masters/m.xml"))),
-        "ppt/t.xml": f"<a:theme {NAMES} name='Look'/>",
-    }
+    found = _frame_parts(len(slides), more)
     for index, slide in enumerate(slides):
         found[f"ppt/slides/s{index}.xml"] = slide
         found[f"ppt/slides/_rels/s{index}.xml.rels"] = _rels(
@@ -187,6 +158,40 @@ def relations(*wanted: tuple[str, str, str], is_external: bool = False) -> str:
         f'<Relationship Id="{id_}" Type="{KINDS}/{kind}" Target="{target}"{mode}/>'
         for id_, kind, target in wanted
     )
+
+
+def _frame_parts(count: int, more: str) -> dict[str, str]:
+    """Write what is around so many slides."""
+    ids = range(count)
+    listed = "".join(f'<p:sldId id="{256 + i}" r:id="s{i}"/>' for i in ids)
+    main = (
+        f"<p:presentation {NAMES}><p:sldMasterIdLst><p:sldMasterId id='1' r:id='m'/>"
+        f"</p:sldMasterIdLst><p:sldIdLst>{listed}</p:sldIdLst>"
+        f"<p:sldSz cx='9144000' cy='6858000'/>{more}</p:presentation>"
+    )
+    slide_relations = "".join(relations((f"s{i}", "slide", f"slides/s{i}.xml")) for i in ids)
+    return {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" '
+        'ContentType="application/xml"/><Override PartName="/ppt/presentation.xml" '
+        f'ContentType="{_MAIN}"/></Types>',
+        "_rels/.rels": _rels(relations(("m", "officeDocument", "ppt/presentation.xml"))),
+        "ppt/presentation.xml": main,
+        "ppt/_rels/presentation.xml.rels": _rels(
+            slide_relations, relations(("m", "slideMaster", "masters/m.xml"))
+        ),
+        "ppt/masters/m.xml": f"<p:sldMaster {NAMES}><p:cSld><p:spTree>{_MASTER_SHAPES}</p:spTree>"
+        "</p:cSld><p:sldLayoutIdLst><p:sldLayoutId id='2' r:id='l'/></p:sldLayoutIdLst>"
+        "<p:txStyles><p:titleStyle/><p:bodyStyle>"
+        "<a:lvl1pPr><a:buChar char='*'/></a:lvl1pPr><a:lvl2pPr><a:buChar char='-'/></a:lvl2pPr>"
+        "</p:bodyStyle></p:txStyles></p:sldMaster>",
+        "ppt/masters/_rels/m.xml.rels": _rels(
+            relations(("l", "slideLayout", "../l.xml"), ("t", "theme", "../t.xml"))
+        ),
+        "ppt/l.xml": f"<p:sldLayout {NAMES}><p:cSld name='Lay'><p:spTree>{_LAYOUT_SHAPES}"
+        "</p:spTree></p:cSld></p:sldLayout>",
+        "ppt/_rels/l.xml.rels": _rels(relations(("m", "slideMaster", "masters/m.xml"))),
+        "ppt/t.xml": f"<a:theme {NAMES} name='Look'/>",
+    }
 
 
 def _rels(*found: str) -> str:

@@ -9,7 +9,18 @@ import pytest
 from confined import MODEST_BYTES, Answer, Confined, confined, opened, refused
 from kbd.formats import Source
 from kbd_pptx import PptxFormat
-from read_decks import PACKAGE, box, deck, frame, group, paragraph, relations, shape, slide_xml
+from read_decks import (
+    PACKAGE,
+    box,
+    deck,
+    frame,
+    group,
+    paragraph,
+    placeholder,
+    relations,
+    shape,
+    slide_xml,
+)
 
 ACTIONS = ("map", "read", "objects", "passages", "info")
 MOST_BYTES = 700 << 20
@@ -141,6 +152,9 @@ READ: dict[str, tuple[Build, str]] = {
                       for n in range(4_000)),
               "".join(f'<dgm:cxn srcId="{n}" destId="{n + 1}"/>' for n in range(4_000))), "on",
     ),
+    "a slide of footers": (
+        one(slide_xml(placeholder("sldNum", "1", index=4) * 3_000)), "Slide number: 1",
+    ),
     "a slide that is listed often": (named_often(200), "again"),
 }  # fmt: skip
 
@@ -162,6 +176,12 @@ UNREADABLE: dict[str, tuple[Build, str]] = {
     "many empty shapes": (one(slide_xml("<p:sp/>" * 200_000)), "200,000 shapes"),
     "an attribute of ten million characters": (
         one(slide_xml(shape("x", more=f'name="{"n" * 10_500_000}"'))), "not valid XML",
+    ),
+    "relations without end": (
+        lambda folder: deck(
+            folder, [slide_xml()], named={0: '<a b=""/>' * 250_000}, is_packed=False
+        ),
+        "relations",
     ),
     "entities": (
         one('<!DOCTYPE a [<!ENTITY b "cccc">]>' + slide_xml(shape("&b;"))), "document type",

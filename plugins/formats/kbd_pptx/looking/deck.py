@@ -1,6 +1,6 @@
 """A deck: its size, its slides and sections, its masters with their layouts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
@@ -43,6 +43,8 @@ class Deck:
         identity: What it is.
 
     Attributes:
+        slides: Its slides in order.
+        numbers: The index of each slide by its part.
         warnings: What could not be read, but need not be; it grows.
 
     Raises:
@@ -60,6 +62,9 @@ class Deck:
         self._root = self.parts.root(identity.part)
         relations = self.parts.relations(identity.part)
         self.slides: tuple[SlidePart, ...] = listed_slides(package, self._root, relations)
+        self.numbers: Mapping[str, int] = {
+            slide.part: index for index, slide in enumerate(self.slides) if slide.part
+        }
         self._layouts: dict[str, Layout] = {}
 
     @property

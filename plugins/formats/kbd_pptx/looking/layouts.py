@@ -5,7 +5,8 @@ layout is the master's of the type it goes back to (ECMA-376, part 1, 19.3.1.36)
 not say of place and bullets is theirs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import msgspec
 from lxml import etree
@@ -19,6 +20,9 @@ _ROOTS = {"ctrTitle": "title", "title": "title", "dt": "dt", "ftr": "ftr", "sldN
 """The master's placeholder that a layout's goes back to; all others go back to its body."""
 
 _LEVELS = tuple(f"{A}lvl{level}pPr" for level in range(1, 10))
+
+_MOST_SLOTS = 200
+"""Of a layout; the fullest of real ones have some 30. Each shape of a slide may look at all."""
 
 Bullets = Mapping[int, str]
 """By level, from 0: "" no bullet, "-" a bullet, "1" a number; a level that says nothing is left."""
@@ -112,7 +116,7 @@ def layout_of(root: etree._Element, master: Layout | None = None) -> Layout:
         title, body = styles.find(f"{P}titleStyle"), styles.find(f"{P}bodyStyle")
     return Layout(
         data.get("name", "") if data is not None else "",
-        tuple(_slot(shape) for shape in root.iter(f"{P}sp") if _mark(shape) is not None),
+        tuple(islice(_slots(root), _MOST_SLOTS)),
         master,
         bullets_of(title),
         bullets_of(body),
@@ -137,6 +141,10 @@ def bullets_of(styles: etree._Element | None) -> Bullets:
             elif child.tag in (f"{A}buChar", f"{A}buBlip"):
                 found[level] = "-"
     return found
+
+
+def _slots(root: etree._Element) -> Iterator[Slot]:
+    return (_slot(shape) for shape in root.iter(f"{P}sp") if _mark(shape) is not None)
 
 
 def _root(type_: str) -> str:

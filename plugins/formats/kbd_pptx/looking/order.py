@@ -23,7 +23,6 @@ FOOTERS = ("dt", "ftr", "sldNum")
 _TOUCHING = 0.1 * EMU_PER_INCH
 """By how much boxes may overlap and still count as apart: they are drawn by hand."""
 
-
 _MOST_CUT = 200
 """More shapes than this beside each other are no layout that a person made."""
 
@@ -48,7 +47,8 @@ def reading_order(shapes: Sequence[Shape]) -> list[int]:
 def _sorted(places: list[int], shapes: Sequence[Shape]) -> list[int]:
     titles = [place for place in places if shapes[place].is_title]
     footers = [place for place in places if shapes[place].placeholder in FOOTERS]
-    others = [place for place in places if place not in {*titles, *footers}]
+    apart = {*titles, *footers}
+    others = [place for place in places if place not in apart]
     unplaced: dict[int, list[int]] = {}
     placed: list[_Placed] = []
     for place in others:

@@ -87,7 +87,9 @@ def notes_on(deck: Deck, slide: Slide) -> str:
     part = deck.parts.target(slide.part, "notesSlide")
     if part:
         with deck.spared(f"The notes page of {slide.place}"):
-            return notes(deck.parts.root(part))
+            root = deck.parts.root(part)
+            deck.parts.count_shapes(root)
+            return notes(root)
     return ""
 
 

@@ -72,6 +72,9 @@ def _written(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
             yield f"[Diagram: {alt_text or shape.name}]"
             yield written_lines(iter(diagram_on(deck, slide, shape)))
         case "ole_object":
+            deck.warnings.append(
+                f"What is in the object {shape.name} of {slide.place} is not shown."
+            )
             yield f"[Embedded object: {alt_text or _program(shape)}]"
         case "ink" | "model3d" | "graphic":
             yield f"[Drawing: {alt_text or shape.name}]"
@@ -125,8 +128,7 @@ def _comment(comment: Comment) -> str:
 
 
 def _links(deck: Deck, slide: Slide) -> Iterator[Link]:
-    numbers = {part.part: index for index, part in enumerate(deck.slides) if part.part}
-    return links(slide.root, deck.parts.relations(slide.part), numbers)
+    return links(slide.root, deck.parts.relations(slide.part), deck.numbers)
 
 
 def _link(link: Link) -> str:
