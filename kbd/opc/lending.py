@@ -37,13 +37,20 @@ class LentPart(Protocol):
     """A part as python-docx and python-pptx have it."""
 
     @property
-    def partname(self) -> str: ...  # noqa: D102 - it is theirs
+    def partname(self) -> str:
+        """Its name, with a slash before it."""
+
     @property
-    def content_type(self) -> str: ...  # noqa: D102
+    def content_type(self) -> str:
+        """Its type."""
+
     @property
-    def blob(self) -> bytes: ...  # noqa: D102
+    def blob(self) -> bytes:
+        """Its bytes, as they would be written now."""
+
     @property
-    def rels(self) -> Mapping[str, Any]: ...  # noqa: D102
+    def rels(self) -> Mapping[str, Any]:
+        """Its relations by id."""
 
 
 class LentPackage(Protocol):

@@ -28,6 +28,7 @@ from office_judge.spelling import spelling
 
 __all__ = [
     "APPENDED",
+    "BY",
     "TITLE",
     "Meant",
     "Verdict",
