@@ -50,7 +50,10 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         "numbers and bullets of lists, bars between cells, [labels] and <addresses> are how text "
         "is shown, not part of it: leave them out of what replace_text searches. replace_text "
         "keeps the formatting and tells how often it replaced; set_paragraphs replaces the whole "
-        "body. Not built yet: set_section, track_changes."
+        "body. Copied headers go into all sections of pages or into target section:0, images "
+        "to the end or after target paragraph:12; styles can be put on target paragraph:3-7 or "
+        "table:0. "
+        "Not built yet: set_section, track_changes."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")

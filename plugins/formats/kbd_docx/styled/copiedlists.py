@@ -16,6 +16,7 @@ from kbd_docx.blocks import W
 from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.document import Document, R
 from kbd_docx.styled.lists import Lists
+from kbd_docx.styled.ordering import remove
 from kbd_docx.styled.stylesheet import StyleType, value_of
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import Theme, made_plain
@@ -77,7 +78,7 @@ class ListCopier:
             for child in copied.iterchildren(f"{W}abstractNumId"):
                 child.set(f"{W}val", made.id)
             for style in list(copied.iter(f"{W}pStyle")):
-                _removed(style)
+                remove(style)
             self._insert(ours, copied)
         self._numbers[number] = known
         return known
@@ -103,7 +104,7 @@ class ListCopier:
         copied = self._copied(build)
         for name in ("pStyle", "styleLink", "numStyleLink"):
             for child in list(copied.iter(f"{W}{name}")):
-                _removed(child)
+                remove(child)
         taken: dict[str, etree._Element] = {}
         for each in ours.iterchildren(f"{W}abstractNum"):
             taken.setdefault(value_of(each, "nsid"), each)
@@ -142,7 +143,7 @@ class ListCopier:
             if made:
                 bullet.set(f"{W}val", made)
             else:
-                _removed(bullet)
+                remove(bullet)
         if self._theme is not None:
             made_plain(copied, self._theme)
         spelt(copied, is_strict=self._target.rewriting.is_strict)
@@ -202,7 +203,7 @@ def _fingerprint(build: etree._Element) -> bytes:
     plain.attrib.clear()
     for name in ("nsid", "pStyle", "styleLink"):
         for child in list(plain.iter(f"{W}{name}")):
-            _removed(child)
+            remove(child)
     return etree.tostring(plain, method="c14n", exclusive=True)
 
 
@@ -213,9 +214,3 @@ def _after(parent: etree._Element, name: str, value: str, before: tuple[str, ...
     ranks = {f"{W}{each}" for each in before}
     at = max((at + 1 for at, each in enumerate(parent) if each.tag in ranks), default=0)
     parent.insert(at, made)
-
-
-def _removed(element: etree._Element) -> None:
-    parent = element.getparent()
-    if parent is not None:
-        parent.remove(element)

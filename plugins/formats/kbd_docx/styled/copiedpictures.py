@@ -9,6 +9,7 @@ from kbd_docx.blocks import W
 from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.document import Document, R, local_name
 from kbd_docx.styled.excerpts import Excerpts
+from kbd_docx.styled.ordering import remove
 from kbd_docx.styled.picks import Place, missing
 from kbd_docx.styled.pictures import PIC, WP, A, Picture, pictures
 from kbd_docx.styled.stylesheet import folded
@@ -142,15 +143,15 @@ class PictureCopier:
     def _clean(self, drawn: etree._Element, picture: Picture, what: str) -> None:
         """Have a copied picture name what it shows anew, and nothing else."""
         for click in list(drawn.iter(f"{A}hlinkClick", f"{A}hlinkHover")):
-            _removed(click)
+            remove(click)
         for extension in list(drawn.iter(f"{A}ext")):
             if extension.get("uri") and not any(
                 str(key).startswith(R) for each in extension.iter() for key in each.attrib
             ):
-                _removed(extension)
+                remove(extension)
         for holder in list(drawn.iter(f"{A}extLst")):
             if not len(holder):
-                _removed(holder)
+                remove(holder)
         if self._theme is not None:
             drawn_plain(drawn, self._theme)
         for each in drawn.iter():
@@ -181,9 +182,3 @@ def _bare(picture: Picture) -> etree._Element:
     etree.SubElement(place, f"{A}ext")
     etree.SubElement(etree.SubElement(shape, f"{A}prstGeom", {"prst": "rect"}), f"{A}avLst")
     return drawn
-
-
-def _removed(element: etree._Element) -> None:
-    parent = element.getparent()
-    if parent is not None:
-        parent.remove(element)

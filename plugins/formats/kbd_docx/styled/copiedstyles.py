@@ -15,7 +15,7 @@ from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
 from kbd_docx.edits.noticing import listed
 from kbd_docx.styled.copiedlists import ListCopier
-from kbd_docx.styled.ordering import merge, put_child
+from kbd_docx.styled.ordering import merge, put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
 from kbd_docx.styled.target import Target
@@ -232,9 +232,7 @@ class StyleCopier:
         if number not in ("", "0"):
             wanted = self._lists.carried(number)
         for old in copied.findall(f"{W}pPr/{W}numPr/{W}numId"):
-            parent = old.getparent()
-            if parent is not None:
-                parent.remove(old)
+            remove(old)
         if style.type in ("table", "character"):
             return
         base = self.ours.get(style.type, value_of(copied, "basedOn"))

@@ -6,7 +6,6 @@ What reaches out is told; what would bring another program's object or code alon
 import re
 from collections.abc import Iterator
 
-import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
@@ -14,7 +13,7 @@ from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.styled.copiedlists import ListCopier
 from kbd_docx.styled.copiedstyles import StyleCopier
 from kbd_docx.styled.document import local_name
-from kbd_docx.styled.ordering import put_child
+from kbd_docx.styled.ordering import put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Looks, StyleType, value_of
 from kbd_docx.styled.target import Target
@@ -49,13 +48,6 @@ _STYLED: dict[str, StyleType] = {
 }
 
 
-class _Shift(msgspec.Struct, frozen=True):
-    """What makes a style of the target look as that of the source."""
-
-    paragraph: Properties
-    run: Properties
-
-
 class Excerpts:
     """Makes pieces ready.
 
@@ -70,7 +62,7 @@ class Excerpts:
         self, target: Target, styles: StyleCopier, lists: ListCopier, theme: Theme | None
     ) -> None:
         self._target, self._styles, self._lists, self._theme = target, styles, lists, theme
-        self._shifts: dict[tuple[StyleType, str], _Shift] = {}
+        self._shifts: dict[tuple[StyleType, str], Looks] = {}
 
     def prepare(self, root: etree._Element, place: str) -> None:
         """Make a copied element ready; the relations that it names are not looked at.
@@ -84,7 +76,7 @@ class Excerpts:
         """
         self._check(root, place)
         for each in list(root.iter(*(f"{W}{name}" for name in _LEFT_BEHIND))):
-            _removed(each)
+            remove(each)
         for each in list(root.iter(f"{W}sdtPr")):
             for child in each.findall(f"{W}id"):
                 each.remove(child)
@@ -160,7 +152,7 @@ class Excerpts:
     def _said(self, container: etree._Element | None, kind: str) -> set[str]:
         return set(given(container, "p" if kind == "p" else "r", self._styles.theirs.theme))
 
-    def _shift(self, type_: StyleType, id_: str) -> _Shift:
+    def _shift(self, type_: StyleType, id_: str) -> Looks:
         """Return what makes the target's style look as the source's of an id, "" the default."""
         key = (type_, id_)
         if key not in self._shifts:
@@ -168,8 +160,8 @@ class Excerpts:
             mine = self._styles.carried(type_, theirs.id) if theirs else ""
             ours = self._styles.ours.get(type_, mine) or self._styles.ours.default(type_)
             wanted = self._styles.theirs.looks(theirs, type_)
-            there: Looks = self._styles.ours.looks(ours, type_)
-            self._shifts[key] = _Shift(
+            there = self._styles.ours.looks(ours, type_)
+            self._shifts[key] = Looks(
                 difference(wanted.paragraph, there.paragraph), difference(wanted.run, there.run)
             )
         return self._shifts[key]
@@ -181,7 +173,7 @@ class Excerpts:
             if made:
                 each.set(f"{W}val", made)
             else:
-                _removed(each)
+                remove(each)
 
 
 def _added(owner: etree._Element, name: str, more: Properties, said: set[str]) -> None:
@@ -208,9 +200,3 @@ def _instructions(root: etree._Element) -> Iterator[str]:
             yield "".join(open_.pop())
     for left in open_:
         yield "".join(left)
-
-
-def _removed(element: etree._Element) -> None:
-    parent = element.getparent()
-    if parent is not None:
-        parent.remove(element)

@@ -11,7 +11,7 @@ from lxml import etree
 from kbd_docx.blocks import W
 from kbd_docx.styled.document import local_name
 
-__all__ = ["inserted", "merge", "put_child"]
+__all__ = ["inserted", "merge", "put_child", "remove"]
 
 _ORDER: Mapping[str, Mapping[str, int]] = {
     name: {word: rank for rank, word in enumerate(words.split())}
@@ -99,3 +99,10 @@ def merge(element: etree._Element, base: etree._Element) -> None:
             inserted(element, deepcopy(child))
         elif name in _MERGED:
             merge(own, child)
+
+
+def remove(element: etree._Element) -> None:
+    """Take an element out of what it stands in."""
+    parent = element.getparent()
+    if parent is not None:
+        parent.remove(element)
