@@ -127,7 +127,7 @@ def test_who_keeps_all_promises_passes(tmp_path: Path) -> None:
         (Fragile(), "only a KbdError"),
         (Lossy(), "read back"),
         (Divergent(), "objects come with the same text"),
-        (Painted(), "a preview is the picture it says"),
+        (Painted(), "a preview is a picture"),
         (Huge(), "a preview is as small as asked for"),
         (Endless(), "a preview behind the last one is refused"),
     ],

@@ -1,25 +1,4 @@
-"""What a file format must offer: a handler, and the capabilities that it implements.
-
-A handler is synchronous and runs in a worker process of its plugin, never in the daemon. It is
-given files to read and a path to write to; it knows nothing of drafts, events or models. What it
-can do is told by the capabilities it inherits:
-
-    Mappable   map()                       the structure of a file, without its contents
-    Readable   read(), passages()          the text of a region; all text with its places
-    Celled     cells()                     a region's cells as typed values, beside its text
-    Composed   objects()                   a region's tables, pictures and shapes, beside its text
-    Previewable  preview()                 a page, slide or picture as people see it
-    Editable   operations, apply()         typed operations on a new or an existing file
-    Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
-    Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
-
-Comparable joins when the first format offers it.
-
-A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
-modules: those named in `preload` are imported once in the worker's zygote, the daemon never
-imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is reported as
-FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
-"""
+"""What a handler declares, and the capabilities that it may inherit."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -28,199 +7,30 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from kbd.formats.records import (
+    Applied,
+    AssetPick,
+    Passage,
+    Placement,
+    Preview,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Written,
+)
+
 __all__ = [
-    "Applied",
-    "AssetPick",
-    "CellValue",
     "Celled",
-    "ChunkInfo",
-    "Column",
-    "ColumnType",
     "Composed",
     "Editable",
     "FormatHandler",
     "Mappable",
-    "Passage",
-    "Placement",
-    "Preview",
     "Previewable",
     "Readable",
-    "Reading",
-    "Region",
-    "Source",
     "Styled",
-    "Table",
     "Tabular",
-    "Written",
 ]
-
-ColumnType = Literal["integer", "float", "boolean", "date", "datetime", "string"]
-"""The types of columns that tables report."""
-
-CellValue = None | bool | int | float | str | dict[str, Any]
-"""A cell as a plain value; see `Reading.rows`."""
-
-
-class Source(msgspec.Struct, frozen=True):
-    """A file to read.
-
-    Args:
-        path: Where its bytes are. The name there means nothing: it is content-addressed.
-        name: The file's name in the workbench, for its suffix and for messages.
-        shelf: A folder, perhaps not there yet, for what a handler derives from these very bytes and
-            wants again in a later call. It may be emptied at any time, and several calls may write
-            to it at once: write beside and rename. None where nothing is kept.
-    """
-
-    path: Path
-    name: str
-    shelf: Path | None = None
-
-
-class Region(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which part of a file to read, in the coordinates that its map gives.
-
-    `sheet` and `range` are of workbooks, `section` and `chunk` of documents (heading, else
-    0-based index), `slide_index` is 0-based, `pages` like "1-5" or "2,7-9" and `line_start` are
-    1-based. A format refuses coordinates that are not its own with VALIDATION_FAILED.
-    """
-
-    sheet: str | None = None
-    range: str | None = None
-    section: str | int | None = None
-    chunk: int | None = None
-    slide_index: int | None = None
-    pages: str | None = None
-    line_start: int | None = None
-    line_count: int | None = None
-
-    def named(self) -> tuple[str, ...]:
-        """Name the coordinates that are given."""
-        given = msgspec.structs.asdict(self)
-        return tuple(name for name, value in given.items() if value is not None)
-
-
-class ChunkInfo(msgspec.Struct, frozen=True):
-    """Where a reading stands in the whole: `range` is in the format's own coordinates."""
-
-    chunk_index: int
-    total_chunks: int
-    has_more: bool
-    range: str
-
-
-class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The text of a region.
-
-    Args:
-        text: The content as a reader would want it.
-        chunk_info: Where it stands, or None if it is the whole file.
-        warnings: What the reader must know: guessed encodings, values that are not current.
-        rows: The same cells as values, only by `Celled.cells`: null, number, boolean, text, or one
-            of {"date": ISO}, {"datetime": ISO}, {"time": ISO}, {"duration": h:mm:ss}, {"error":
-            "#N/A"}, {"formula": "=A1*2", "value": what was stored, or null, "current": boolean}.
-        objects: What stands in the region, only by `Composed.objects`: lists of plain values by
-            kind ("tables", "images", "shapes").
-    """
-
-    text: str
-    chunk_info: ChunkInfo | None = None
-    warnings: tuple[str, ...] = ()
-    rows: tuple[tuple[CellValue, ...], ...] | None = None
-    objects: Mapping[str, tuple[dict[str, Any], ...]] | None = None
-
-
-class Passage(msgspec.Struct, frozen=True):
-    """A piece of a file's text and the place where it stands, as people would name it."""
-
-    text: str
-    place: str
-
-
-class Applied(msgspec.Struct, frozen=True):
-    """What an edit did.
-
-    Args:
-        applied: How many operations were applied: all of them, for a call is all or nothing.
-        changed: What changed, one short text an operation ("Sheet1!A1:C3", "3 replacements").
-        warnings: What was skipped or should be looked at.
-        external: What the file reaches out to now and did not before ("Sheet1!B2: WEBSERVICE"); it
-            is not published before a person accepts it.
-    """
-
-    applied: int
-    changed: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
-    external: tuple[str, ...] = ()
-
-
-class AssetPick(msgspec.Struct, frozen=True):
-    """Something to be copied from one file into another.
-
-    Args:
-        asset_id: "kind:name", as `get_styles` lists it under `assets`.
-        target: Where it goes, in the format's own words, or None where that is plain.
-    """
-
-    asset_id: str
-    target: str | None = None
-
-
-class Column(msgspec.Struct, frozen=True):
-    """A column of a table; `type` is None where the format does not know it (text formats)."""
-
-    name: str
-    type: ColumnType | None = None
-
-
-class Table(msgspec.Struct, frozen=True):
-    """What `read_table` found.
-
-    Args:
-        columns: The columns in order; names are unique and not empty.
-        row_count: Data rows, the header not counted.
-        encoding: The encoding that was detected or declared; "" where there is none to detect.
-        encoding_confidence: 0 to 1.
-        details: What the map shows beside it (delimiter, quote_char, has_header, sheet …).
-        warnings: Rows that were padded or cut, guesses with low confidence.
-    """
-
-    columns: tuple[Column, ...]
-    row_count: int
-    encoding: str = ""
-    encoding_confidence: float = 1.0
-    details: Mapping[str, Any] = {}
-    warnings: tuple[str, ...] = ()
-
-
-class Placement(msgspec.Struct, frozen=True):
-    """Where `write_table` puts rows.
-
-    Args:
-        sheet: The sheet, for formats with sheets.
-        mode: `new_file`: the file holds just these rows; `replace_sheet`, `append_rows` and
-            `write_range` change the sheet of an existing file.
-        start_cell: The top left cell of `write_range` (A1 style).
-        include_header: Whether the column names are written as the first row.
-        create_sheet_if_missing: Whether a sheet that is not there is made.
-        clear_target_range: Whether `write_range` first empties what was below and right.
-    """
-
-    sheet: str = "Sheet1"
-    mode: Literal["new_file", "replace_sheet", "append_rows", "write_range"] = "new_file"
-    start_cell: str = "A1"
-    include_header: bool = True
-    create_sheet_if_missing: bool = True
-    clear_target_range: bool = False
-
-
-class Written(msgspec.Struct, frozen=True):
-    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size."""
-
-    written_range: str
-    row_count: int
-    column_count: int
-    warnings: tuple[str, ...] = ()
 
 
 class FormatHandler(ABC):
@@ -315,26 +125,6 @@ class Composed(Readable):
 
         Raises as `read` does.
         """
-
-
-class Preview(msgspec.Struct, frozen=True):
-    """What people would see.
-
-    Args:
-        data: The picture's bytes, at most 5 MiB.
-        mime_type: "image/png" or "image/jpeg".
-        width: In pixels.
-        height: In pixels.
-        count: How many pages, slides or frames the file has.
-        warnings: What differs from what people would see.
-    """
-
-    data: bytes
-    mime_type: str
-    width: int
-    height: int
-    count: int = 1
-    warnings: tuple[str, ...] = ()
 
 
 class Previewable(ABC):

@@ -1,0 +1,79 @@
+"""What a file format must offer: a handler, and the capabilities that it implements.
+
+A handler is synchronous and runs in a worker process of its plugin, never in the daemon. It is
+given files to read and a path to write to; it knows nothing of drafts, events or models. What it
+can do is told by the capabilities it inherits:
+
+    Mappable   map()                       the structure of a file, without its contents
+    Readable   read(), passages()          the text of a region; all text with its places
+    Celled     cells()                     a region's cells as typed values, beside its text
+    Composed   objects()                   a region's tables, pictures and shapes, beside its text
+    Previewable  preview()               a page, slide or picture as people see it
+    Editable   operations, apply()         typed operations on a new or an existing file
+    Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
+    Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
+
+Comparable joins when the first format offers it.
+
+A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
+modules: those named in `preload` are imported once in the worker's zygote, the daemon never
+imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is reported as
+FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
+
+    records        what is handed to a handler, and what it hands back
+    capabilities   what a handler declares, and what it may inherit
+"""
+
+from kbd.formats.capabilities import (
+    Celled,
+    Composed,
+    Editable,
+    FormatHandler,
+    Mappable,
+    Previewable,
+    Readable,
+    Styled,
+    Tabular,
+)
+from kbd.formats.records import (
+    Applied,
+    AssetPick,
+    CellValue,
+    ChunkInfo,
+    Column,
+    ColumnType,
+    Passage,
+    Placement,
+    Preview,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Written,
+)
+
+__all__ = [
+    "Applied",
+    "AssetPick",
+    "CellValue",
+    "Celled",
+    "ChunkInfo",
+    "Column",
+    "ColumnType",
+    "Composed",
+    "Editable",
+    "FormatHandler",
+    "Mappable",
+    "Passage",
+    "Placement",
+    "Preview",
+    "Previewable",
+    "Readable",
+    "Reading",
+    "Region",
+    "Source",
+    "Styled",
+    "Table",
+    "Tabular",
+    "Written",
+]

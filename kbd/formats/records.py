@@ -1,0 +1,212 @@
+"""What is handed to a format's handler, and what it hands back."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = [
+    "Applied",
+    "AssetPick",
+    "CellValue",
+    "ChunkInfo",
+    "Column",
+    "ColumnType",
+    "Passage",
+    "Placement",
+    "Preview",
+    "Reading",
+    "Region",
+    "Source",
+    "Table",
+    "Written",
+]
+
+ColumnType = Literal["integer", "float", "boolean", "date", "datetime", "string"]
+"""The types of columns that tables report."""
+
+CellValue = None | bool | int | float | str | dict[str, Any]
+"""A cell as a plain value; see `Reading.rows`."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A file to read.
+
+    Args:
+        path: Where its bytes are. The name there means nothing: it is content-addressed.
+        name: The file's name in the workbench, for its suffix and for messages.
+        shelf: A folder, perhaps not there yet, for what a handler derives from these very bytes and
+            wants again in a later call. It may be emptied at any time, and several calls may write
+            to it at once: write beside and rename. None where nothing is kept.
+    """
+
+    path: Path
+    name: str
+    shelf: Path | None = None
+
+
+class Region(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which part of a file to read, in the coordinates that its map gives.
+
+    `sheet` and `range` are of workbooks, `section` and `chunk` of documents (heading, else
+    0-based index), `slide_index` is 0-based, `pages` like "1-5" or "2,7-9" and `line_start` are
+    1-based. A format refuses coordinates that are not its own with VALIDATION_FAILED.
+    """
+
+    sheet: str | None = None
+    range: str | None = None
+    section: str | int | None = None
+    chunk: int | None = None
+    slide_index: int | None = None
+    pages: str | None = None
+    line_start: int | None = None
+    line_count: int | None = None
+
+    def named(self) -> tuple[str, ...]:
+        """Name the coordinates that are given."""
+        given = msgspec.structs.asdict(self)
+        return tuple(name for name, value in given.items() if value is not None)
+
+
+class ChunkInfo(msgspec.Struct, frozen=True):
+    """Where a reading stands in the whole: `range` is in the format's own coordinates."""
+
+    chunk_index: int
+    total_chunks: int
+    has_more: bool
+    range: str
+
+
+class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The text of a region.
+
+    Args:
+        text: The content as a reader would want it.
+        chunk_info: Where it stands, or None if it is the whole file.
+        warnings: What the reader must know: guessed encodings, values that are not current.
+        rows: The same cells as values, only by `Celled.cells`: null, number, boolean, text, or one
+            of {"date": ISO}, {"datetime": ISO}, {"time": ISO}, {"duration": h:mm:ss}, {"error":
+            "#N/A"}, {"formula": "=A1*2", "value": what was stored, or null, "current": boolean}.
+        objects: What stands in the region, only by `Composed.objects`: lists of plain values by
+            kind ("tables", "images", "shapes").
+    """
+
+    text: str
+    chunk_info: ChunkInfo | None = None
+    warnings: tuple[str, ...] = ()
+    rows: tuple[tuple[CellValue, ...], ...] | None = None
+    objects: Mapping[str, tuple[dict[str, Any], ...]] | None = None
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """A piece of a file's text and the place where it stands, as people would name it."""
+
+    text: str
+    place: str
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """What an edit did.
+
+    Args:
+        applied: How many operations were applied: all of them, for a call is all or nothing.
+        changed: What changed, one short text an operation ("Sheet1!A1:C3", "3 replacements").
+        warnings: What was skipped or should be looked at.
+        external: What the file reaches out to now and did not before ("Sheet1!B2: WEBSERVICE"); it
+            is not published before a person accepts it.
+    """
+
+    applied: int
+    changed: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+
+
+class AssetPick(msgspec.Struct, frozen=True):
+    """Something to be copied from one file into another.
+
+    Args:
+        asset_id: "kind:name", as `get_styles` lists it under `assets`.
+        target: Where it goes, in the format's own words, or None where that is plain.
+    """
+
+    asset_id: str
+    target: str | None = None
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a table; `type` is None where the format does not know it (text formats)."""
+
+    name: str
+    type: ColumnType | None = None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """What `read_table` found.
+
+    Args:
+        columns: The columns in order; names are unique and not empty.
+        row_count: Data rows, the header not counted.
+        encoding: The encoding that was detected or declared; "" where there is none to detect.
+        encoding_confidence: 0 to 1.
+        details: What the map shows beside it (delimiter, quote_char, has_header, sheet …).
+        warnings: Rows that were padded or cut, guesses with low confidence.
+    """
+
+    columns: tuple[Column, ...]
+    row_count: int
+    encoding: str = ""
+    encoding_confidence: float = 1.0
+    details: Mapping[str, Any] = {}
+    warnings: tuple[str, ...] = ()
+
+
+class Placement(msgspec.Struct, frozen=True):
+    """Where `write_table` puts rows.
+
+    Args:
+        sheet: The sheet, for formats with sheets.
+        mode: `new_file`: the file holds just these rows; `replace_sheet`, `append_rows` and
+            `write_range` change the sheet of an existing file.
+        start_cell: The top left cell of `write_range` (A1 style).
+        include_header: Whether the column names are written as the first row.
+        create_sheet_if_missing: Whether a sheet that is not there is made.
+        clear_target_range: Whether `write_range` first empties what was below and right.
+    """
+
+    sheet: str = "Sheet1"
+    mode: Literal["new_file", "replace_sheet", "append_rows", "write_range"] = "new_file"
+    start_cell: str = "A1"
+    include_header: bool = True
+    create_sheet_if_missing: bool = True
+    clear_target_range: bool = False
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size."""
+
+    written_range: str
+    row_count: int
+    column_count: int
+    warnings: tuple[str, ...] = ()
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """What people would see.
+
+    Args:
+        data: The picture's bytes, at most 5 MiB.
+        mime_type: "image/png" or "image/jpeg".
+        width: In pixels.
+        height: In pixels.
+        count: How many pages, slides or frames the file has.
+        warnings: What differs from what people would see.
+    """
+
+    data: bytes
+    mime_type: str
+    width: int
+    height: int
+    count: int = 1
+    warnings: tuple[str, ...] = ()
