@@ -1,7 +1,6 @@
 """Edited documents and decks open in LibreOffice as they did before, and show what was written."""
 
 import random
-import re
 import shutil
 import subprocess
 from collections import Counter
@@ -98,40 +97,35 @@ def shown(tmp: Path, edits: dict[str, Edit]) -> list[Opened]:
     return found
 
 
-def words(of: Sequence[Sequence[str]]) -> Counter[str]:
-    """All words of some pages, apart from where lines and pages end."""
-    return Counter(word for page in of for word in page)
+def letters(of: Sequence[Sequence[str]]) -> Counter[str]:
+    """All letters of some pages: a narrow cell may break a word elsewhere."""
+    return Counter("".join(word for page in of for word in page).casefold())
 
 
 def amiss(opened: Opened) -> str:
     """What is not as before, or not as it was meant; "" if nothing is."""
-    before, after = words(opened.before), words(opened.after)
+    more_pages = len(opened.after) - len(opened.before)
+    if more_pages not in ((0, 1) if isinstance(opened.edit, Appended) else (0,)):
+        return f"{more_pages} more pages than before"
     match opened.edit:
         case Appended():
-            if len(opened.after) not in (len(opened.before), len(opened.before) + 1):
-                return f"{len(opened.before)} pages were, {len(opened.after)} are"
-            # Headers of one page more come with it.
-            gone, came = before - after, after - before
-            wanted = Counter(APPENDED.split())
-            more = came - wanted - words(opened.before)
-            return f"{gone} {more}" if gone or more or wanted - came else ""
+            was, now = letters(opened.before), letters(opened.after)
+            gone, came = was - now, now - was - letters([APPENDED.split()])
+            # With a page more there is a header more.
+            return f"{gone} {came}" if gone or (came and not more_pages) else ""
         case Retitled():
             unlike = [
                 number
                 for number, (old, new) in enumerate(zip(opened.before, opened.after, strict=True))
-                if Counter(old) != Counter(new)
+                if letters([old]) != letters([new])
             ]
-            if len(unlike) > 1:
-                return f"pages {unlike} are not as before"
-            wanted = Counter(TITLE.split())
-            if unlike and wanted - Counter(opened.after[unlike[0]]):
-                return f"the title is not on page {unlike[0]}"
-            return ""
+            if not unlike:
+                return ""  # A slide that is hidden is on no page.
+            missing = letters([TITLE.split()]) - letters([opened.after[unlike[0]]])
+            return f"pages {unlike} are unlike" if len(unlike) > 1 or missing else ""
         case Replaced(word=word, by=by):
-            if len(opened.before) != len(opened.after):
-                return f"{len(opened.before)} pages were, {len(opened.after)} are"
-            old = re.sub(r"\s", "", "".join(w for page in opened.before for w in page))
-            new = re.sub(r"\s", "", "".join(w for page in opened.after for w in page))
+            old = "".join(w for page in opened.before for w in page)
+            new = "".join(w for page in opened.after for w in page)
             is_kept = Counter(old.replace(word, by)) == Counter(new.replace(word, by))
             return "" if is_kept else "other letters than before"
         case _:
