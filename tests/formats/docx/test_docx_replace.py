@@ -217,7 +217,7 @@ def test_a_placeholder_becomes_content(tmp_path: Path) -> None:
         f"<w:p>{control.format('', run('[Name]'))}"
         f"{control.format('<w:dataBinding/>', run('[Company]'))}</w:p>",
     )
-    told = replace(path, "[Name]", "Ada")
+    told = replace(path, "[Name]", "Ada\nL.")
 
     assert told.warnings == ()
     assert len(list(body_of(out(path)).iter(f"{W}showingPlcHdr"))) == 1

@@ -174,6 +174,6 @@ def computing_field(piece: Piece) -> str:
             break
         if ancestor.tag == _SIMPLE_FIELD:
             instructions.append(ancestor.get(f"{W}instr") or "")
-    words = [instruction.split(maxsplit=1)[0].upper() for instruction in instructions
-             if instruction.strip()]  # fmt: skip
+    firsts = [instruction.split(maxsplit=1)[:1] for instruction in instructions]
+    words = [word.upper()[:_INSTRUCTION_CHARACTERS] for first in firsts for word in first]
     return next((word for word in words if word not in _STEADY_FIELDS), "")

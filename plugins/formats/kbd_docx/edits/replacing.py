@@ -7,7 +7,7 @@ from lxml import etree
 from kbd_docx.edits.flow import Piece
 from kbd_docx.edits.texts import T, set_text, text_node, text_nodes
 
-__all__ = ["folded", "hits", "put_in_place", "replaced"]
+__all__ = ["folded", "hits", "put_in_place", "replaced", "touched"]
 
 Hit = tuple[int, int]
 """Where what was found begins and ends."""
@@ -47,13 +47,9 @@ def replaced(text: str, found: Sequence[Hit], replacement: str) -> str:
     return "".join((*parts, text[kept_from:]))
 
 
-def put_in_place(pieces: Sequence[Piece], found: Sequence[Hit], replacement: str) -> list[Piece]:
-    """Replace hits in a paragraph's elements; return the pieces in which they were.
-
-    What is left of a hit behind its first piece goes; elements that nothing is left of are taken
-    out, runs stay.
-    """
-    touched = []
+def touched(pieces: Sequence[Piece], found: Sequence[Hit]) -> list[tuple[Piece, Sequence[Hit]]]:
+    """Return the pieces that hits lie in, each with its hits."""
+    touching = []
     first = 0
     for piece in pieces:
         start, end = piece.start, piece.start + len(piece.text)
@@ -64,13 +60,16 @@ def put_in_place(pieces: Sequence[Piece], found: Sequence[Hit], replacement: str
         while last < len(found) and found[last][0] < max(start, end):
             last += 1
         if last > first:
-            touched.append(piece)
-            _rewrite(piece, found[first:last], replacement)
-    return touched
+            touching.append((piece, found[first:last]))
+    return touching
 
 
-def _rewrite(piece: Piece, over: Sequence[Hit], replacement: str) -> None:
-    """Give a piece the text that is left of it, with what begins in it."""
+def put_in_place(piece: Piece, over: Sequence[Hit], replacement: str) -> None:
+    """Give a piece the text that is left of it, with replacements of the hits that begin in it.
+
+    What is left of a hit in later pieces goes; an element that nothing is left of is taken out,
+    runs stay.
+    """
     text = piece.element.text or "" if piece.element.tag == T else piece.text
     kept_from = 0
     parts: list[tuple[str, bool]] = []

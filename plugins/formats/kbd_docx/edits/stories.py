@@ -19,7 +19,7 @@ from kbd.opc import xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.edits.flow import MC, FieldState, Flow, Piece, computing_field, read_flow
 from kbd_docx.edits.noticing import Notices, listed
-from kbd_docx.edits.replacing import folded, hits, put_in_place, replaced
+from kbd_docx.edits.replacing import folded, hits, put_in_place, replaced, touched
 from kbd_docx.edits.texts import clean
 from kbd_docx.operations import ReplaceText
 
@@ -120,9 +120,10 @@ class Stories:
                 msg = f"This would make the document {growth} characters longer."
                 raise ValidationFailed(msg)
             _, pieces, _ = read_flow(flow.paragraph, flow.state)
-            touched = put_in_place(pieces, found, replacement)
-            computed.update(filter(None, map(computing_field, touched)))
-            self._settle_controls(touched)
+            for piece, over in touched(pieces, found):
+                computed.update(filter(None, [computing_field(piece)]))
+                self._settle_controls(piece)
+                put_in_place(piece, over, replacement)
             flow.text = replaced(flow.text, found, replacement)
             story.folded.pop(place, None)
             changed.append((flow, len(found)))
@@ -130,20 +131,19 @@ class Stories:
             story.part._blob = xml_bytes(story.root)  # noqa: SLF001 - notes are bytes to the library
         return _counted(changed)
 
-    def _settle_controls(self, touched: list[Piece]) -> None:
-        """Make texts in content controls what they now are: content, no placeholders."""
-        for piece in touched:
-            for control in piece.element.iterancestors(f"{W}sdt"):
-                properties = control.find(f"{W}sdtPr")
-                if properties is None:
-                    continue
-                for placeholder in properties.findall(f"{W}showingPlcHdr"):
-                    properties.remove(placeholder)
-                if properties.find(f"{W}dataBinding") is not None:
-                    self._notices.warn(
-                        "Text was replaced in a content control that shows data kept elsewhere "
-                        "in the file; programs may show that data again."
-                    )
+    def _settle_controls(self, piece: Piece) -> None:
+        """Make the text of a content control what it now is: content, no placeholder."""
+        for control in piece.element.iterancestors(f"{W}sdt"):
+            properties = control.find(f"{W}sdtPr")
+            if properties is None:
+                continue
+            for placeholder in properties.findall(f"{W}showingPlcHdr"):
+                properties.remove(placeholder)
+            if properties.find(f"{W}dataBinding") is not None:
+                self._notices.warn(
+                    "Text was replaced in a content control that shows data kept elsewhere in the "
+                    "file; programs may show that data again."
+                )
 
 
 def _stories(document: Document) -> Iterator[Story]:
