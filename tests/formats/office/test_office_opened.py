@@ -110,7 +110,8 @@ def amiss(opened: Opened) -> str:
     match opened.edit:
         case Appended():
             was, now = letters(opened.before), letters(opened.after)
-            gone, came = was - now, now - was - letters([APPENDED.split()])
+            wanted = letters([APPENDED.split()])
+            gone, came = (was + wanted) - now, now - was - wanted
             # With a page more there is a header more.
             return f"{gone} {came}" if gone or (came and not more_pages) else ""
         case Retitled():
@@ -120,7 +121,8 @@ def amiss(opened: Opened) -> str:
                 if letters([old]) != letters([new])
             ]
             if not unlike:
-                return ""  # A slide that is hidden is on no page.
+                # A slide that is hidden is on no page; the judge sees it.
+                return ""
             missing = letters([TITLE.split()]) - letters([opened.after[unlike[0]]])
             return f"pages {unlike} are unlike" if len(unlike) > 1 or missing else ""
         case Replaced(word=word, by=by):
