@@ -47,7 +47,7 @@ _TABLE = re.compile(rb"xref\s+\d+\s+(\d{1,12})\s")
 
 _FILTERS = re.compile(rb"/F(?:ilter)?\s*(\[[^\]]*/[^\]]*/|\d+\s+\d+\s+R)")
 _DATA = re.compile(rb"/Subtype\s*/Image\b|/Type\s*/EmbeddedFile\b")
-_ESCAPED = re.compile(rb"#(?:41|4[eE]|6[eE]|6[fF]|74|4[fF]|62|6[aA]|53|6[dD])")
+_ESCAPED = re.compile(rb"/[A-Za-z]{0,8}#(?:41|4[eE]|6[eE]|6[fF]|74|4[fF]|62|6[aA]|53|6[dD])")
 """A letter of those names as a number (ISO 32000-1, 7.3.5)."""
 
 _BETWEEN = b"\0\t\n\f\r[]()<>"

@@ -257,3 +257,10 @@ def test_contract(tmp_path: Path) -> None:
         "one.pdf": one_page(stream(shown("One page, with a (bracket"))),
     }
     check_format(PDF, samples, tmp_path)
+
+
+@pytest.mark.parametrize("name", [b"/Annots", b"/Ann#6fts", b"/#41nnots"])
+def test_names_in_a_roundabout_way_are_seen(tmp_path: Path, name: bytes) -> None:
+    """Pages are looked at for annotations unless the bytes say that there are none."""
+    page = name + b"[<</Subtype/Text/Contents(a)>>]"
+    assert mapped(tmp_path, one_page(stream(shown("x")), page=page))["annotations"] == {"Text": 1}
