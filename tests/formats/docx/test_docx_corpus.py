@@ -51,7 +51,8 @@ def read_whole(path: Path, shelf: Path) -> bool:
         regions = [Region(section=index, chunk=place) for place in range(total)]
         chunks += [FORMAT.read(source, region).text for region in regions]
     sizes = [chunk["char_count"] for each in found["sections"] for chunk in each["chunks"]]
-    assert list(map(len, chunks))[: len(sizes)] == sizes
+    assert chunks
+    assert list(map(len, chunks)) == sizes[: len(chunks)]
     whole = FORMAT.read(source, Region())
     count = whole.chunk_info.total_chunks if whole.chunk_info else 0
     parts = [FORMAT.read(source, Region(chunk=place)).text for place in range(count)]
