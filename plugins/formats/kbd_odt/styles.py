@@ -35,7 +35,6 @@ class Styles:
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._hidden: dict[str, bool] = {}
-        self._list_names: dict[str, str] = {}
         self._lists: dict[str, dict[int, ListLevel]] = {}
 
     def learn(self, element: etree._Element) -> None:
@@ -47,7 +46,6 @@ class Styles:
         # Styles of paragraphs and of texts have names of their own each.
         key = f"{element.get(f'{STYLE}family', '')} {name}"
         self._parents[key] = element.get(f"{STYLE}parent-style-name", "")
-        self._list_names[key] = element.get(f"{STYLE}list-style-name", "")
         looks = element.find(f"{STYLE}text-properties")
         shown = None if looks is None else looks.get(f"{TEXT}display")
         self._hidden.pop(key, None)
