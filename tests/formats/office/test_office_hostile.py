@@ -158,9 +158,7 @@ PACKAGES: dict[str, tuple[Callable[[Sample], bytes], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "which", some(PACKAGES, "less than it says", "40 MB of blanks", "cut in half")
-)
+@pytest.mark.parametrize("which", some(PACKAGES, "less than it says", "cut in half"))
 def test_packages_made_to_do_harm_are_refused(
     which: str, ward: Confined, sample: Sample, tmp_path: Path
 ) -> None:
@@ -190,7 +188,7 @@ DECLARED = {
 
 
 @pytest.mark.parametrize("encoding", some(["utf-8", "utf-16"], "utf-16"))
-@pytest.mark.parametrize("which", some(DECLARED, "billion laughs", "after comments"))
+@pytest.mark.parametrize("which", some(DECLARED, "after comments"))
 def test_document_types_are_refused(
     which: str, encoding: str, ward: Confined, sample: Sample, tmp_path: Path
 ) -> None:
@@ -264,7 +262,7 @@ def nested_blocks(sample: Sample, depth: int) -> bytes:
             return content(f"{start * depth}<text:p>deep</text:p>{end * depth}").encode()
 
 
-@pytest.mark.parametrize("depth", some([20, 60, 80, 2_000], 20, 80))
+@pytest.mark.parametrize("depth", some([20, 60, 80, 2_000], 80))
 def test_what_stands_in_itself_is_read_or_refused(
     depth: int, ward: Confined, sample: Sample, tmp_path: Path
 ) -> None:
@@ -331,7 +329,7 @@ def flipped(data: bytes, seed: int) -> bytes:
     return bytes(found)
 
 
-@pytest.mark.parametrize("seed", some(range(40), 0, 1))
+@pytest.mark.parametrize("seed", some(range(40), 0))
 def test_flipped_bits_are_read_or_refused(
     seed: int, ward: Confined, sample: Sample, tmp_path: Path
 ) -> None:
