@@ -1,6 +1,8 @@
 """The text of PDF files by pages."""
 
 import io
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -245,3 +247,19 @@ def test_pages_of_which_none_can_be_read_are_an_error(tmp_path: Path) -> None:
     data = text_pages(rows(1)).replace(b"/Kids[4 0 R]", b"/Kids[99 0 R]")
     with pytest.raises(FileReadFailed, match=r"a\.pdf"):
         read(tmp_path, data)
+
+
+def test_what_libraries_say_of_damage_is_not_heard(tmp_path: Path) -> None:
+    """A file whose end is missing is mapped; nothing is written to a worker's standard error."""
+    path = tmp_path / "cut.pdf"
+    whole = text_pages(["One", "Two"])
+    path.write_bytes(whole[: whole.rindex(b"xref")])
+    code = (
+        "import sys; from pathlib import Path; from kbd.formats import Source;"
+        "from kbd_pdf import PdfFormat; path = Path(sys.argv[1]);"
+        "print(PdfFormat().map(Source(path, path.name))['page_count'])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert (run.stdout, run.stderr) == ("2\n", "")
