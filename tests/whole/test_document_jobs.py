@@ -9,7 +9,6 @@ from typing import Any
 
 import docx
 import pptx
-import pytest
 
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from pdf_forge import text_pages
@@ -207,41 +206,51 @@ def test_a_document_and_a_deck_are_edited_in_one_run(
     assert shown.shapes.title.text_frame.text == "Apex in numbers"
 
 
-@pytest.mark.parametrize("name", ["figures.pdf", "photo.png", "text.odt"])
+READ_ONLY = ("figures.pdf", "photo.png", "text.odt")
+
+
+def _force(body: dict[str, Any]) -> Reply:
+    """Write over what is read-only, as text and by operations of another format."""
+    match phase_of(body):
+        case "plan":
+            return text(LETTER)
+        case "implement" if turn_of(body) == 0:
+            edit = {"op": "append_paragraph", "text": "x"}
+            return calls(
+                *(
+                    call(tool, {"path": name, **more}, f"{tool}-{name}")
+                    for name in READ_ONLY
+                    for tool, more in (
+                        ("write_text_file", {"content": "x"}),
+                        ("docx_operations", {"operations": [edit]}),
+                    )
+                )
+            )
+        case "implement":
+            said = [m["content"] for m in body["messages"] if m["role"] == "tool"]
+            return text("Told: " + " / ".join(said))
+        case _:
+            return text("Nothing was done.")
+
+
 def test_what_is_read_only_cannot_be_written(
-    short_dir: Path, anyio_backend: str, tmp_path: Path, name: str
+    short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:
     """Writing text over it and operations of another format are refused; nothing changes."""
-    path = tmp_path / name
-    path.write_bytes(b"whatever it holds")
-
-    def play(body: dict[str, Any]) -> Reply:
-        match phase_of(body):
-            case "plan":
-                return text(LETTER.replace("letter.docx", name))
-            case "implement" if turn_of(body) == 0:
-                edit = {"op": "append_paragraph", "text": "x"}
-                return calls(
-                    call("write_text_file", {"path": name, "content": "x"}),
-                    call("docx_operations", {"path": name, "operations": [edit]}),
-                )
-            case "implement":
-                said = [m["content"] for m in body["messages"] if m["role"] == "tool"]
-                return text("Told: " + " / ".join(said))
-            case _:
-                return text("Nothing was done.")
-
-    with model_server(play) as server:
+    paths = [tmp_path / name for name in READ_ONLY]
+    for path in paths:
+        path.write_bytes(b"whatever it holds")
+    with model_server(_force) as server:
         environment = {"OPENAI_BASE_URL": server.base_url, "KBD_MODEL": "openai:clerk"}
         daemon = RealDaemon(short_dir / "h", anyio_backend, environment)
         daemon.start()
         try:
-            workbench_id = daemon.workbench(path)
-            run = daemon.run_prompt(workbench_id, "change it")
+            workbench_id = daemon.workbench(*paths)
+            run = daemon.run_prompt(workbench_id, "change them")
             events = daemon.events(workbench_id)
             assert daemon.ask("DraftGetState", workbench_id=workbench_id)["has_draft"] is False
         finally:
             daemon.stop()
     assert run["status"] == "finished"
     done = next(e["data"]["text"] for e in events if e["type"] == "ItemCompleted")
-    assert done.count("Error: VALIDATION_FAILED") == 2
+    assert done.count("Error: VALIDATION_FAILED") == 2 * len(READ_ONLY)
