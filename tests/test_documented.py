@@ -35,9 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def told(record: type[msgspec.Struct], *but: str) -> list[str]:
     """A record's fields as the README tells them: with `?` where they have a default."""
     fields = [field for field in msgspec.structs.fields(record) if field.name not in but]
-    return [
-        field.encode_name if field.required else f"{field.encode_name}?" for field in fields
-    ]
+    return [field.encode_name if field.required else f"{field.encode_name}?" for field in fields]
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,10 @@ COLUMNS = ("Order Date", 'Größe "Ort"', "Net Amount (€)", "Paid?", "Qty")
 DAY, PLACE, AMOUNT, PAID, QUANTITY = COLUMNS
 PLACES = ("Zürich", 'O\'Hare "ORD"', "Kraków, PL", "=1+1", "")
 
+on_asyncio = pytest.mark.parametrize("shop", ["asyncio"], indirect=True)
+on_trio = pytest.mark.parametrize("shop", ["trio"], indirect=True)
+"""What a job's result is does not hang on the loop; whole jobs on both are the tests without."""
+
 Row = dict[str, str]
 Results = tuple[dict[str, bytes], str]
 
@@ -141,6 +145,7 @@ def test_a_sheet_for_each_value_with_totals(shop: RealDaemon) -> None:
     assert _exact(last[2]) == sum(sums.values())
 
 
+@on_asyncio
 def test_totals_by_a_column(shop: RealDaemon) -> None:
     """The totals of a column by another, with a last row for all."""
     files, said = _done(shop, 'total Net Amount (€) per Größe "Ort"')
@@ -165,6 +170,7 @@ def test_a_count_is_answered(shop: RealDaemon) -> None:
         assert f"{value}: Count {count}" in said
 
 
+@on_trio
 def test_averages_by_a_column_into_csv(shop: RealDaemon) -> None:
     """Empty amounts are left out of an average."""
     files, _ = _done(shop, 'average of "Net Amount (€)" by Größe "Ort" to csv')
@@ -177,6 +183,7 @@ def test_averages_by_a_column_into_csv(shop: RealDaemon) -> None:
     assert len(found) == 1 + len(PLACES)
 
 
+@on_asyncio
 def test_filtered_and_sorted_rows_into_csv(shop: RealDaemon) -> None:
     """Numbers keep their form, texts their signs; rows that sort alike keep their order."""
     files, _ = _done(shop, "only rows where Net Amount (€) > 500 sorted by Order Date as csv")
@@ -186,6 +193,7 @@ def test_filtered_and_sorted_rows_into_csv(shop: RealDaemon) -> None:
     assert found == sorted(chosen, key=lambda row: row[DAY])
 
 
+@on_trio
 def test_sorted_descending_into_a_workbook(shop: RealDaemon) -> None:
     """The result has the name that was asked for, and rows without a value come last."""
     files, _ = _done(shop, "sort by Net Amount (€) descending into sorted.xlsx")
@@ -197,6 +205,7 @@ def test_sorted_descending_into_a_workbook(shop: RealDaemon) -> None:
     assert amounts[len(given) :] == [None] * (len(ROWS) - len(given))
 
 
+@on_asyncio
 def test_converted_to_a_workbook(shop: RealDaemon) -> None:
     """Every field is there with its type; text that looks like a formula is text."""
     files, _ = _done(shop, "convert it to xlsx")
@@ -211,6 +220,7 @@ def test_converted_to_a_workbook(shop: RealDaemon) -> None:
         )
 
 
+@on_trio
 def test_totals_by_month(shop: RealDaemon) -> None:
     """Months come from the only column of dates."""
     files, _ = _done(shop, "total Net Amount per month")
@@ -223,6 +233,7 @@ def test_totals_by_month(shop: RealDaemon) -> None:
     assert [(month, _exact(total)) for month, total in found] == sorted(sums.items())
 
 
+@on_asyncio
 def test_totals_of_decimal_commas(shop: RealDaemon) -> None:
     """A European file: groups by dots, decimals by commas, fields by semicolons."""
     rows = [("Büro", "1.234,50"), ("Reise", "-12,05"), ("Büro", "0,1"), ("Reise", "2.000"),
@@ -250,6 +261,7 @@ def test_totals_of_decimal_commas(shop: RealDaemon) -> None:
     assert large == [Decimal(2000), Decimal("1234.5")]
 
 
+@on_trio
 @pytest.mark.parametrize(
     ("prompt", "reason"),
     [
