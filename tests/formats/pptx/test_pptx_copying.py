@@ -74,6 +74,10 @@ def test_a_layout_with_its_master_in_a_deck_of_another_theme(
 
     assert found.warnings == ()
     first, second = opened(made).slide_masters
+    told = PptxFormat().map(Source(made, made.name))
+    assert [len(each["layouts"]) for each in told["masters"]] == [
+        len(first.slide_layouts), len(second.slide_layouts),
+    ]  # fmt: skip
     assert len(first.slide_layouts) == 11
     assert [layout.name for layout in second.slide_layouts] == ["Brand Opening"]
     changed, new = differing(plain, made)

@@ -55,8 +55,9 @@ def deck_map(source: Source) -> dict[str, Any]:
                 "width": round(width / EMU_PER_INCH, 4), "height": round(height / EMU_PER_INCH, 4),
             },
             "layouts": [name for master in masters for name in master.layouts],
-            "masters": [{"name": m.name, "layouts": list(m.layouts)} for m in masters],
         }  # fmt: skip
+        if len(masters) > 1:
+            found["masters"] = [{"name": m.name, "layouts": list(m.layouts)} for m in masters]
         if sections:
             found["sections"] = [{"name": name, "slides": indices} for name, indices in sections]
         if outside:
