@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -105,6 +106,31 @@ def test_a_subscription_to_all_follows_what_is_created_and_survives_what_is_dele
             for event in told["events"]
         ]
         assert types == ["WorkbenchCreated"] + ["WorkbenchCreated", "WorkbenchDeleted"] * 3
+
+
+def test_a_follower_of_all_outlives_logs_that_are_deleted_while_it_reads(wire: Wired) -> None:
+    """Forty workbenches come and go at once; it hears of each in the daemon's log, and stays."""
+    with wire.daemon.client() as client:
+        heard = Heard(client)
+        head = wire.ask("LogHead", workbench_id="daemon")["seq"]
+        client.send("EventsSubscribe", {"workbench_id": "*", "cursors": {"daemon": head}})
+        heard.until("EventsSynced")
+
+        def come_and_go() -> None:
+            with wire.daemon.client() as other:
+                for _ in range(10):
+                    made = other.send("WorkbenchCreate", {"name": "brief"})["workbench_id"]
+                    for text in ("one", "two"):
+                        message = {"workbench_id": made, "text": text}
+                        other.send("WorkshopSendUserMessage", message)
+                    other.send("WorkbenchDelete", {"workbench_id": made})
+
+        with ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(come_and_go) for _ in range(4)]:
+                done.result()
+        last = wire.ask("LogHead", workbench_id="daemon")["seq"]
+        assert last == head + 80
+        assert _until(heard, "daemon", last) == list(range(head + 1, last + 1))
 
 
 def test_a_cursor_past_the_end_is_refused(wire: Wired) -> None:

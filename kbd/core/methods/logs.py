@@ -135,9 +135,14 @@ class LogMethods:
         if events is None:
             return
         end = events.seq if mark is None else mark
-        async for batch in _history(log_id, events, cursors.get(log_id, Seq(0)), end):
-            cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
-            yield batch
+        try:
+            async for batch in _history(log_id, events, cursors.get(log_id, Seq(0)), end):
+                cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
+                yield batch
+        except Exception:
+            # A log that is deleted while it is read ends there, like one that was deleted before.
+            if await self._known(log_id) is not None:
+                raise
 
     async def _known(self, log_id: str) -> EventWire | None:
         """Return the events of a log, or None if its workbench was deleted or cannot be opened."""

@@ -244,3 +244,27 @@ async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path
                 if isinstance(item, Synced):
                     assert set(item.cursors) == {"daemon", whole.id}
                     break
+
+
+async def test_a_log_that_is_deleted_while_it_is_read_ends_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who follows all logs goes on with the others."""
+    async with supervised(tmp_path / "h") as running:
+        gone, stays = await running.bench(), await running.bench()
+        events = await running.benches.wire(gone.id)
+        read = events.read
+
+        async def read_when_deleted(after: Seq, limit: int) -> tuple[bytes, ...]:
+            await running.benches.delete(gone.id)
+            return await read(after, limit)
+
+        monkeypatch.setattr(events, "read", read_when_deleted)
+        heard = set()
+        async with aclosing(await LogMethods(running.shop).follow("*", {})) as stream:
+            async for item in stream:
+                if isinstance(item, Synced):
+                    break
+                heard.add(item.workbench_id)
+
+    assert heard == {"daemon", stays.id}

@@ -19,6 +19,9 @@ pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.soak]
 
 SAMPLE_SEED = 89
 SAMPLE_SIZE = 60
+"""Files of each kind that are opened."""
+EDITED = SAMPLE_SIZE + 4
+"""Some few are edited that LibreOffice does not open, before or after."""
 BATCH = 20
 
 
@@ -32,9 +35,9 @@ class Opened(NamedTuple):
 
 
 def sample(corpora: Path, kind: str) -> list[Path]:
-    """Files of which most are small."""
+    """All files but the largest, in the order of a seed."""
     found = sorted(path for path in corpora.glob(f"{kind}/*") if path.stat().st_size < 1_500_000)
-    return random.Random(SAMPLE_SEED).sample(found, SAMPLE_SIZE)
+    return random.Random(SAMPLE_SEED).sample(found, len(found))
 
 
 def converted(files: Sequence[Path], to: str, folder: Path, profile: Path) -> None:
@@ -63,12 +66,14 @@ def pages(path: Path) -> list[list[str]]:
 
 
 def edits_of(corpora: Path, tmp: Path, kind: str, way: Way) -> dict[str, Edit]:
-    """Edit the sample; put each file before and after under a short name, and return the edits."""
+    """Edit files; put each before and after under a short name, and return the edits."""
     (tmp / "old").mkdir()
     (tmp / "new").mkdir()
     found: dict[str, Edit] = {}
     for number, path in enumerate(sample(corpora, kind)):
-        name = f"{number:02}{path.suffix}"
+        if len(found) == EDITED:
+            break
+        name = f"{number:03}{path.suffix}"
         try:
             plan = meant(path, way)
             if plan is None:
@@ -146,7 +151,7 @@ def test_libreoffice_shows_the_same(
     with capsys.disabled():
         print(f"\n{kind}: {len(found)} files opened before and after, {len(odd)} unlike", *odd,
               sep="\n")  # fmt: skip
-    assert len(found) >= 0.85 * SAMPLE_SIZE
+    assert len(found) >= SAMPLE_SIZE
     assert odd == []
 
 
@@ -179,5 +184,5 @@ def test_libreoffice_reads_back_what_was_written(
 
     with capsys.disabled():
         print(f"\ndocx as text: {count} files, {len(odd)} unlike", *odd, sep="\n")
-    assert count >= 0.85 * SAMPLE_SIZE
+    assert count >= SAMPLE_SIZE
     assert odd == []
