@@ -22,6 +22,8 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
 
     records        what is handed to a handler, and what it hands back
     capabilities   what a handler declares, and what it may inherit
+    styled         what formats that are `Styled` share: bounded answers, asset ids
+    shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
 from kbd.formats.capabilities import (

@@ -1,15 +1,11 @@
 """A text measured in one pass: its lines, its characters, and where in the file lines begin.
 
 Where a line begins is noted about once a block, so that a range of lines far down is read from
-near by. Of a large file it is kept on the shelf of what it is of: `CRC-32, msgpack of Measured`.
-What lies there and cannot be that is made anew.
+near by. Of a large file it is kept on the shelf of what it is of.
 """
 
 import codecs
-import contextlib
 import io
-import os
-import zlib
 from bisect import bisect_right
 from typing import IO
 
@@ -17,6 +13,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.formats.shelves import keep, kept
 from kbd.plaintext.encodings import BLOCK_BYTES, Encoding, detect, errors_of
 
 __all__ = ["KEPT_FROM_BYTES", "Mark", "Measured", "TextFacts", "measured", "open_at"]
@@ -26,8 +23,6 @@ KEPT_FROM_BYTES = 4 * BLOCK_BYTES
 
 _KEPT = "lines.1"
 """The name on the shelf, with the version of what is in it."""
-
-_CRC_BYTES = 4
 
 _UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
 """Encodings in which a line end is more than the one byte that it is in all others."""
@@ -74,10 +69,11 @@ def measured(source: Source, *, allow_zeros: bool = False) -> Measured:
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    found = _kept(source)
+    found = kept(source.shelf, _KEPT, Measured)
     if found is None:
         found = _measured(source, allow_zeros=allow_zeros)
-        _keep(source, found)
+        if source.path.stat().st_size >= KEPT_FROM_BYTES:
+            keep(source.shelf, _KEPT, found)
     if found.facts.zeros and not allow_zeros:
         raise _binary(source)
     return found
@@ -169,33 +165,3 @@ def _codec(file: IO[bytes], encoding: Encoding) -> str:
 
 def _binary(source: Source) -> FileReadFailed:
     return FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text.")
-
-
-def _kept(source: Source) -> Measured | None:
-    """Return what lies on the shelf, None if nothing does or it is damaged."""
-    if source.shelf is None:
-        return None
-    try:
-        data = (source.shelf / _KEPT).read_bytes()
-        if int.from_bytes(data[:_CRC_BYTES]) != zlib.crc32(data[_CRC_BYTES:]):
-            return None
-        return msgspec.msgpack.decode(data[_CRC_BYTES:], type=Measured)
-    except (OSError, msgspec.MsgspecError):
-        return None
-
-
-def _keep(source: Source, found: Measured) -> None:
-    """Put it on the shelf of a large file; where that cannot be, nothing is kept."""
-    if source.shelf is None:
-        return
-    with contextlib.suppress(OSError):
-        if source.path.stat().st_size < KEPT_FROM_BYTES:
-            return
-        data = msgspec.msgpack.encode(found)
-        fresh = source.shelf / f"{_KEPT}.{os.getpid()}"
-        source.shelf.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            fresh.write_bytes(zlib.crc32(data).to_bytes(_CRC_BYTES) + data)
-            fresh.replace(source.shelf / _KEPT)
-        finally:
-            fresh.unlink(missing_ok=True)

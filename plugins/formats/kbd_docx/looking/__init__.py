@@ -4,7 +4,6 @@
     reading      the text of sections and chunks, with tables and pictures
     choosing     which section is meant
     looked       a document looked into: from its shelf, else from its file
-    keeping      what was found, kept on the shelf
     document     what is found: sections, chunks, tables, pictures
     building     a document looked through, from the first paragraph to the last
     sections     sections and chunks put together

@@ -2,12 +2,15 @@
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.formats.shelves import keep, kept
 from kbd_docx.family import opened
 from kbd_docx.looking.building import build
 from kbd_docx.looking.document import Document
-from kbd_docx.looking.keeping import keep, kept
 
 __all__ = ["looked_into"]
+
+_KEPT = "document.1"
+"""The name on the shelf, with the version of what is in it."""
 
 
 def looked_into(source: Source) -> Document:
@@ -16,7 +19,7 @@ def looked_into(source: Source) -> Document:
     Raises:
         FileReadFailed: It is no document, is encrypted or damaged, or past a limit.
     """
-    found = kept(source.shelf)
+    found = kept(source.shelf, _KEPT, Document)
     if found is not None:
         return found
     with opened(source) as (package, identity):
@@ -28,5 +31,5 @@ def looked_into(source: Source) -> Document:
             ) from error
         except RecursionError as error:
             raise FileReadFailed(f"{source.name} is nested too deeply to be read.") from error
-    keep(source.shelf, found)
+    keep(source.shelf, _KEPT, found)
     return found

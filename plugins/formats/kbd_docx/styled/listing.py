@@ -10,9 +10,9 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
+from kbd.formats.styled import Answer
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.family import opened
-from kbd_docx.styled.answers import Answer
 from kbd_docx.styled.describing import described, page_setup
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.lists import read_lists

@@ -9,6 +9,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
+from kbd.formats.styled import parse_asset
 from kbd_docx.styled.stylesheet import folded
 
 __all__ = ["AssetKind", "Pick", "Place", "PlaceKind", "missing", "parse_pick"]
@@ -71,15 +72,9 @@ class Pick(msgspec.Struct, frozen=True):
 
 def parse_pick(pick: AssetPick) -> Pick:
     """Parse what is to be copied; raises ValidationFailed."""
-    word, _, name = pick.asset_id.partition(":")
-    kind = _KINDS.get(word.strip().lower())
-    if kind is None or not name.strip():
-        raise ValidationFailed(
-            f"{pick.asset_id[:_SHOWN]!r} is no asset; write kind:name with a kind of "
-            f"{', '.join(_KINDS)}, as get_styles lists them."
-        )
+    kind, name = parse_asset(pick, _KINDS)
     place = _place(pick.asset_id, kind, pick.target) if pick.target else None
-    return Pick(pick.asset_id, kind, name.strip(), place)
+    return Pick(pick.asset_id, kind, name, place)
 
 
 def missing(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:

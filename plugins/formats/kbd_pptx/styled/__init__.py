@@ -1,6 +1,6 @@
 """How a deck looks, told in words, and its looks and pictures carried into another one.
 
-Told: `listing` is what `get_styles` answers, bounded by `answers`; `wording` has the words for
+Told: `listing` is what `get_styles` answers; `wording` has the words for
 text and fills. `deck` knows masters and layouts, `inheritance` from whom a shape has its looks,
 `levels` and `textstyles` what text looks like level by level, `palette` colours and fonts of
 themes, `pictures` what stands where.

@@ -11,10 +11,10 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
+from kbd.formats.styled import Answer
 from kbd_pptx.family import opened
 from kbd_pptx.looking.boxes import EMU_PER_INCH, inches
 from kbd_pptx.slides import A, P
-from kbd_pptx.styled.answers import Answer
 from kbd_pptx.styled.deck import Deck, DeckParts, Layout, Master, read_deck, short
 from kbd_pptx.styled.inheritance import Scope, box_above, place_of, placeholders, scope
 from kbd_pptx.styled.levels import LEVELS, merged

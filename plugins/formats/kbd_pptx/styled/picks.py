@@ -8,6 +8,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
+from kbd.formats.styled import parse_asset
 
 __all__ = ["AssetKind", "Pick", "Spot", "not_there", "parse_pick", "parse_spot", "same_name"]
 
@@ -51,13 +52,7 @@ class Pick(msgspec.Struct, frozen=True):
 
 def parse_pick(pick: AssetPick) -> Pick:
     """Parse what is to be copied; raises ValidationFailed."""
-    word, _, name = pick.asset_id.partition(":")
-    kind = _KINDS.get(word.strip().lower())
-    if kind is None or not name.strip():
-        raise ValidationFailed(
-            f"{pick.asset_id[:_SHOWN]!r} is no asset; write kind:name with a kind of "
-            f"{', '.join(_KINDS)}, as get_styles lists them."
-        )
+    kind, name = parse_asset(pick, _KINDS)
     target = None
     if pick.target:
         target = parse_spot(pick.target)
@@ -66,7 +61,7 @@ def parse_pick(pick: AssetPick) -> Pick:
                 f"{pick.target[:_SHOWN]!r} is no place in a deck; write slide:0, slide:0/Title 1, "
                 "master:0 or master:0/title, counted from 0."
             )
-    return Pick(pick.asset_id, kind, name.strip(), target)
+    return Pick(pick.asset_id, kind, name, target)
 
 
 def parse_spot(text: str) -> Spot | None:

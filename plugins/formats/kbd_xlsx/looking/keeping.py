@@ -6,7 +6,6 @@ A section is known by where it begins, its length and its CRC-32. A file that is
 another version is not used and not believed: `ShelfDamagedError` has it made anew.
 """
 
-import contextlib
 import os
 import struct
 import zlib
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Self
 
 import msgspec
+
+from kbd.formats.shelves import put
 
 __all__ = ["Chest", "Section", "ShelfDamagedError", "keep"]
 
@@ -109,13 +110,5 @@ class Chest:
 
 
 def keep(path: Path, chest: Chest) -> None:
-    """Write a chest beside its place and rename it; where that cannot be, nothing is kept."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            with fresh.open("wb") as file:
-                file.writelines(chest.parts())
-            fresh.replace(path)
-        finally:
-            fresh.unlink(missing_ok=True)
+    """Write a chest into its place on a shelf; where that cannot be, nothing is kept."""
+    put(path, chest.parts())

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbd.formats import Source
+from kbd.formats.styled import Answer
 from kbd.opc import Package
 from kbd_xlsx.parts.numberformats import BUILTIN_CODES
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import cell_name, column_letters
-from kbd_xlsx.styled.answers import Answer
 from kbd_xlsx.styled.describing import describe_format
 from kbd_xlsx.styled.drawings import drawing_of, drawn_objects, why_not_copied
 from kbd_xlsx.styled.palette import SLOTS, Palette, read_palette

@@ -7,6 +7,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
+from kbd.formats.styled import parse_asset
 from kbd_xlsx.references import Area, parse_area
 
 __all__ = ["AssetKind", "Pick", "Place", "parse_pick", "parse_place"]
@@ -49,13 +50,7 @@ class Pick(msgspec.Struct, frozen=True):
 
 def parse_pick(pick: AssetPick) -> Pick:
     """Parse what is to be copied; raises ValidationFailed."""
-    word, _, name = pick.asset_id.partition(":")
-    kind = _KINDS.get(word)
-    if kind is None or not name:
-        raise ValidationFailed(
-            f"{pick.asset_id[:60]!r} is no asset; write kind:name with a kind of "
-            f"{', '.join(_KINDS)}, as get_styles lists them."
-        )
+    kind, name = parse_asset(pick, _KINDS)
     target = parse_place(pick.target) if pick.target else None
     return Pick(pick.asset_id, kind, name, target)
 

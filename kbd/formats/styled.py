@@ -1,9 +1,17 @@
-"""A bounded answer: lists with limits, and what was left out of them."""
+"""What formats that are `Styled` share: an answer with bounds, and the reading of asset ids."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["Answer"]
+from kbd.errors import ValidationFailed
+from kbd.formats.records import AssetPick
+
+__all__ = ["Answer", "parse_asset"]
+
+_MOST_NOTES = 40
+_SHOWN_CHARS = 60
+
+Kind = TypeVar("Kind", bound=str)
 
 
 class Answer:
@@ -25,11 +33,11 @@ class Answer:
         if self.room(key):
             self._lists[key].append(entry)
             return True
-        self._left[key] = self._left.get(key, 0) + 1
+        self.leave_out(key, 1)
         return False
 
     def add_asset(self, kind: str, ending: str, **beside: Any) -> None:
-        """Add something that can be copied, once."""
+        """Add something that can be copied to the list `assets`, once."""
         asset_id = f"{kind}:{ending}"
         if asset_id not in self._assets:
             self._assets.add(asset_id)
@@ -39,11 +47,34 @@ class Answer:
         """Return how many more entries a list takes."""
         return self._limits[key] - len(self._lists[key])
 
+    def leave_out(self, key: str, count: int) -> None:
+        """Count entries that are not shown."""
+        self._left[key] = self._left.get(key, 0) + count
+
     def note(self, text: str) -> None:
         """Say in words what was left out."""
-        self._notes.append(text)
+        if len(self._notes) < _MOST_NOTES:
+            self._notes.append(text)
+        else:
+            self.leave_out("notes", 1)
 
     def plain(self) -> dict[str, Any]:
         """Return the lists and `left_out`."""
-        counted = [f"{key}: {count:,} more" for key, count in self._left.items()]
+        counted = [f"{key}: {count:,} more" for key, count in self._left.items() if count]
         return {**self._lists, "left_out": [*counted, *self._notes]}
+
+
+def parse_asset(pick: AssetPick, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
+    """Return the kind and the name that an asset id holds.
+
+    Raises:
+        ValidationFailed: It is not of a kind that there is, or has no name.
+    """
+    word, _, name = pick.asset_id.partition(":")
+    kind = kinds.get(word.strip().lower())
+    if kind is None or not name.strip():
+        raise ValidationFailed(
+            f"{pick.asset_id[:_SHOWN_CHARS]!r} is no asset; write kind:name with a kind of "
+            f"{', '.join(kinds)}, as get_styles lists them."
+        )
+    return kind, name.strip()
