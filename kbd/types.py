@@ -8,10 +8,23 @@ people read.
 from enum import StrEnum
 from typing import NewType
 
-__all__ = ["BlobHash", "CallId", "Effect", "FileName", "Phase", "RunId", "Seq", "WorkbenchId"]
+__all__ = [
+    "BlobHash",
+    "CallId",
+    "Effect",
+    "FileName",
+    "Phase",
+    "RunId",
+    "Seq",
+    "WatchId",
+    "WorkbenchId",
+]
 
 WorkbenchId = NewType("WorkbenchId", str)
 """16 lower-case hex digits."""
+
+WatchId = NewType("WatchId", str)
+"""16 lower-case hex digits, told apart from a workbench's by where it stands."""
 
 RunId = NewType("RunId", str)
 """`<workbench_id>-<n>`, n counted from 1 in the workbench, so a run's log is found by its id."""

@@ -14,7 +14,8 @@ Read from the bottom up, for a module knows only those below it:
     bench                       one open workbench
     queries                     answers from state
     agent, review               a run; its change set
-    server, supervisor          the socket; which runs are alive
+    server, supervisor, watcher the socket; which runs are alive; what lands in watched folders
+    unattended                  a run on what landed, from its workbench to its outcome
     methods                     what answers each request
     daemon                      assembly
 """

@@ -6,6 +6,7 @@
       kbd.lock                      held for the daemon's life
       daemon/log/
       daemon/daemon.log             what a daemon in the background prints
+      landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
         log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/ open
 
@@ -21,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from kbd.errors import NotFound, ValidationFailed
-from kbd.types import WorkbenchId
+from kbd.types import WatchId, WorkbenchId
 
 __all__ = ["SOCKET_PATH_BYTES", "Home", "WorkbenchFolders", "checked_id"]
 
@@ -162,6 +163,15 @@ class Home(msgspec.Struct, frozen=True):
         """The folder of all workbenches."""
         return self.folder / "workbenches"
 
+    def landed(self, watch_id: WatchId) -> Path:
+        """Where what landed in a watched folder is kept until it is worked on."""
+        return self.landings / watch_id
+
+    @property
+    def landings(self) -> Path:
+        """The folder of all that landed."""
+        return self.folder / "landed"
+
     def create(self) -> None:
         """Make the home and its folders, each 0700.
 
@@ -169,7 +179,9 @@ class Home(msgspec.Struct, frozen=True):
             ValidationFailed: A folder belongs to another user, or is not a folder.
         """
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        for folder in (self.folder, self.daemon_log.parent, self.daemon_log, self.workbenches):
+        for folder in (
+            self.folder, self.daemon_log.parent, self.daemon_log, self.workbenches, self.landings
+        ):  # fmt: skip
             _private(folder)
 
     def workbench(self, workbench_id: str) -> WorkbenchFolders:

@@ -27,7 +27,7 @@ from kbd.core.paths import Home
 from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
 
-__all__ = ["Limits", "RunLimits", "Settings", "WorkerLimits", "read_table"]
+__all__ = ["Limits", "RunLimits", "Settings", "WatchSettings", "WorkerLimits", "read_table"]
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -133,6 +133,24 @@ class WorkerLimits(msgspec.Struct, frozen=True):
         )
 
 
+class WatchSettings(msgspec.Struct, frozen=True):
+    """How watched folders are looked at; what is done with what lands is each rule's.
+
+    Args:
+        rescan_s: Seconds between two scans of a folder whose changes the system tells of.
+        poll_s: The same where it does not: on network disks.
+        concurrency: How many runs of watches are under way at once.
+        command_s: Seconds that a rule's command may take.
+        open_workbenches: More than so many are not kept open when nobody uses them.
+    """
+
+    rescan_s: Seconds = 60.0
+    poll_s: Seconds = 5.0
+    concurrency: Count = 2
+    command_s: Seconds = 60.0
+    open_workbenches: Count = 64
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings of one daemon. It holds no key: those are `kbd.core.secrets`' affair.
 
@@ -142,6 +160,7 @@ class Settings(msgspec.Struct, frozen=True):
         limits: For clients and workbenches.
         run: For runs.
         workers: For worker processes.
+        watch: For watched folders.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
 
@@ -150,6 +169,7 @@ class Settings(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     run: RunLimits = RunLimits()
     workers: WorkerLimits = WorkerLimits()
+    watch: WatchSettings = WatchSettings()
     plugins: Mapping[str, Mapping[str, Any]] = {}
 
     @classmethod

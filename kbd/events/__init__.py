@@ -2,7 +2,8 @@ r"""The log of facts: the only authority over what happened.
 
 Contents, in reading order:
 
-* `base`, `workbenches`, `runs`, `drafts`, `vocabulary`: the events, a closed set of frozen records.
+* `base`, `workbenches`, `runs`, `drafts`, `watches`, `vocabulary`: the events, a closed set of
+  frozen records.
 * `frame`: bytes and checksums. `codec`: records and bytes. `shown`: records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files), `scan` (what lies on disk),
   `mend` (torn writes), `tail` (the end that is written), `anchor` (how far the log was durable),

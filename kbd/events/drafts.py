@@ -147,13 +147,14 @@ class EffectIntended(Fact):
 
     Args:
         effect_id: Its name.
-        kind: "extract".
+        kind: "extract" for what a client asked for; "deliver" for a watch, which finds it again
+            after a crash.
         directory: Where, as an absolute path.
         file: What.
     """
 
     effect_id: str
-    kind: Literal["extract"]
+    kind: Literal["extract", "deliver"]
     directory: str
     file: FileVersion
 

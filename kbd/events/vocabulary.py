@@ -43,6 +43,22 @@ from kbd.events.runs import (
     ToolRefused,
     ToolReturned,
 )
+from kbd.events.watches import (
+    FileLanded,
+    FilesPassedOver,
+    FilesWritten,
+    LandingsDismissed,
+    LandingsParked,
+    LandingsRetried,
+    WatchAdded,
+    WatchCommandEnded,
+    WatchPaused,
+    WatchRemoved,
+    WatchResumed,
+    WatchRunFinished,
+    WatchRunStarted,
+    WatchSuspended,
+)
 from kbd.events.workbenches import (
     AssistantMessageAdded,
     ConsentGranted,
@@ -110,6 +126,20 @@ Event = (
     | PluginLoaded
     | PluginLeftOut
     | LogRepaired
+    | WatchAdded
+    | FilesPassedOver
+    | WatchRemoved
+    | WatchPaused
+    | WatchSuspended
+    | WatchResumed
+    | FileLanded
+    | WatchRunStarted
+    | WatchRunFinished
+    | LandingsParked
+    | LandingsRetried
+    | LandingsDismissed
+    | WatchCommandEnded
+    | FilesWritten
 )
 """Everything that can be recorded."""
 

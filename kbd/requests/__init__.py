@@ -11,6 +11,8 @@
                    SetActiveModel; RunGet RunList
     drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList ReviewGetChangeSet
                    ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
+    watches        WatchAdd, List, Get, Test, Pause, Resume, Remove, FailedList, FailedRetry,
+                   FailedDismiss
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
     notifications  what the daemon sends without being asked
@@ -50,6 +52,18 @@ from kbd.requests.providers import (
     ProvidersGetStatus,
     UserGetDefaultModel,
     UserSetDefaultModel,
+)
+from kbd.requests.watches import (
+    WatchAdd,
+    WatchFailedDismiss,
+    WatchFailedList,
+    WatchFailedRetry,
+    WatchGet,
+    WatchList,
+    WatchPause,
+    WatchRemove,
+    WatchResume,
+    WatchTest,
 )
 from kbd.requests.workbenches import (
     WorkbenchCreate,
@@ -124,6 +138,16 @@ AnyRequest = (
     | EventsSubscribe
     | EventsUnsubscribe
     | BlobRead
+    | WatchAdd
+    | WatchList
+    | WatchGet
+    | WatchTest
+    | WatchPause
+    | WatchResume
+    | WatchRemove
+    | WatchFailedList
+    | WatchFailedRetry
+    | WatchFailedDismiss
 )
 """The requests that kbd itself answers, as one closed union."""
 

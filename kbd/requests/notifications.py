@@ -11,7 +11,7 @@ import msgspec
 from kbd.requests.base import UNSET, Notification, Unset
 from kbd.requests.events import EventRow
 from kbd.requests.workshop import RunError
-from kbd.types import CallId, FileName, Phase, Seq
+from kbd.types import CallId, FileName, Phase, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "CheckpointCreated",
@@ -21,6 +21,8 @@ __all__ = [
     "EventsAppended",
     "EventsSynced",
     "PublishPhase",
+    "WatchFileLanded",
+    "WatchRunFinished",
     "WorkbenchFilesChanged",
     "WorkshopAgentLoopWarning",
     "WorkshopAssistantMessageComplete",
@@ -188,6 +190,48 @@ class WorkshopModelChanged(Notification):
     """Another model was chosen for the next run."""
 
     model_id: str
+
+
+class WatchFileLanded(Notification):
+    """A file landed in a watched folder; `workbench_id` is "daemon", whose log has it.
+
+    Args:
+        watch_id: Where.
+        landing_id: Its number.
+        path: Its path below the folder.
+        size_bytes: Its size.
+        outcome: What became of it at once, if anything did.
+    """
+
+    watch_id: WatchId
+    landing_id: Seq
+    path: str
+    size_bytes: int
+    outcome: Literal["", "moved", "own", "failed"] = ""
+
+
+class WatchRunFinished(Notification):
+    """A watch's run ended; `workbench_id` is "daemon", whose log has it.
+
+    Args:
+        watch_id: Whose.
+        landing_ids: The files it worked on.
+        outcome: How it ended.
+        run_workbench_id: Where the run is.
+        code: Why it failed.
+        message: The same for people.
+        delivered: The paths of the copies in `deliver_to`.
+        retry: Whether it is tried again.
+    """
+
+    watch_id: WatchId
+    landing_ids: tuple[Seq, ...]
+    outcome: Literal["published", "review", "unchanged", "failed"]
+    run_workbench_id: WorkbenchId
+    code: str = ""
+    message: str = ""
+    delivered: tuple[str, ...] = ()
+    retry: bool = False
 
 
 class EventsAppended(Notification):

@@ -1,10 +1,9 @@
 """Decisions about the daemon's own log."""
 
-from typing import assert_never
-
 import msgspec
 
 from kbd.core.decisions.decision import Decision
+from kbd.core.decisions.watches import WatchCommand, decide_watch
 from kbd.core.state import DaemonState
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.vocabulary import Event
@@ -33,7 +32,7 @@ class RecordDaemon(msgspec.Struct, frozen=True):
     facts: tuple[Event, ...]
 
 
-DaemonCommand = CreateWorkbench | DeleteWorkbench | RecordDaemon
+DaemonCommand = CreateWorkbench | DeleteWorkbench | RecordDaemon | WatchCommand
 """Everything that `decide_daemon` answers."""
 
 
@@ -41,8 +40,8 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
     """Return what a command leads to.
 
     Raises:
-        NotFound: There is no such workbench.
-        ValidationFailed: The id is taken.
+        NotFound: There is no such workbench, or no such watch.
+        ValidationFailed: The id is taken, or it is not allowed now.
     """
     match command:
         case CreateWorkbench(workbench_id=workbench_id, name=name):
@@ -58,4 +57,4 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
         case RecordDaemon(facts=facts):
             return Decision(facts)
         case _:
-            assert_never(command)
+            return decide_watch(state.watching, command)

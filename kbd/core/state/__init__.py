@@ -2,9 +2,9 @@
 
 Read in this order: `drafts` and `runs` (the parts), `workbench` (the whole of one workbench),
 `fold` (how each event changes it, with `fold_runs` and `fold_drafts`), `daemon` (what the daemon's
-own log says).
+own log says), with `watches` (one watched folder) and `fold_watches`.
 
-State is the only mutable thing of the pure floors, and only `fold` and `daemon` change it.
+State is the only mutable thing of the pure floors, and only the folds change it.
 """
 
 from kbd.core.state.daemon import DaemonState, KnownWorkbench, fold_daemon
@@ -21,6 +21,7 @@ from kbd.core.state.runs import (
     Turn,
     item_label,
 )
+from kbd.core.state.watches import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.state.workbench import (
     Consent,
     FileEntry,
@@ -37,10 +38,13 @@ __all__ = [
     "DaemonState",
     "Draft",
     "DraftFile",
+    "Ended",
     "FileEntry",
     "Item",
     "ItemState",
     "KnownWorkbench",
+    "Landing",
+    "LandingStage",
     "Plan",
     "Run",
     "RunError",
@@ -48,6 +52,8 @@ __all__ = [
     "Said",
     "SeenFile",
     "Turn",
+    "Watch",
+    "WatchStatus",
     "WorkbenchState",
     "fold_daemon",
     "fold_workbench",

@@ -1,10 +1,12 @@
-"""What the daemon's own log says: which workbenches there are, which plugins were loaded."""
+"""What the daemon's own log says: which workbenches, plugins and watched folders there are."""
 
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from kbd.core.state.fold_watches import WATCH_FOLDS
+from kbd.core.state.watches import Watching
 from kbd.events.base import Recorded
 from kbd.events.workbenches import (
     DaemonStarted,
@@ -37,6 +39,7 @@ class DaemonState(msgspec.Struct):
     model_id: str | None = None
     workbenches: dict[WorkbenchId, KnownWorkbench] = {}
     plugins: dict[str, str] = {}
+    watching: Watching = msgspec.field(default_factory=Watching)
 
 
 def _created(state: DaemonState, record: Recorded) -> None:
@@ -85,12 +88,14 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     ModelChosen: _chosen,
     LogRepaired: _nothing,
 }
-"""What each event of the daemon's log changes; other types do not occur in it."""
+"""What each event of the daemon's log changes, with `WATCH_FOLDS`; others do not occur in it."""
 
 
 def fold_daemon(state: DaemonState, seq: Seq, record: Recorded) -> None:
     """Change the state as an event says; an event of another log changes nothing."""
-    fold = DAEMON_FOLDS.get(type(record.data))
-    if fold is not None:
+    kind = type(record.data)
+    if (fold := DAEMON_FOLDS.get(kind)) is not None:
         fold(state, record)
+    elif (fold_watch := WATCH_FOLDS.get(kind)) is not None:
+        fold_watch(state.watching, seq, record)
     state.seq = seq

@@ -16,6 +16,7 @@ from kbd.core.state.fold_drafts import (
     open_draft,
 )
 from kbd.core.state.fold_runs import RUN_FOLDS
+from kbd.core.state.fold_watches import WATCH_FOLDS
 from kbd.core.state.workbench import Consent, FileEntry, Said, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.drafts import (
@@ -156,6 +157,7 @@ FOLDS: dict[type, Fold] = {
     PluginLeftOut: _nothing,
     LogRepaired: _nothing,
     **RUN_FOLDS,
+    **dict.fromkeys(WATCH_FOLDS, _nothing),
 }
 """What each event changes. A test proves that no type of the vocabulary is missing."""
 
