@@ -118,6 +118,7 @@ def whole_job() -> dict[str, Any]:
         "ReviewSetDeletionConfirmations": NO_DELETIONS,
         "RunGet": run_info(),
         "RunList": {"runs": []},
+        "WatchList": {"watches": []},
         "WorkbenchCreate": {"workbench_id": WORKBENCH},
         "WorkbenchDelete": {"deleted": True},
         "WorkbenchFilesAdd": _added,

@@ -23,6 +23,7 @@ COMMANDS = {
     "review": "show what the draft would change",
     "publish": "make the draft's changes the workbench's files",
     "discard": "throw the draft away",
+    "watch": "watch folders: work on what lands in them, without being asked",
     "log": "show what happened in a workbench, event by event",
     "verify": "check that the log and all file versions are whole",
     "status": "say whether the daemon runs, and what it does",
@@ -132,6 +133,8 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.publish import command  # noqa: PLC0415 - 13 ms
         case "discard":
             from kbd.cli.discard import command  # noqa: PLC0415 - 12 ms
+        case "watch":
+            from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
         case "log":
             from kbd.cli.log import command  # noqa: PLC0415 - 15 ms
         case "verify":

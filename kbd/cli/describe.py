@@ -64,6 +64,20 @@ TEMPLATES = {
     "DaemonStopped": "daemon stopped: {reason}",
     "PluginLoaded": "plugin {name} {version} loaded",
     "PluginLeftOut": "plugin {name} left out: {reason}",
+    "WatchAdded": "watching {rule} as {watch}",
+    "FilesPassedOver": "watch {watch}: {passed} files were there already and are passed over",
+    "WatchRemoved": "watch {watch} was removed",
+    "WatchPaused": "watch {watch} paused{because}",
+    "WatchSuspended": "watch {watch} suspended: {code}: {reason}",
+    "WatchResumed": "watch {watch} resumed{agreed}",
+    "FileLanded": "watch {watch}: {path} landed ({size}){became}",
+    "WatchRunStarted": "watch {watch}: run on {landings} in {workbench_id}, attempt {attempt}",
+    "WatchRunFinished": "watch {watch}: run on {landings} ended: {ended}",
+    "LandingsParked": "watch {watch}: {landings} put aside: {code}: {message}",
+    "LandingsRetried": "watch {watch}: {landings} taken up again",
+    "LandingsDismissed": "watch {watch}: {landings} dismissed",
+    "WatchCommandEnded": "watch {watch}: command for {landings} ended{exit}",
+    "FilesWritten": "{written} files go into {folder}; they start no run there",
     "LogRepaired": "torn end of {segment} cut off at byte {offset}, kept as {kept_as}",
 }
 """By the event's type; in braces a field of its data, or one of `DERIVED`."""
@@ -119,17 +133,64 @@ def _files(data: dict[str, Any]) -> str:
     return f"{len(names)} files: {', '.join(names)}" if names else "no files"
 
 
+def _rule(data: dict[str, Any]) -> str:
+    rule = data.get("rule", {})
+    return f"{rule.get('folder', '')} ({rule.get('name', '')})"
+
+
+def _landings(data: dict[str, Any]) -> str:
+    """Name landed files by the numbers of the events that tell of them."""
+    numbers = [str(number) for number in data.get("landings", ())]
+    more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
+    return f"no. {', '.join(numbers[:5])}{more}"
+
+
+def _became(data: dict[str, Any]) -> str:
+    match data.get("outcome", ""):
+        case "moved":
+            return f", known before as {data.get('moved_from', '')}: no run"
+        case "own":
+            return ", written by kbd itself: no run"
+        case "failed":
+            return f", put aside: {data.get('code', '')}: {data.get('message', '')}"
+        case _:
+            return ""
+
+
+def _ended(data: dict[str, Any]) -> str:
+    if data.get("outcome") == "failed":
+        again = "to be tried again: " if data.get("retry_at_us") else ""
+        return f"failed, {again}{data.get('code', '')}: {data.get('message', '')}"
+    delivered = ", ".join(data.get("delivered", ()))
+    return f"{data.get('outcome', '')}{f', delivered {delivered}' if delivered else ''}"
+
+
+def _exit(data: dict[str, Any]) -> str:
+    code = data.get("exit_code")
+    return f" with code {code}" if code is not None else f" badly: {data.get('message', '')}"
+
+
 DERIVED: dict[str, Callable[[dict[str, Any]], str]] = {
+    "agreed": lambda data: ", with consent" if data.get("consent") else "",
     "attempt": lambda data: str(data.get("attempt", 1)),
+    "became": _became,
+    "because": lambda data: f": {data['reason']}" if data.get("reason") else "",
     "calls": lambda data: ", ".join(str(each.get("name")) for each in data.get("calls", ())),
     "change": _change,
     "count": _count("items"),
+    "ended": _ended,
+    "exit": _exit,
     "files": _files,
     "items": _joined("items"),
+    "landings": _landings,
     "names": _joined("names"),
     "outcome": lambda data: "ok" if data.get("ok") else f"an error ({data.get('error_code')})",
+    "passed": _count("files"),
+    "rule": _rule,
     "size": lambda data: size(int(data.get("size_bytes", 0))),
     "duration_ms": lambda data: str(data.get("duration_ms", 0)),
+    "watch": lambda data: str(data.get("watch_id", ""))[:8],
+    "written": _count("hashes"),
 }
 
 

@@ -36,8 +36,10 @@ def _status(arguments: argparse.Namespace) -> int:
         info = call(client, "EngineGetInfo")
         workbenches = call(client, "WorkbenchList")["workbenches"]
         runs = [run for run in call(client, "RunList")["runs"] if run["status"] == "running"]
+        watches = call(client, "WatchList")["watches"]
     if arguments.json:
-        say(json.dumps({"running": True, **info, "runs": [run["run_id"] for run in runs]}))
+        active = {"runs": [run["run_id"] for run in runs], "watches": watches}
+        say(json.dumps({"running": True, **info, **active}))
         return OK
     say(f"kbd {info['engine_version']} is running")
     say(f"  home         {info['home']}")
@@ -45,6 +47,12 @@ def _status(arguments: argparse.Namespace) -> int:
     drafts = sum(1 for each in workbenches if each["has_draft"])
     say(f"  workbenches  {len(workbenches)}" + (f", {drafts} with a draft" if drafts else ""))
     say(f"  runs         {', '.join(run['run_id'] for run in runs) or 'none'}")
+    if watches:
+        failed = sum(each["failed"] for each in watches)
+        still = sum(1 for each in watches if each["status"] != "active")
+        told = [f"{failed} failed files, see `kbd watch failed`"] if failed else []
+        told += [f"{still} not active"] if still else []
+        say(f"  watches      {', '.join([str(len(watches)), *told])}")
     return OK
 
 

@@ -1,8 +1,8 @@
 """Answers read from state and log: nothing here changes anything.
 
-`events` (events as clients see them, encoded once),
-`listings` (workbenches, files, scope), `runs` (runs, workshop, conversation), `changes` (the change
-set of a draft), `notices` (which notification tells of which event).
+`events` (events as clients see them, encoded once), `listings` (workbenches, files, scope), `runs`
+(runs, workshop, conversation), `changes` (the change set of a draft), `watches` (watched folders),
+`notices` (which notification tells of which event), `watch_notices` (the same for watched folders).
 """
 
 from kbd.core.queries.changes import change_set

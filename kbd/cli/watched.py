@@ -1,0 +1,149 @@
+"""Watched folders for people: a list, one in full, what failed, what would run."""
+
+import shlex
+from typing import Any
+
+from kbd.cli.terminal import line, moment, size, table
+
+__all__ = ["failed_text", "list_text", "test_text", "watch_text"]
+
+RECENT = 10
+"""How many outcomes are shown; all are in `kbd log daemon`."""
+
+LISTED = 20
+"""How many runs, and files that come to none, are shown of a trial; all are in its JSON."""
+
+
+def list_text(watches: list[dict[str, Any]]) -> str:
+    """Return a line a watch."""
+    rows = [
+        (
+            each["watch_id"],
+            line(each["name"], 24),
+            each["status"],
+            str(each["landed"]),
+            str(each["waiting"] + each["running"]),
+            str(each["failed"]),
+        )
+        for each in watches
+    ]
+    return table(("id", "name", "status", "landed", "open", "failed"), rows)
+
+
+def watch_text(watch: dict[str, Any]) -> str:
+    """Return a watch in full: its rule, what is not done, what became of the rest."""
+    parts = [f"{line(watch['name'])} ({watch['watch_id']})", *_rule_lines(watch)]
+    if watch["landings"]:
+        rows = [
+            (str(each["landing_id"]), each["path"], size(each["size_bytes"]), _stage(each))
+            for each in watch["landings"]
+        ]
+        parts += ["", table(("no.", "not done", "size", "stage"), rows)]
+    if watch["recent"]:
+        rows = [
+            (moment(each["ended_at"]), _paths(each["paths"]), each["outcome"], _end(each))
+            for each in watch["recent"][:RECENT]
+        ]
+        parts += ["", table(("ended (UTC)", "files", "outcome", ""), rows)]
+    return "\n".join(parts)
+
+
+def failed_text(found: dict[str, Any]) -> str:
+    """Return what failed, why and what helps, and which watches stand still."""
+    parts: list[str] = []
+    for row in found["failed"]:
+        where = f"{line(row['path'], 80)} ({size(row['size_bytes'])})"
+        landed = f"landed {moment(row['landed_at'])} in {line(row['watch_name'], 32)}"
+        code = f"{row['code']}: " if "code" in row else ""
+        parts += [
+            f"{row['landing_id']}  {where}, {landed}",
+            f"    {code}{line(row.get('message', ''), 400)}",
+            *(f"    - {line(action)}" for action in row["actions"]),
+        ]
+    for watch in found["suspended"]:
+        named = f"{line(watch['name'], 32)} ({watch['watch_id']})"
+        parts += [
+            f"{named} is {watch['status']} and starts no runs",
+            f"    {line(watch.get('reason', ''), 400)}",
+            f"    - kbd watch resume {watch['watch_id']}",
+        ]
+    return "\n".join(parts) or "Nothing failed."
+
+
+def test_text(tested: dict[str, Any]) -> str:
+    """Return what would run, what would not and why."""
+    count = tested["run_count"]
+    model = f" with {line(tested['model_id'])}" if tested["model_id"] else ""
+    parts = [f"{count} {'run' if count == 1 else 'runs'} would start{model if count else ''}."]
+    parts += [f"  {_paths(run['paths'])}" for run in tested["runs"][:LISTED]]
+    parts += _more(count - LISTED)
+    others = [each for each in tested["files"] if each["verdict"] != "run"]
+    if others:
+        rows = [(each["path"], each["verdict"], each.get("reason", "")) for each in others]
+        left = sum(n for verdict, n in tested["counts"].items() if verdict != "run")
+        parts += ["", table(("comes to no run", "because", ""), rows[:LISTED])]
+        parts += _more(left - LISTED)
+    parts += [f"  ! {line(problem, 400)}" for problem in tested["problems"]]
+    return "\n".join([*parts, "Nothing was done."])
+
+
+def _rule_lines(watch: dict[str, Any]) -> list[str]:
+    rule, limits, failure = watch["rule"], watch["rule"]["limits"], watch["rule"]["on_failure"]
+    noticed = {"system": "", "scan": " (looked through again and again)", "missing": " (missing)"}
+    each = f"one for all that land within {rule['quiet_s']:g} s"
+    results = "wait for review" if rule["publish"] == "review" else "are published by the run"
+    then = "is put aside" if failure["then"] == "park" else "is put aside, and the watch paused"
+    consent = rule.get("consent")
+    told = {
+        "folder": rule["folder"] + noticed[watch["hints"]],
+        "files": " ".join(rule["patterns"]),
+        "prompt": rule["prompt"],
+        "model": rule.get("model_id", "the default one when a run starts"),
+        "runs": "one a file" if rule["mode"] == "file" else each,
+        "changes": results,
+        "results": rule.get("deliver_to", "stay in the workbench"),
+        "limits": f"{limits['runs_per_hour']} runs an hour, {limits['runs_per_path_hour']} a path, "
+        f"chains of {limits['chain_depth']} rules",
+        "failure": f"is tried again {failure['retries']} times, from {failure['wait_s']:g} s on; "
+        f"then it {then}",
+        "command": shlex.join(rule["on_outcome"]) or "none",
+        "consent": f"what lands may go to {consent['model_id']}" if consent else "none",
+        "status": _status(watch),
+        "landed": f"{watch['landed']} files{_counts(watch['outcomes'])}",
+    }
+    return [f"  {name:<8} {line(text)}" for name, text in told.items()]
+
+
+def _status(watch: dict[str, Any]) -> str:
+    return f"{watch['status']}: {watch['reason']}" if "reason" in watch else str(watch["status"])
+
+
+def _counts(outcomes: dict[str, int]) -> str:
+    told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    return f": {told}" if told else ""
+
+
+def _stage(landing: dict[str, Any]) -> str:
+    match landing["stage"]:
+        case "retrying":
+            return f"again at {moment(landing['retry_at'])}: {line(landing.get('code', ''))}"
+        case "parked":
+            return f"failed: {line(landing.get('code', ''))}"
+        case stage:
+            return str(stage)
+
+
+def _end(outcome: dict[str, Any]) -> str:
+    if outcome["delivered"]:
+        return "-> " + ", ".join(outcome["delivered"])
+    return str(outcome.get("code") or outcome.get("workbench_id", ""))
+
+
+def _paths(paths: list[str]) -> str:
+    """Return the first of several paths, and how many there are."""
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return f"{line(paths[0], 60)}{more}" if paths else ""
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count} more"] if count > 0 else []

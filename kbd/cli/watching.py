@@ -1,0 +1,196 @@
+"""Steps of `kbd watch`: which watch is meant, a rule from the command line, consent for it."""
+
+import argparse
+import os
+import shlex
+from typing import Any
+
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
+from kbd.cli.link import call
+from kbd.cli.terminal import ask, interactive, line, note
+from kbd.client.blocking import Client
+
+__all__ = ["add", "consent_for", "find_watch", "numbers", "tried"]
+
+
+def find_watch(client: Client, named: str) -> dict[str, Any]:
+    """Return the watch that is named, as `WatchList` tells it.
+
+    A whole id goes before a name, a name before a folder, and that before the beginning of an id.
+
+    Raises:
+        Stop: None or several are meant.
+    """
+    found = _meant(client, named)
+    if found is None:
+        raise Stop(f"There is no watch {named}; `kbd watch list` shows all.", FAILED)
+    return found
+
+
+def add(client: Client, arguments: argparse.Namespace) -> str:
+    """Have a folder watched, after asking for the consent that its runs need; return the id.
+
+    Raises:
+        Stop: The rule makes no sense, or nobody agreed.
+    """
+    rule = _rule(arguments)
+    agreed = _consent(client, rule, yes=arguments.consent)
+    added = call(client, "WatchAdd", {**rule, **agreed}, slow=True)
+    patterns = " ".join(rule.get("patterns", ["*"]))
+    results = f"; results go to {rule['deliver_to']}" if "deliver_to" in rule else ""
+    note(f"Watching {line(rule['folder'])} for {line(patterns)}{line(results)}.")
+    if added["passed_over"]:
+        note(
+            f"{added['passed_over']} there already, passed over; "
+            "to have them worked on: kbd watch add --existing"
+        )
+    if added["waiting"]:
+        note(f"{added['waiting']} there already will be worked on.")
+    return str(added["watch_id"])
+
+
+def consent_for(client: Client, watch: dict[str, Any]) -> dict[str, Any]:
+    """Return the consent to what a watch's next run would use, after telling what that is."""
+    rule = call(client, "WatchGet", {"watch_id": watch["watch_id"]})["watch"]["rule"]
+    return _consent(client, rule, yes=True)
+
+
+def numbers(asked: str, failed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the failed files that are meant by `all` or by their numbers.
+
+    Raises:
+        Stop: One of them is no number, or not that of a failed file.
+    """
+    if asked == "all":
+        return failed
+    known = {str(row["landing_id"]): row for row in failed}
+    wanted = [number.strip() for number in asked.split(",")]
+    for number in wanted:
+        if number not in known:
+            msg = f"No failed file has the number {number}; `kbd watch failed` shows them."
+            raise Stop(msg, FAILED)
+    return [known[number] for number in dict.fromkeys(wanted)]
+
+
+def tried(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what `WatchTest` says of a watch, or of a folder that is not watched.
+
+    Raises:
+        Stop: Neither is meant.
+    """
+    named = arguments.named[0]
+    rule: dict[str, Any] = {}
+    if arguments.pattern:
+        rule["patterns"] = arguments.pattern
+    if arguments.batch:
+        rule["mode"] = "batch"
+    if arguments.model:
+        rule["model_id"] = arguments.model
+    found = _meant(client, named)
+    if found is not None and not rule:
+        params = {"watch_id": found["watch_id"]}
+    elif os.path.isdir(named):
+        params = {"folder": os.path.abspath(named), **rule}
+    elif found is not None:
+        msg = "A watch has its own rule; to try another one, name the folder."
+        raise Stop(msg, USAGE)
+    else:
+        raise Stop(f"{named} is neither a watch nor a folder; `kbd watch list` shows all.", FAILED)
+    tested: dict[str, Any] = call(client, "WatchTest", params, slow=True)
+    return tested
+
+
+def _meant(client: Client, named: str) -> dict[str, Any] | None:
+    watches: list[dict[str, Any]] = call(client, "WatchList")["watches"]
+    folder = os.path.realpath(named)
+    for meant in (
+        [each for each in watches if each["watch_id"] == named],
+        [each for each in watches if each["name"] == named],
+        [each for each in watches if each["folder"] == folder],
+        [each for each in watches if named and each["watch_id"].startswith(named)],
+    ):
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            ids = ", ".join(each["watch_id"] for each in meant)
+            raise Stop(f"Several watches are called {named}; name one by its id: {ids}", FAILED)
+    return None
+
+
+def _rule(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of `WatchAdd`: what was given, and nothing else."""
+    folder, prompt = arguments.named
+    if arguments.deliver_to and arguments.publish != "auto":
+        msg = "--deliver-to needs --publish auto: what waits for review is not delivered."
+        raise Stop(msg, USAGE)
+    given: dict[str, Any] = {
+        "patterns": arguments.pattern,
+        "name": arguments.name,
+        "model_id": arguments.model,
+        "mode": "batch" if arguments.batch else None,
+        "quiet_s": arguments.quiet,
+        "deliver_to": arguments.deliver_to and os.path.abspath(arguments.deliver_to),
+        "publish": arguments.publish,
+        "limits": _those_given(
+            runs_per_hour=arguments.runs_per_hour,
+            runs_per_path_hour=arguments.runs_per_path,
+            chain_depth=arguments.chain_depth,
+        ),
+        "on_failure": _those_given(
+            retries=arguments.retries,
+            wait_s=arguments.retry_wait,
+            then="pause" if arguments.pause_on_failure else None,
+        ),
+        "on_outcome": _program(arguments.on_outcome),
+        "existing": "run" if arguments.existing else None,
+    }
+    return {"folder": os.path.abspath(folder), "prompt": prompt, **_those_given(**given)}
+
+
+def _those_given(**options: Any) -> dict[str, Any]:
+    """Leave out what was not given: the daemon has the defaults."""
+    return {name: value for name, value in options.items() if value not in (None, {}, [])}
+
+
+def _program(command: str | None) -> list[str]:
+    """Return a command as its words; a program in a folder gets its absolute path."""
+    try:
+        words = shlex.split(command or "")
+    except ValueError as error:
+        raise Stop(f"--on-outcome cannot be read: {error}.", USAGE) from None
+    if words and "/" in words[0]:
+        words[0] = os.path.abspath(words[0])
+    return words
+
+
+def _consent(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, Any]:
+    """Return the consent to send, if the model leaves the machine or consent was given anyway.
+
+    Raises:
+        Stop: It is needed, and nobody gave it.
+    """
+    model_id = rule.get("model_id") or call(client, "UserGetDefaultModel")["model_id"]
+    provider_id = model_id.partition(":")[0]
+    providers = call(client, "ProvidersGetStatus")["providers"]
+    known = [each for each in providers if each["provider_id"] == provider_id]
+    leaves = bool(known) and known[0]["leaves_machine"]
+    consent = {"consent": {"provider_id": provider_id, "model_id": model_id}}
+    if not leaves:
+        return consent if yes else {}
+    note(_question(rule, model_id, known[0]))
+    if not yes and not interactive():
+        msg = "Consent is needed and nobody can be asked here; --consent gives it. Nothing is done."
+        raise Stop(msg, CONFIRMATION_NEEDED)
+    if not yes and not ask("May what lands there be sent to this model, now and later?"):
+        raise Stop("Nothing is watched.", CONFIRMATION_NEEDED)
+    return consent
+
+
+def _question(rule: dict[str, Any], model_id: str, provider: dict[str, Any]) -> str:
+    where = f" at {line(provider['endpoint'])}" if provider["endpoint"] else ""
+    return (
+        "The contents of what lands would leave this machine.\n"
+        f"  folder    {line(rule['folder'])}\n"
+        f"  provider  {line(provider['provider_id'])}{where}\n"
+        f"  model     {line(model_id)}"
+    )

@@ -1,0 +1,159 @@
+"""Watched folders, as clients see them: rules, what landed, what failed and what can be done."""
+
+from typing import Literal, assert_never, cast
+
+import msgspec
+
+from kbd.core.state import Ended, Landing, LandingStage, Watch, WatchStatus
+from kbd.errors import EgressConsentRequired, ProviderNotConfigured
+from kbd.events.shown import shown_time
+from kbd.events.watches import WatchRule
+from kbd.requests import watches as wire
+
+__all__ = ["MAX_LANDINGS", "Hints", "failed_rows", "stands_still", "watch_info", "watch_row"]
+
+MAX_LANDINGS = 200
+"""How many landings that are not done one answer tells of; the others are counted."""
+
+Hints = Literal["system", "scan", "missing"]
+"""As in `WatchRow`."""
+
+Outcome = Literal["published", "review", "unchanged", "failed", "moved", "own"]
+"""As in `OutcomeRow`."""
+
+
+def watch_row(watch: Watch, hints: Hints, trouble: str) -> wire.WatchRow:
+    """Return one line of the list of watches.
+
+    Args:
+        watch: The watch.
+        hints: How changes of its folder are noticed.
+        trouble: Why the folder cannot be seen, or "".
+    """
+    return wire.WatchRow(
+        watch_id=watch.watch_id,
+        name=watch.rule.name,
+        folder=watch.rule.folder,
+        status=_status(watch),
+        code=watch.code or msgspec.UNSET,
+        reason=watch.reason or trouble or msgspec.UNSET,
+        created_at=shown_time(watch.created_at_us),
+        hints=hints,
+        landed=watch.landed,
+        waiting=len(watch.in_stage(LandingStage.WAITING, LandingStage.RETRYING)),
+        running=len(watch.in_stage(LandingStage.RUNNING)),
+        failed=len(watch.in_stage(LandingStage.PARKED)),
+        outcomes=dict(watch.ended),
+    )
+
+
+def watch_info(watch: Watch, hints: Hints, trouble: str) -> wire.WatchInfo:
+    """Return one watch in full; arguments as for `watch_row`."""
+    landings = tuple(watch.landings.values())[:MAX_LANDINGS]
+    return wire.WatchInfo(
+        **msgspec.structs.asdict(watch_row(watch, hints, trouble)),
+        rule=_rule(watch.rule),
+        landings=tuple(_landing(landing) for landing in landings),
+        recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
+    )
+
+
+def failed_rows(watch: Watch) -> tuple[wire.FailedRow, ...]:
+    """Return the parked files of a watch, oldest first, each with what can be done about it."""
+    return tuple(
+        wire.FailedRow(
+            **msgspec.structs.asdict(_landing(landing)),
+            watch_id=watch.watch_id,
+            watch_name=watch.rule.name,
+            actions=_actions(watch, landing),
+        )
+        for landing in watch.in_stage(LandingStage.PARKED)
+    )
+
+
+def stands_still(watch: Watch) -> bool:
+    """Tell whether a watch starts no runs for a reason that a person should hear of."""
+    return watch.status is WatchStatus.SUSPENDED or (
+        watch.status is WatchStatus.PAUSED and bool(watch.reason)
+    )
+
+
+def _status(watch: Watch) -> Literal["active", "paused", "suspended"]:
+    match watch.status:
+        case WatchStatus.ACTIVE:
+            return "active"
+        case WatchStatus.SUSPENDED:
+            return "suspended"
+        case WatchStatus.PAUSED | WatchStatus.REMOVED:
+            # One that was removed is shown to nobody; it starts no runs either.
+            return "paused"
+        case _:
+            assert_never(watch.status)
+
+
+def _rule(rule: WatchRule) -> wire.WatchRuleShown:
+    consent = rule.consent
+    return wire.WatchRuleShown(
+        folder=rule.folder,
+        prompt=rule.prompt,
+        patterns=rule.patterns,
+        model_id=rule.model_id or msgspec.UNSET,
+        mode=rule.mode,
+        quiet_s=rule.quiet_s,
+        deliver_to=rule.deliver_to or msgspec.UNSET,
+        publish=rule.publish,
+        limits=wire.LimitsParam(**msgspec.structs.asdict(rule.limits)),
+        on_failure=wire.FailureParam(**msgspec.structs.asdict(rule.on_failure)),
+        on_outcome=rule.on_outcome,
+        consent=wire.WatchConsentParam(provider_id=consent.provider_id, model_id=consent.model_id)
+        if consent is not None
+        else msgspec.UNSET,
+    )
+
+
+def _landing(landing: Landing) -> wire.LandingRow:
+    retry_at_us = landing.retry_at_us
+    return wire.LandingRow(
+        landing_id=landing.landing_id,
+        path=landing.path,
+        size_bytes=landing.size_bytes,
+        landed_at=shown_time(landing.landed_at_us),
+        stage=landing.stage.value,
+        attempt=landing.attempt,
+        retry_at=shown_time(retry_at_us) if retry_at_us else msgspec.UNSET,
+        workbench_id=landing.workbench_id or msgspec.UNSET,
+        run_id=landing.run_id or msgspec.UNSET,
+        code=landing.code or msgspec.UNSET,
+        message=landing.message or msgspec.UNSET,
+    )
+
+
+def _outcome(ended: Ended) -> wire.OutcomeRow:
+    return wire.OutcomeRow(
+        landing_ids=ended.landings,
+        paths=ended.paths,
+        outcome=cast("Outcome", ended.outcome),
+        ended_at=shown_time(ended.ended_at_us),
+        workbench_id=ended.workbench_id or msgspec.UNSET,
+        run_id=ended.run_id or msgspec.UNSET,
+        code=ended.code or msgspec.UNSET,
+        message=ended.message or msgspec.UNSET,
+        delivered=ended.delivered,
+    )
+
+
+def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
+    """Return the commands that help, the likeliest first."""
+    named = watch.watch_id
+    first: tuple[str, ...] = ()
+    if landing.code == EgressConsentRequired.code:
+        first = (f"kbd watch resume {named} --consent",)
+    elif landing.code == ProviderNotConfigured.code:
+        first = ("kbd doctor",)
+    elif landing.run_id:
+        first = (f"kbd review {landing.workbench_id}", f"kbd log {landing.workbench_id}")
+    return (
+        *first,
+        f"kbd watch failed {named} --retry {landing.landing_id}",
+        f"kbd watch failed {named} --dismiss {landing.landing_id}",
+    )
