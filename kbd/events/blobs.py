@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -83,10 +84,28 @@ class BlobStore:
         """
         fd = _open_source(path)
         try:
-            with self._failures_named():
-                return self._take_in(_chunks(fd, path.name))
+            return self.put_open(fd, path.name)
         finally:
             os.close(fd)
+
+    def put_open(self, fd: int, name: str, size_bytes: int = sys.maxsize) -> tuple[BlobHash, int]:
+        """Copy an open file in from its beginning, and hash what is copied.
+
+        Args:
+            fd: A descriptor of it that can be read; it stays open, and where it stands is kept.
+            name: Names it in messages.
+            size_bytes: No more than so many bytes are copied, however fast it grows.
+
+        Returns:
+            The hash and the size in bytes of what was copied.
+
+        Raises:
+            FileReadFailed: It cannot be read; its cause says why.
+            DiskFull: No space is left; nothing was kept.
+            LogPoisoned: The disk does not make it durable.
+        """
+        with self._failures_named():
+            return self._take_in(_chunks(fd, name, size_bytes))
 
     def adopt(self, staged: Path) -> tuple[BlobHash, int]:
         """Move a file in. Whoever wrote it must be gone: the file itself becomes the blob.
@@ -260,11 +279,11 @@ def _open_source(path: Path) -> int:
     return fd
 
 
-def _chunks(fd: int, name: str) -> Iterator[bytes]:
-    """The bytes of an open file, from its beginning."""
+def _chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[bytes]:
+    """The bytes of an open file, from its beginning, at most so many."""
     offset = 0
     try:
-        while chunk := os.pread(fd, _CHUNK_BYTES, offset):
+        while chunk := os.pread(fd, min(_CHUNK_BYTES, size_bytes - offset), offset):
             yield chunk
             offset += len(chunk)
     except OSError as error:
