@@ -301,9 +301,9 @@ class Connection:
         elif route.names == "run_id":
             named = params.run_id
         else:
-            return
-        # "daemon" and "*" are shorter; a parameter that was left out is no text.
-        if isinstance(named, str) and len(named) >= _ID_LENGTH:
+            named = route.names
+        # "*" is no name; a parameter that was left out is no text.
+        if isinstance(named, str) and (len(named) >= _ID_LENGTH or named == "daemon"):
             self.name(WorkbenchId(named[:_ID_LENGTH]))
 
     # Subscriptions, and the end of a client that does not keep up.

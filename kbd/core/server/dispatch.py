@@ -97,13 +97,14 @@ class Route(NamedTuple):
         kind: The request's record.
         handler: What answers it.
         waits: Whether it is a coroutine function.
-        names: Which of its parameters names a workbench, if one does.
+        names: Which of its parameters names a workbench, if one does; "daemon" if its subject is
+            what only the daemon's own log tells of.
     """
 
     kind: type[Request]
     handler: Handler
     waits: bool
-    names: Literal["workbench_id", "run_id"] | None
+    names: Literal["workbench_id", "run_id", "daemon"] | None
 
 
 def routes(handlers: Handlers) -> dict[type[Request], Route]:
@@ -111,11 +112,13 @@ def routes(handlers: Handlers) -> dict[type[Request], Route]:
     table = {}
     for kind, handler in handlers.items():
         fields = {field.name for field in msgspec.structs.fields(kind)}
-        names: Literal["workbench_id", "run_id"] | None = None
+        names: Literal["workbench_id", "run_id", "daemon"] | None = None
         if "workbench_id" in fields:
             names = "workbench_id"
         elif "run_id" in fields:
             names = "run_id"
+        elif kind.subject == "watch":
+            names = "daemon"
         table[kind] = Route(kind, handler, iscoroutinefunction(handler), names)
     return table
 

@@ -1,0 +1,74 @@
+"""The copies of what landed: kept while a landing needs them, and swept then.
+
+A copy is durable before its landing is recorded, so for a moment nothing says that it is needed:
+`Copies.taking` keeps sweeping away meanwhile.
+"""
+
+import shutil
+from collections.abc import AsyncIterator, Callable
+from collections.abc import Set as AbstractSet
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from anyio.to_thread import run_sync
+
+from kbd.core.bell import Bell
+from kbd.events.blobs import BlobStore
+
+__all__ = ["Copies", "remove_strange"]
+
+
+class Copies:
+    """The copies of one watch; one object for each watch, as long as anything is taken or swept.
+
+    Args:
+        folder: Where they lie.
+
+    Attributes:
+        store: The copies.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.store = BlobStore(folder)
+        self._folder = folder
+        self._door, self._free = anyio.Lock(), Bell()
+        self._taking = 0
+
+    @asynccontextmanager
+    async def taking(self) -> AsyncIterator[BlobStore]:
+        """Hold this while a copy is made, until its landing is recorded; several may."""
+        async with self._door:
+            self._taking += 1
+        try:
+            yield self.store
+        finally:
+            self._taking -= 1
+            self._free.ring()
+
+    async def sweep(self, needed: Callable[[], AbstractSet[str]]) -> None:
+        """Remove all copies but the needed ones, and what a process that died was making.
+
+        Args:
+            needed: Returns the hashes of those; asked while nothing is taken.
+        """
+        async with self._door:
+            while self._taking:
+                await self._free.wait()
+            await run_sync(self._sweep, frozenset(needed()))
+
+    def _sweep(self, needed: frozenset[str]) -> None:
+        if not needed:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            return
+        self.store.sweep()
+        for path in self._folder.glob("[0-9a-f][0-9a-f]/*"):
+            if path.name not in needed:
+                path.unlink(missing_ok=True)
+
+
+def remove_strange(landings: Path, known: AbstractSet[str]) -> None:
+    """Remove what lies beside the folders of known watches: a removed watch left it. Blocking."""
+    for path in landings.glob("*"):
+        if path.name not in known:
+            shutil.rmtree(path, ignore_errors=True)

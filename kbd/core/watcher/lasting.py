@@ -1,0 +1,91 @@
+"""What the watcher does for as long as the daemon lives, whatever fails meanwhile.
+
+A failure of a watched folder, of a rule's command or of kbd's own code is logged and tried again
+after a pause. Only a disk that does not keep what it is given ends the daemon (reliability, R11).
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+
+import anyio
+import structlog
+
+from kbd.core.decisions.daemon import DaemonCommand
+from kbd.core.keeper import Keeper, Outcome
+from kbd.core.state import DaemonState
+from kbd.errors import KbdError, NotFound, ValidationFailed
+from kbd.events.disk import LogPoisoned
+
+__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "keep_up", "must_stop", "record"]
+
+FIRST_PAUSE_S = 1.0
+"""The pause after a first failure; each further one is twice as long."""
+
+LONGEST_PAUSE_S = 60.0
+"""The longest pause: as long as between two scans of a folder."""
+
+_log = structlog.get_logger(__name__)
+
+
+def must_stop(fault: BaseException) -> bool:
+    """Tell whether a failure is one after which the daemon must stop."""
+    if isinstance(fault, BaseExceptionGroup):
+        return any(must_stop(each) for each in fault.exceptions)
+    return isinstance(fault, LogPoisoned)
+
+
+async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Do something that should never end, and do it again, after a pause, whenever it fails.
+
+    Args:
+        what: Names it in the log.
+        work: It begins anew each time it is called; it may return when there is no more to do.
+
+    Raises:
+        LogPoisoned: The disk failed (perhaps in a group).
+    """
+    pauses = _pauses()
+    while True:
+        began_s = anyio.current_time()
+        try:
+            return await work()
+        except Exception as fault:
+            if must_stop(fault):
+                raise
+            _log.error("watcher_failed_inside", part=what, exc_info=fault)
+        if anyio.current_time() - began_s > LONGEST_PAUSE_S:
+            pauses = _pauses()
+        await anyio.sleep(next(pauses))
+
+
+async def record(
+    keeper: Keeper[DaemonState, DaemonCommand], command: DaemonCommand
+) -> Outcome | None:
+    """Have a command recorded, however long the daemon's log cannot take it.
+
+    Nothing is lost on a full disk: what waits here is recorded when there is space again.
+
+    Returns:
+        What it led to; None if it was refused.
+
+    Raises:
+        LogPoisoned: The disk failed.
+    """
+    pauses = _pauses()
+    while True:
+        try:
+            return await keeper.submit(command)
+        except LogPoisoned:
+            raise
+        except (NotFound, ValidationFailed) as refused:
+            _log.warning("watch_command_refused", reason=refused.message)
+            return None
+        except KbdError as error:
+            _log.error("watch_not_recorded", error=error.message)
+        await anyio.sleep(next(pauses))
+
+
+def _pauses() -> Iterator[float]:
+    pause_s = FIRST_PAUSE_S
+    while True:
+        yield pause_s
+        pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
