@@ -301,7 +301,7 @@ class Connection:
         elif route.names == "run_id":
             named = params.run_id
         else:
-            named = route.names
+            return
         # "*" is no name; a parameter that was left out is no text.
         if isinstance(named, str) and (len(named) >= _ID_LENGTH or named == "daemon"):
             self.name(WorkbenchId(named[:_ID_LENGTH]))

@@ -97,14 +97,13 @@ class Route(NamedTuple):
         kind: The request's record.
         handler: What answers it.
         waits: Whether it is a coroutine function.
-        names: Which of its parameters names a workbench, if one does; "daemon" if its subject is
-            what only the daemon's own log tells of.
+        names: Which of its parameters names a workbench, if one does.
     """
 
     kind: type[Request]
     handler: Handler
     waits: bool
-    names: Literal["workbench_id", "run_id", "daemon"] | None
+    names: Literal["workbench_id", "run_id"] | None
 
 
 def routes(handlers: Handlers) -> dict[type[Request], Route]:
@@ -112,13 +111,11 @@ def routes(handlers: Handlers) -> dict[type[Request], Route]:
     table = {}
     for kind, handler in handlers.items():
         fields = {field.name for field in msgspec.structs.fields(kind)}
-        names: Literal["workbench_id", "run_id", "daemon"] | None = None
+        names: Literal["workbench_id", "run_id"] | None = None
         if "workbench_id" in fields:
             names = "workbench_id"
         elif "run_id" in fields:
             names = "run_id"
-        elif kind.subject == "watch":
-            names = "daemon"
         table[kind] = Route(kind, handler, iscoroutinefunction(handler), names)
     return table
 
