@@ -1,7 +1,7 @@
 """A daemon's supervisor without its socket and its processes, and what a crash leaves of it."""
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from kbd.core.keeper import Keeper
 from kbd.core.methods import Shop
 from kbd.core.paths import Home, WorkbenchFolders
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
@@ -59,11 +60,14 @@ class Supervised:
 
 
 @asynccontextmanager
-async def supervised(folder: Path) -> AsyncIterator[Supervised]:
+async def supervised(
+    folder: Path, settings: Settings | None = None, found: Sequence[Installed] = ()
+) -> AsyncIterator[Supervised]:
     """Run a supervisor on a home, recovered as at a start, and stop it in order."""
     home = Home(folder=folder, socket=folder / "s")
     home.create()
-    plugins, settings = Plugins.discover(Settings(), found=[]), Settings()
+    settings = settings or Settings()
+    plugins = Plugins.discover(settings, found=list(found))
     told: list[Notification] = []
     parts = Parts(
         home=home,

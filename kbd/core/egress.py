@@ -205,6 +205,10 @@ class Egress:
         access = await self._lend(provider)
         return await provider.complete(request, access, emit)
 
+    def holds_key(self, text: str) -> bool:
+        """Return whether a text holds a key that kbd knows."""
+        return self._secrets.redact(text) != text
+
     async def aclose(self) -> None:
         """Close the HTTP clients."""
         for client in self._clients.values():

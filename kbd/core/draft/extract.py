@@ -1,15 +1,21 @@
-"""Copies of files into a folder of the user's, where nothing is ever overwritten."""
+"""Copies of files into a folder of the user's, where nothing is ever overwritten.
+
+A copy is written under a hidden name, the partial, and gets its own name as a second link to the
+same file. A delivery keeps the partial until the log says that it is done: after a crash it tells
+whether the copy was made, and under which name.
+"""
 
 import errno
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.drafts import EffectIntended
 
-__all__ = ["extract", "forget_partial", "numbered"]
+__all__ = ["extract", "find_copy", "forget_partial", "numbered", "real_folder"]
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -28,45 +34,93 @@ def numbered(name: str) -> Iterator[str]:
 def extract(effect: EffectIntended, source: Path) -> str:
     """Copy a file to where the effect says and return the name it got, relative to the folder.
 
-    The copy is complete and durable before it has its name, and the name was free.
+    The copy is complete and durable before it has its name, and the name was free. An extraction
+    makes the folder if it is missing. A delivery does not, for it may be a disk that is not there
+    now; and it keeps the partial, so `forget_partial` is called when its end is recorded.
 
     Raises:
         DiskFull: No space is left.
-        FileWriteFailed: The folder cannot be written.
+        FileWriteFailed: The folder is missing or cannot be written.
     """
     below, _, last = effect.file.name.rpartition("/")
-    folder = Path(effect.directory, below)
-    partial = folder / _partial_name(effect)
+    partial, is_delivery = _partial(effect), effect.kind == "deliver"
+    folder, final = partial.parent, ""
     try:
+        if is_delivery:
+            Path(effect.directory).stat()
         folder.mkdir(parents=True, exist_ok=True)
         with source.open("rb") as original, partial.open("wb") as copy:
             shutil.copyfileobj(original, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())
         final = _name(partial, folder, last)
-        partial.unlink()
+        if not is_delivery:
+            partial.unlink()
         _sync(folder)
     except OSError as error:
         forget_partial(effect)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            msg = f"no space is left to extract {effect.file.name!r}"
-            raise DiskFull(msg) from None
-        msg = f"{effect.file.name!r} cannot be extracted: {os.strerror(error.errno or 0)}"
-        raise FileWriteFailed(msg) from None
+        if final:  # It is ours and not durable: what failed leaves nothing.
+            with suppress(OSError):
+                (folder / final).unlink()
+        raise _failure(effect, error) from None
     return f"{below}/{final}" if below else final
 
 
-def forget_partial(effect: EffectIntended) -> None:
-    """Remove what a stopped daemon left half written in the user's folder."""
+def find_copy(effect: EffectIntended) -> str | None:
+    """Return the name that a delivery got before it was cut off, or None if it was not made.
+
+    One that somebody has moved away since was made, under the name that was intended.
+
+    Raises:
+        FileWriteFailed: The folder is missing or cannot be read: nobody knows.
+    """
     below, _, _ = effect.file.name.rpartition("/")
+    partial = _partial(effect)
     try:
-        Path(effect.directory, below, _partial_name(effect)).unlink()
-    except OSError:
-        return  # It was never begun, or the folder is gone: nothing of ours is there.
+        Path(effect.directory).stat()
+        try:
+            held = partial.lstat()
+        except FileNotFoundError:
+            return None
+        if held.st_nlink < 2:
+            return None
+        with os.scandir(partial.parent) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if entry.inode() == held.st_ino and entry.name != partial.name
+            ]
+        _sync(partial.parent)
+    except OSError as error:
+        raise _failure(effect, error) from None
+    if not names:
+        return effect.file.name
+    return f"{below}/{min(names)}" if below else min(names)
 
 
-def _partial_name(effect: EffectIntended) -> str:
-    return f".kbd-{effect.effect_id}.part"
+def forget_partial(effect: EffectIntended) -> None:
+    """Remove the partial from the user's folder, if it is there."""
+    with suppress(OSError):  # It was never begun, or the folder is gone: nothing of ours is there.
+        _partial(effect).unlink()
+
+
+def real_folder(directory: str, name: str) -> str:
+    """Return the folder that a file goes into, without links in its path."""
+    below, _, _ = name.rpartition("/")
+    return os.path.realpath(Path(directory, below))
+
+
+def _failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFailed:
+    """Return what to tell of a copy that could not be made."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
+    reason = os.strerror(error.errno or 0)
+    return FileWriteFailed(f"{effect.file.name!r} cannot be {effect.kind}ed: {reason}")
+
+
+def _partial(effect: EffectIntended) -> Path:
+    below, _, _ = effect.file.name.rpartition("/")
+    return Path(effect.directory, below, f".kbd-{effect.effect_id}.part")
 
 
 def _name(partial: Path, folder: Path, last: str) -> str:

@@ -47,8 +47,14 @@ async def extract_files(
 
 
 async def forget_effects(bench: Bench) -> None:
-    """Close what a stopped daemon had begun; half-written files are removed."""
+    """Close what a stopped daemon had begun; half-written files are removed.
+
+    Deliveries stay open: the job that they belong to is gone on with, and finds out about them. It
+    may have to wait for a disk that is not there, and a start does not.
+    """
     for effect in tuple(bench.state.effects.values()):
+        if effect.kind == "deliver":
+            continue
         await run_sync(forget_partial, effect)
         aborted = EffectAborted(effect.effect_id, "the daemon stopped meanwhile")
         await bench.keeper.submit(Record((aborted,)))

@@ -24,6 +24,7 @@ from kbd.core.state.runs import (
 from kbd.core.state.watches import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.state.workbench import (
     Consent,
+    Delivered,
     FileEntry,
     Said,
     SeenFile,
@@ -36,6 +37,7 @@ __all__ = [
     "Checkpoint",
     "Consent",
     "DaemonState",
+    "Delivered",
     "Draft",
     "DraftFile",
     "Ended",

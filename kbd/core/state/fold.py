@@ -17,7 +17,7 @@ from kbd.core.state.fold_drafts import (
 )
 from kbd.core.state.fold_runs import RUN_FOLDS
 from kbd.core.state.fold_watches import WATCH_FOLDS
-from kbd.core.state.workbench import Consent, FileEntry, Said, WorkbenchState
+from kbd.core.state.workbench import Consent, Delivered, FileEntry, Said, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.drafts import (
     CheckpointCreated,
@@ -122,8 +122,15 @@ def _effect_intended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
     state.effects[data.effect_id] = data
 
 
-def _effect_ended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    data: EffectDone | EffectAborted = record.data
+def _effect_done(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: EffectDone = record.data
+    intended = state.effects.pop(data.effect_id, None)
+    if intended is not None and intended.kind == "deliver":
+        state.delivered.append(Delivered(intended, data.final_name))
+
+
+def _effect_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: EffectAborted = record.data
     state.effects.pop(data.effect_id, None)
 
 
@@ -149,8 +156,8 @@ FOLDS: dict[type, Fold] = {
     PublishAborted: _publish_aborted,
     CheckpointCreated: _checkpoint,
     EffectIntended: _effect_intended,
-    EffectDone: _effect_ended,
-    EffectAborted: _effect_ended,
+    EffectDone: _effect_done,
+    EffectAborted: _effect_aborted,
     DaemonStarted: _nothing,
     DaemonStopped: _nothing,
     PluginLoaded: _nothing,

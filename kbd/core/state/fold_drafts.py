@@ -47,8 +47,11 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 
 def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    """Drop the draft."""
+    """Drop the draft, and with it what the runs since it was opened made."""
     del record
+    opened_by = state.draft.run if state.draft is not None else 0
+    for run in state.runs[(opened_by or len(state.runs)) - 1 :]:
+        run.discarded = True
     state.draft = None
 
 

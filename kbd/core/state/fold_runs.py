@@ -91,8 +91,10 @@ def _failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 
 def _finished(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: RunFinished = record.data
     run = state.run(record.run)
     _stop(run, RunStatus.FINISHED, record.ts_us)
+    run.left_draft, run.discarded = data.has_draft, False
     run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()
 
 

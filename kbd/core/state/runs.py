@@ -156,6 +156,8 @@ class Run(msgspec.Struct):
         usage: What the model calls consumed.
         call_ids: The ids of all calls that its replies asked for.
         error: What stopped it, if it failed.
+        left_draft: Whether there was a draft when it finished.
+        discarded: Whether that draft was thrown away.
         dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
             a chain is begun afresh. Empty if there is none.
     """
@@ -179,4 +181,6 @@ class Run(msgspec.Struct):
     usage: Usage = Usage()
     call_ids: set[CallId] = set()
     error: RunError | None = None
+    left_draft: bool = False
+    discarded: bool = False
     dead_end: str = ""

@@ -10,7 +10,15 @@ from kbd.core.state.runs import Run, RunStatus
 from kbd.events.drafts import EffectIntended, PublishIntended
 from kbd.types import BlobHash, FileName, RunId, Seq, WorkbenchId
 
-__all__ = ["Consent", "FileEntry", "Said", "SeenFile", "WorkbenchState", "folded_name"]
+__all__ = [
+    "Consent",
+    "Delivered",
+    "FileEntry",
+    "Said",
+    "SeenFile",
+    "WorkbenchState",
+    "folded_name",
+]
 
 
 def folded_name(name: str) -> str:
@@ -72,6 +80,13 @@ class Consent(msgspec.Struct, frozen=True):
     run_count: int
 
 
+class Delivered(msgspec.Struct, frozen=True):
+    """A copy that was delivered for a watch, under `final_name` in the directory intended."""
+
+    intended: EffectIntended
+    final_name: str
+
+
 class WorkbenchState(msgspec.Struct):
     """Everything that is true of one workbench after the event `seq`.
 
@@ -94,6 +109,7 @@ class WorkbenchState(msgspec.Struct):
     checkpoints: list[Checkpoint] = []
     publish: PublishIntended | None = None
     effects: dict[str, EffectIntended] = {}
+    delivered: list[Delivered] = []
     entries: dict[int, Seq] = {}
     next_entry: int = 1
 

@@ -2,7 +2,8 @@
 
 import contextlib
 import shutil
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -66,6 +67,7 @@ class Benches:
         self._parts, self.daemon, self._tasks, self._watch = parts, daemon, tasks, watch
         self._open: dict[WorkbenchId, _Open] = {}
         self._opening: dict[WorkbenchId, anyio.Lock] = {}
+        self._held: Counter[WorkbenchId] = Counter()
         self.daemon_wire = EventWire("daemon", daemon.journal)
         self.moved = Bell()
         daemon.observe(self._wake)
@@ -107,13 +109,29 @@ class Benches:
             return self.daemon_wire
         return (await self._opened(workbench_id)).wire
 
-    async def create(self, name: str) -> WorkbenchId:
+    @contextlib.contextmanager
+    def held(self, workbench_id: WorkbenchId) -> Iterator[None]:
+        """Keep a workbench from being closed because nobody seems to use it, while inside."""
+        self._held[workbench_id] += 1
+        try:
+            yield
+        finally:
+            self._held[workbench_id] -= 1
+            if not self._held[workbench_id]:
+                del self._held[workbench_id]
+
+    async def create(self, name: str, workbench_id: WorkbenchId | None = None) -> WorkbenchId:
         """Create a workbench and return its id.
+
+        Args:
+            name: For people.
+            workbench_id: Its id, which none may have; a fresh one if None.
 
         Raises:
             DiskFull: No space is left.
+            ValidationFailed: The id is ill-formed, or taken.
         """
-        workbench_id = WorkbenchId(self._parts.clock.new_id())
+        workbench_id = checked_id(workbench_id or self._parts.clock.new_id())
         with anyio.CancelScope(shield=True):
             await self.daemon.submit(CreateWorkbench(workbench_id, name))
             try:

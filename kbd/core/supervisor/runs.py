@@ -35,10 +35,14 @@ class Runs:
     Args:
         parts: What the daemon is assembled from.
         tasks: Where the agents run.
+
+    Attributes:
+        is_stopping: Whether all were stopped because the daemon does.
     """
 
     def __init__(self, parts: Parts, tasks: TaskGroup) -> None:
         self._parts, self._tasks = parts, tasks
+        self.is_stopping = False
         self._under_way: dict[tuple[WorkbenchId, int], _Task] = {}
 
     def watch(self, bench: Bench) -> Observer:
@@ -63,6 +67,7 @@ class Runs:
 
     async def aclose(self) -> None:
         """Stop all agents; their runs are recorded as interrupted and can be resumed."""
+        self.is_stopping = True
         tasks = tuple(self._under_way.values())
         for task in tasks:
             task.scope.cancel()

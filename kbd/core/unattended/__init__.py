@@ -1,7 +1,10 @@
 """Runs that nobody waits for: from landed files to a recorded outcome, across crashes.
 
-`work` (a job from its workbench to its outcome), `delivering` (copies of results into a folder, each
-once), `commands` (the program that a rule runs for an outcome).
+`standing` (what a job's workbench says is next; pure), `preparing` (the workbench, its files, the
+consent), `delivering` (copies of results in a folder, each once), `commands` (the program that a
+rule runs for an outcome), `work` (a job from its workbench to its outcome).
 """
 
-__all__: list[str] = []
+from kbd.core.unattended.work import Unattended
+
+__all__ = ["Unattended"]

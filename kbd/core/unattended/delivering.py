@@ -1,0 +1,110 @@
+"""Copies of a job's results in the folder that its rule names, each made once.
+
+For each copy the log has the intent, and then the outcome. A copy whose outcome is missing was cut
+off by a crash: its partial tells whether it was made (`kbd.core.draft.extract`). Where the disk
+knows no links it does not, and a copy that a crash cut off is made a second time under the next
+free name. Nothing is ever overwritten.
+"""
+
+from pathlib import Path
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from kbd.core.bench import Bench
+from kbd.core.clock import Clock
+from kbd.core.decisions import Record
+from kbd.core.decisions.daemon import DaemonCommand
+from kbd.core.draft.extract import extract, find_copy, forget_partial
+from kbd.core.keeper import Keeper
+from kbd.core.review import note_written
+from kbd.core.state import DaemonState, WorkbenchState
+from kbd.core.watcher import Job
+from kbd.errors import DiskFull, FileWriteFailed
+from kbd.events.base import FileVersion
+from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
+
+__all__ = ["AT_ONCE", "Deliveries", "delivered_paths"]
+
+AT_ONCE = 8
+"""Copies that are under way at once, of all jobs: a disk on the network may block one for ever."""
+
+
+class Deliveries:
+    """Makes the copies.
+
+    Args:
+        daemon: The Keeper of the daemon's log, which is told what is written where.
+        clock: Names the effects.
+    """
+
+    def __init__(self, daemon: Keeper[DaemonState, DaemonCommand], clock: Clock) -> None:
+        self._daemon, self._clock = daemon, clock
+        self._threads = CapacityLimiter(AT_ONCE)
+
+    async def deliver(self, bench: Bench, job: Job, directory: str) -> None:
+        """Make the copies that are missing: of published files that are not as they were added.
+
+        Raises:
+            DiskFull: No space is left there; the rest is delivered by the next call.
+            FileWriteFailed: The folder is missing or cannot be written; the same.
+        """
+        try:
+            await self._settle(bench)
+            missing = _missing(bench.state, directory)
+            await note_written(
+                self._daemon,
+                directory,
+                missing,
+                watch_id=job.watch_id,
+                depth=job.depth,
+                threads=self._threads,
+            )
+            for file in missing:
+                await self._deliver(bench, directory, file)
+        except (DiskFull, FileWriteFailed) as error:
+            error.retryable = True  # The folder is a person's: it may be there, or empty, later.
+            raise
+
+    async def _settle(self, bench: Bench) -> None:
+        """Record what became of copies that were cut off, and remove what is left of them."""
+        for effect in tuple(bench.state.effects.values()):
+            if effect.kind != "deliver":
+                continue
+            made = await run_sync(find_copy, effect, limiter=self._threads)
+            if made is None:
+                await run_sync(forget_partial, effect, limiter=self._threads)
+                aborted = EffectAborted(effect.effect_id, "it was cut off")
+                await bench.keeper.submit(Record((aborted,)))
+            else:
+                await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+        for done in bench.state.delivered:
+            await run_sync(forget_partial, done.intended, limiter=self._threads)
+
+    async def _deliver(self, bench: Bench, directory: str, file: FileVersion) -> None:
+        effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
+        await bench.keeper.submit(Record((effect,)))
+        try:
+            made = await run_sync(
+                extract, effect, bench.blobs.path(file.blob), limiter=self._threads
+            )
+        except (DiskFull, FileWriteFailed) as error:
+            await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
+            raise
+        await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+        await run_sync(forget_partial, effect, limiter=self._threads)
+
+
+def delivered_paths(state: WorkbenchState) -> tuple[str, ...]:
+    """Return the paths of the copies that were made, in order."""
+    return tuple(str(Path(each.intended.directory, each.final_name)) for each in state.delivered)
+
+
+def _missing(state: WorkbenchState, directory: str) -> tuple[FileVersion, ...]:
+    made = {(each.intended.directory, each.intended.file) for each in state.delivered}
+    changed = (
+        FileVersion(name, entry.blob, entry.size_bytes)
+        for name, entry in sorted(state.files.items())
+        if entry.blob != entry.origin
+    )
+    return tuple(file for file in changed if (directory, file) not in made)

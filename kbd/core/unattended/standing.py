@@ -1,0 +1,96 @@
+"""What a job's workbench says is to be done next: pure, so that any crash can be asked about."""
+
+from collections.abc import Collection
+from enum import Enum, auto
+
+from kbd.core.state import Item, ItemState, Run, RunStatus, WorkbenchState
+from kbd.types import RunId
+
+__all__ = [
+    "Standing",
+    "failed_items",
+    "fresh_message_id",
+    "is_own_draft",
+    "is_published",
+    "job_run",
+    "standing",
+]
+
+_MESSAGE = "watch-"
+"""Begins the ids of the messages that jobs send; those of clients begin with `u`."""
+
+
+class Standing(Enum):
+    """What comes next.
+
+    `ASK` (nothing was asked yet), `ASK_AGAIN` (a person wants it done anew: what the last run left
+    in the draft is thrown away first), `START` (start the run, or resume it), `WAIT` (it is under
+    way), `CONCLUDE` (it has ended).
+    """
+
+    ASK = auto()
+    ASK_AGAIN = auto()
+    START = auto()
+    WAIT = auto()
+    CONCLUDE = auto()
+
+
+def standing(state: WorkbenchState, reported: Collection[RunId]) -> Standing:
+    """Return what comes next for a job.
+
+    Args:
+        state: Its workbench.
+        reported: The runs whose failure was recorded as the job's outcome before: this is a retry.
+    """
+    run, newest = job_run(state), state.last_request()
+    is_asked = newest is not None and _is_of_job(newest.message_id)
+    if run is None:
+        return Standing.START if is_asked else Standing.ASK
+    if run.status is RunStatus.RUNNING:
+        return Standing.WAIT
+    if is_asked and newest is not None and newest.message_id != run.message_id:
+        return Standing.START  # asked again, and then stopped
+    is_retry = state.run_id(run.number) in reported
+    if run.status is RunStatus.FINISHED:
+        was_in_vain = bool(failed_items(run)) or run.discarded
+        again = is_retry and was_in_vain and not is_published(state, run)
+        return Standing.ASK_AGAIN if again else Standing.CONCLUDE
+    if run.status is not RunStatus.INTERRUPTED and not is_retry:
+        return Standing.CONCLUDE
+    # Only the newest message can be worked on, and a person may have sent one since.
+    return Standing.START if is_asked else Standing.ASK_AGAIN
+
+
+def job_run(state: WorkbenchState) -> Run | None:
+    """Return the newest run on a job's message; others are a person's own."""
+    return next((run for run in reversed(state.runs) if _is_of_job(run.message_id)), None)
+
+
+def failed_items(run: Run) -> list[Item]:
+    """Return the items that failed for good."""
+    items = run.plan.items if run.plan else []
+    return [item for item in items if item.state is ItemState.FAILED]
+
+
+def is_own_draft(state: WorkbenchState, run: Run) -> bool:
+    """Return whether the open draft is the run's alone, as far as runs go."""
+    return (
+        state.draft is not None
+        and state.draft.run == run.number
+        and state.runs[-1].number == run.number
+    )
+
+
+def is_published(state: WorkbenchState, run: Run) -> bool:
+    """Return whether the draft that a finished run left is published, by whomever."""
+    return run.left_draft and not run.discarded and state.draft is None
+
+
+def fresh_message_id(state: WorkbenchState) -> str:
+    """Return the id of the job's next message: the same until it is sent."""
+    sent = sum(_is_of_job(said.message_id) for said in state.said)
+    return f"{_MESSAGE}{sent + 1}"
+
+
+def _is_of_job(message_id: str) -> bool:
+    return message_id.startswith(_MESSAGE)

@@ -1,0 +1,216 @@
+"""A job from its workbench to its outcome: each step is done unless the log says that it was."""
+
+import anyio
+
+from kbd.core.bench import Bench
+from kbd.core.decisions import DiscardDraft, InterruptRun, SendMessage, StartRun
+from kbd.core.review import publish
+from kbd.core.state import Ended, Run, RunStatus
+from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.unattended.commands import run_command
+from kbd.core.unattended.delivering import Deliveries, delivered_paths
+from kbd.core.unattended.preparing import agree, open_for
+from kbd.core.unattended.standing import (
+    Standing,
+    failed_items,
+    fresh_message_id,
+    is_own_draft,
+    is_published,
+    job_run,
+    standing,
+)
+from kbd.core.watcher import Job, Result
+from kbd.errors import (
+    KbdError,
+    ToolWorkerUnavailable,
+    UserCanceled,
+    ValidationFailed,
+    error_with_code,
+)
+from kbd.events.disk import LogPoisoned
+from kbd.events.watches import WatchRule
+from kbd.types import RunId, WatchId
+
+__all__ = ["Unattended"]
+
+_STARTS = 2
+"""A run that was interrupted although the daemon goes on is resumed once."""
+
+
+class Unattended:
+    """Carries out what watched folders ask for.
+
+    Args:
+        parts: The daemon's.
+        benches: Its workbenches.
+        runs: Its runs.
+    """
+
+    def __init__(self, parts: Parts, benches: Benches, runs: Runs) -> None:
+        self._parts, self._benches, self._runs = parts, benches, runs
+        self._deliveries = Deliveries(benches.daemon, parts.clock)
+
+    async def carry_out(self, job: Job) -> Result:
+        """Bring a job to its outcome, from wherever it stopped: there is one run of it.
+
+        While the daemon stops it waits to be cancelled: what is left is done after the next start.
+        """
+        try:
+            with self._benches.held(job.workbench_id):
+                return await self._carry_out(job)
+        except LogPoisoned:
+            # The daemon ends with its disk; whatever came of the job, nobody could record it.
+            await anyio.sleep_forever()
+        except KbdError as error:
+            if self._runs.is_stopping:
+                await anyio.sleep_forever()
+            return self._failed(job, error)
+        raise AssertionError
+
+    async def notify(
+        self, watch_id: WatchId, rule: WatchRule, ended: Ended
+    ) -> tuple[int | None, str]:
+        """Run the rule's command for an outcome; return its exit code, or why there is none."""
+        return await run_command(
+            watch_id,
+            rule,
+            ended,
+            holds_key=self._parts.egress.holds_key,
+            limit_s=self._parts.settings.watch.command_s,
+        )
+
+    async def _carry_out(self, job: Job) -> Result:
+        bench = await open_for(self._benches, job, self._parts.settings.limits)
+        for _ in range(_STARTS):
+            next_step = standing(bench.state, self._reported(job))
+            if next_step is Standing.ASK_AGAIN:
+                await _clear(bench)
+            if next_step in (Standing.ASK, Standing.ASK_AGAIN):
+                message_id = fresh_message_id(bench.state)
+                await bench.keeper.submit(SendMessage(message_id, job.rule.prompt))
+            if next_step is not Standing.CONCLUDE:
+                await self._run(bench, job, is_under_way=next_step is Standing.WAIT)
+            run = job_run(bench.state)
+            if run is not None and run.status is not RunStatus.INTERRUPTED:
+                return await self._conclude(bench, job, run)
+            if self._runs.is_stopping:
+                await anyio.sleep_forever()
+        msg = "the run was interrupted"
+        raise ToolWorkerUnavailable(msg)
+
+    def _reported(self, job: Job) -> set[RunId]:
+        """Return the runs that the daemon's log says the job has failed with."""
+        watch = self._benches.daemon.state.watching.watches.get(job.watch_id)
+        known = watch.landings if watch is not None else {}
+        return {known[f.landing_id].run_id for f in job.files if f.landing_id in known}
+
+    async def _run(self, bench: Bench, job: Job, *, is_under_way: bool) -> None:
+        """Start or resume the run, unless it is under way, and wait for its end."""
+        if not is_under_way:
+            chosen = self._benches.daemon.state.model_id
+            model_id = job.rule.model_id or self._parts.egress.default_model(chosen)
+            await agree(bench, self._parts.egress, job, model_id)
+            await bench.keeper.submit(StartRun(None, model_id))
+        run = job_run(bench.state)
+        if run is not None:
+            await self._runs.wait(bench, run.number)
+            if bench.state.active_run() is run:
+                # Its end could not be recorded, for the disk was full: it can be resumed.
+                await bench.keeper.submit(InterruptRun("its end could not be recorded"))
+
+    async def _conclude(self, bench: Bench, job: Job, run: Run) -> Result:
+        """Do what the rule wants done with what a run left, and return the outcome.
+
+        Raises:
+            KbdError: The job has failed.
+        """
+        run_id = bench.state.run_id(run.number)
+        if run.status is RunStatus.CANCELLED:
+            raise UserCanceled("a person cancelled the run", retryable=False)
+        if run.error is not None:
+            failure = error_with_code(run.error.code, run.error.message)
+            failure.retryable = run.error.retryable
+            raise failure
+        if not is_published(bench.state, run):
+            _check_items(bench, run)
+            if run.discarded:
+                raise UserCanceled("a person discarded the draft of the run", retryable=False)
+            if bench.state.draft is None:
+                return Result("unchanged", run_id)
+            if job.rule.publish == "review":
+                return Result("review", run_id)
+            await self._publish(bench, run)
+        if job.rule.deliver_to is not None:
+            await self._deliveries.deliver(bench, job, job.rule.deliver_to)
+        return Result("published", run_id, delivered=delivered_paths(bench.state))
+
+    async def _publish(self, bench: Bench, run: Run) -> None:
+        """Publish what the run made, if nothing in it waits for a person.
+
+        Raises:
+            KbdError: Something does; the draft is left as it is.
+        """
+        try:
+            if bench.state.publish is None and not is_own_draft(bench.state, run):
+                msg = "others than the run worked on its draft"
+                raise ValidationFailed(msg)
+            await publish(
+                bench,
+                self._parts.clock,
+                names=None,
+                keep_both=False,
+                accept_external=False,
+                progress=lambda _: None,
+            )
+        except KbdError as error:
+            if error.retryable or isinstance(error, LogPoisoned):
+                raise
+            raise error_with_code(error.code, f"{error.message}{_left(bench)}") from None
+
+    def _failed(self, job: Job, error: KbdError) -> Result:
+        """Return the outcome of a job that an error has ended."""
+        bench = self._benches.opened(job.workbench_id)
+        run = job_run(bench.state) if bench is not None else None
+        return Result(
+            "failed",
+            bench.state.run_id(run.number) if bench is not None and run is not None else RunId(""),
+            error.code,
+            error.message,
+            error.retryable,
+            delivered_paths(bench.state) if bench is not None else (),
+        )
+
+
+async def _clear(bench: Bench) -> None:
+    """Throw away what the last run left in the draft.
+
+    Raises:
+        ValidationFailed: A person works in this workbench.
+    """
+    if bench.state.draft is None:
+        return
+    run = job_run(bench.state)
+    if run is None or not is_own_draft(bench.state, run):
+        msg = f"a draft of somebody's own is open{_left(bench)}, then retry"
+        raise ValidationFailed(msg)
+    await bench.keeper.submit(DiscardDraft())
+
+
+def _check_items(bench: Bench, run: Run) -> None:
+    """Raise what some items of the plan failed with.
+
+    Raises:
+        KbdError: Some have; the code is that of the first of them.
+    """
+    failed = failed_items(run)
+    if failed and run.plan is not None:
+        count = f"{len(failed)} of {len(run.plan.items)} items failed"
+        left = _left(bench) if bench.state.draft is not None else ""
+        failure = error_with_code(failed[0].code, f"{count}: {failed[0].reason}{left}")
+        failure.retryable = False
+        raise failure
+
+
+def _left(bench: Bench) -> str:
+    """Return what a person can do about a draft that is left."""
+    return f"; its draft waits: kbd review {bench.id}"
