@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
@@ -14,13 +15,14 @@ from kbd.core.keeper import Keeper
 from kbd.core.paths import Home
 from kbd.core.state import DaemonState, Watch, fold_daemon
 from kbd.errors import DiskFull
-from kbd.events.base import Recorded
+from kbd.events.base import Fact, Recorded
 from kbd.events.log import EventLog
-from kbd.events.vocabulary import Event
 from kbd.events.watches import WatchRule
 from kbd.types import Seq, WatchId
 
 __all__ = ["DaemonLog", "FullDisk", "SetClock", "daemon_log", "hash_of"]
+
+T = TypeVar("T", bound=Fact)
 
 HOUR_US = 3_600_000_000
 
@@ -84,10 +86,10 @@ class DaemonLog:
             land = Land(WatchId(watch_id), path, f"/{watch_id}", sha256, 1, f"{path} {sha256}")
             await self.keeper.submit(land)
 
-    async def recorded(self, *kinds: type[Event]) -> list[Event]:
-        """Return what was recorded, of these kinds or of all."""
-        found = [record.data for _, record in await self.keeper.journal.read(Seq(0), 100_000)]
-        return [data for data in found if not kinds or isinstance(data, kinds)]
+    async def recorded(self, kind: type[T]) -> list[T]:
+        """Return what was recorded of a kind, in order."""
+        found = await self.keeper.journal.read(Seq(0), 100_000)
+        return [record.data for _, record in found if isinstance(record.data, kind)]
 
 
 def hash_of(text: str) -> str:

@@ -96,6 +96,8 @@ def _landed(state: Watching, seq: Seq, record: Recorded) -> None:
     if watch is None:
         return
     watch.landed += 1
+    if data.path in watch.signatures:
+        _supersede(watch, data.path)
     watch.signatures[data.path] = data.signature
     if data.sha256:
         watch.contents[data.sha256] = (*watch.contents.get(data.sha256, ()), data.path)
@@ -117,6 +119,13 @@ def _landed(state: Watching, seq: Seq, record: Recorded) -> None:
         _end(watch, _ended(data.outcome, [landing], record.ts_us))
 
 
+def _supersede(watch: Watch, path: str) -> None:
+    """Let go of what could not be read under a path: it could now, or could not in another way."""
+    for landing in watch.in_stage(LandingStage.PARKED):
+        if landing.path == path and not landing.sha256:
+            del watch.landings[landing.landing_id]
+
+
 def _started(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchRunStarted = record.data
     watch = state.watches.get(data.watch_id)
@@ -127,8 +136,13 @@ def _started(state: Watching, _seq: Seq, record: Recorded) -> None:
         landing.stage, landing.attempt = LandingStage.RUNNING, data.attempt
         landing.group, landing.workbench_id = data.landings, data.workbench_id
         landing.retry_at_us = 0
+        if data.attempt == 1:
+            landing.pardoned = 0
     if data.attempt == 1:
-        watch.starts = [each for each in watch.starts if each.at_us > record.ts_us - HOUR_US]
+        over = 0
+        while over < len(watch.starts) and watch.starts[over].at_us <= record.ts_us - HOUR_US:
+            over += 1
+        del watch.starts[:over]
         watch.starts.append(Start(record.ts_us, tuple(landing.path for landing in group)))
 
 
@@ -168,7 +182,7 @@ def _retried(state: Watching, _seq: Seq, record: Recorded) -> None:
     if (watch := state.watches.get(data.watch_id)) is not None:
         for landing in _landings(watch, data.landings):
             if landing.sha256:
-                landing.stage, landing.attempt = LandingStage.WAITING, 0
+                landing.stage, landing.pardoned = LandingStage.WAITING, landing.attempt
             else:  # There is no copy to work on: the file is looked at as if it were new.
                 del watch.landings[landing.landing_id]
                 watch.signatures.pop(landing.path, None)
@@ -184,17 +198,23 @@ def _dismissed(state: Watching, _seq: Seq, record: Recorded) -> None:
 def _command_ended(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchCommandEnded = record.data
     if (watch := state.watches.get(data.watch_id)) is not None:
-        watch.due = [each for each in watch.due if each.landings != data.landings]
+        # The oldest only: files that were retried meanwhile came to another outcome since.
+        for place, ended in enumerate(watch.due):
+            if ended.landings == data.landings:
+                del watch.due[place]
+                break
         _forget(state, watch)
 
 
 def _written(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: FilesWritten = record.data
     place = Written(data.folder, data.watch_id, data.depth)
+    alone = (place,)
     for sha256 in data.hashes:
         known = state.written.get(sha256, ())
         if place not in known:
-            state.written[sha256] = (*known, place)
+            # Most contents are written to one place; all of an event share it.
+            state.written[sha256] = (*known, place) if known else alone
 
 
 def _landings(watch: Watch, numbers: tuple[Seq, ...]) -> list[Landing]:
