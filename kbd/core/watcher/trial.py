@@ -15,13 +15,14 @@ from kbd.core.decisions.watches import Land, decide_watch
 from kbd.core.draft.names import file_name
 from kbd.core.state import Landing, LandingStage, Watch
 from kbd.core.state.watches import Watching
+from kbd.core.watcher.known import Known
 from kbd.core.watcher.names import Patterns
-from kbd.core.watcher.taking import digest
+from kbd.core.watcher.taking import Taken, digest
 from kbd.core.watcher.tree import Found, Tree
 from kbd.errors import KbdError
 from kbd.events.watches import FileLanded, WatchRule
 from kbd.requests.watches import TriedFile, TriedRun
-from kbd.types import WatchId
+from kbd.types import BlobHash, WatchId
 
 __all__ = ["MAX_COMPARED", "MAX_COMPARED_BYTES", "MAX_LISTED", "Trial", "snapshot", "trial"]
 
@@ -125,15 +126,10 @@ class _Judge:
 
     def __init__(self, tree: Tree, watching: Watching, watch: Watch, limit_bytes: int) -> None:
         self._tree, self._watching, self._watch = tree, watching, watch
+        self._known = Known()
         self._limit_bytes = limit_bytes
         self._landed = {path for paths in watch.contents.values() for path in paths}
         self._open = {landing.path: landing for landing in watch.landings.values()}
-        # Of files that were passed over only this is known: it finds them under another name.
-        self._passed = {
-            _identity(signature): path
-            for path, signature in watch.signatures.items()
-            if path not in self._landed
-        }
         self._compared = self._compared_bytes = 0
         self.waiting: set[str] = set()
 
@@ -143,12 +139,11 @@ class _Judge:
             return _verdict(found, found.kind)
         if not patterns.takes(found.path):
             return _verdict(found, "no_match")
-        if self._watch.signatures.get(found.path) == found.signature:
+        if self._known.knows(self._watch, found):
             return self._seen_before(found)
-        was = self._passed.get(_identity(found.signature))
-        if was is not None and was != found.path and self._is_gone(was):
-            return _verdict(found, "passed_over", f"it was {was}")
         try:
+            if self._known.was_passed(self._watch, self._tree, found):
+                return _verdict(found, "passed_over", "it was renamed or touched since")
             file_name(found.path)
             return self._landing(found)
         except KbdError as error:
@@ -182,8 +177,10 @@ class _Judge:
         self._compared_bytes += found.size_bytes
         if self._compared > MAX_COMPARED or self._compared_bytes > MAX_COMPARED_BYTES:
             return _verdict(found, "run", "not compared with what landed before")
-        sha256 = digest(self._tree, found.raw)
-        before = self._watch.contents.get(sha256, ())
+        sha256 = BlobHash(digest(self._tree, found.raw))
+        if not sha256:
+            return _verdict(found, "failed", "it went away while it was looked at")
+        taken = Taken(sha256, found.size_bytes, found.signature)
         land = Land(
             watch_id=self._watch.watch_id,
             path=found.path,
@@ -191,7 +188,7 @@ class _Judge:
             sha256=sha256,
             size_bytes=found.size_bytes,
             signature=found.signature,
-            gone=tuple(path for path in before if self._is_gone(path)),
+            gone=self._known.gone(self._watch, self._tree, found, taken),
         )
         facts = decide_watch(self._watching, land).events
         if not facts:
@@ -208,9 +205,6 @@ class _Judge:
             case _:
                 return _verdict(found, "run")
 
-    def _is_gone(self, path: str) -> bool:
-        return self._tree.look(path) is None
-
 
 def _verdict(found: Found, verdict: Verdict, reason: str = "") -> TriedFile:
     return TriedFile(
@@ -219,12 +213,6 @@ def _verdict(found: Found, verdict: Verdict, reason: str = "") -> TriedFile:
         verdict=verdict,
         reason=reason or msgspec.UNSET,
     )
-
-
-def _identity(signature: str) -> tuple[str, str, str]:
-    """Return what stays of a signature when its file gets another name."""
-    size, mtime_ns, _ctime_ns, inode = signature.split(":")
-    return size, mtime_ns, inode
 
 
 def _due(watch: Watch) -> list[Landing]:

@@ -168,7 +168,7 @@ def test_what_is_known_is_no_run(watched: Watched) -> None:
     }  # fmt: skip
     assert reasons(tried) == {
         "broken.txt": "it failed: it broke",
-        "renamed.txt": "it was older.txt",
+        "renamed.txt": "it was renamed or touched since",
         "running.txt": "it is worked on now",
         "there.txt": "it was moved.txt",
         "waits.txt": "it landed before, and waits",
