@@ -204,7 +204,7 @@ class WatchRunStarted(Fact):
         watch_id: Whose.
         landings: The numbers of their `FileLanded`.
         workbench_id: Where; named before it is made, so that it is made once.
-        attempt: Counted from 1.
+        attempt: Counted from 1 in that workbench, whoever asked for it.
     """
 
     watch_id: WatchId

@@ -3,8 +3,8 @@
 `decide(state, command)` looks and never changes; the Keeper records what it returns. A refusal is a
 `KbdError`. Read `commands` first, then `decide` (the one `match` over them), then the subjects:
 `files`, `runs` and `calls` with what they ask of the `standing` of the active run, `drafts`.
-`decision` is what they return; `daemon` does the same for the daemon's own log, and `watches` for
-the folders that it watches.
+`decision` is what they return; `daemon` does the same for the daemon's own log, and `watches`, with
+`watch_runs`, for the folders that it watches.
 """
 
 from kbd.core.decisions.calls import refuse_client

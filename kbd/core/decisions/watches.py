@@ -1,23 +1,28 @@
 """Decisions about watched folders: which content counts, what runs, what is put aside.
 
-The hour over which runs are counted ends at the `now_us` of a command.
+The runs themselves, what begins them and what their end leads to, are in `watch_runs`.
 """
 
-import hashlib
 from typing import assert_never
 
 import msgspec
 
 from kbd.core.decisions.decision import Decision
-from kbd.core.state.watches import HOUR_US, Landing, LandingStage, Watch, Watching, WatchStatus
-from kbd.errors import BudgetCapReached, NotFound, ValidationFailed
+from kbd.core.decisions.watch_runs import finish_run, start_next
+from kbd.core.state.watches import (
+    LandingStage,
+    Watch,
+    Watching,
+    WatchStatus,
+    Written,
+)
+from kbd.errors import NotFound, ValidationFailed
 from kbd.events.vocabulary import Event
 from kbd.events.watches import (
     FileLanded,
     FilesPassedOver,
     FilesWritten,
     LandingsDismissed,
-    LandingsParked,
     LandingsRetried,
     PassedFile,
     WatchAdded,
@@ -28,10 +33,8 @@ from kbd.events.watches import (
     WatchResumed,
     WatchRule,
     WatchRunFinished,
-    WatchRunStarted,
-    WatchSuspended,
 )
-from kbd.types import Seq, WatchId, WorkbenchId
+from kbd.types import Seq, WatchId
 
 __all__ = [
     "AddWatch",
@@ -40,6 +43,7 @@ __all__ = [
     "Land",
     "NoteCommand",
     "NoteWritten",
+    "PassOver",
     "PauseWatch",
     "RemoveWatch",
     "ResumeWatch",
@@ -47,7 +51,6 @@ __all__ = [
     "StartNext",
     "WatchCommand",
     "decide_watch",
-    "workbench_of",
 ]
 
 PASSED_AT_ONCE = 1000
@@ -66,6 +69,13 @@ class AddWatch(msgspec.Struct, frozen=True):
     watch_id: WatchId
     rule: WatchRule
     passed: tuple[PassedFile, ...] = ()
+
+
+class PassOver(msgspec.Struct, frozen=True):
+    """Go on leaving files alone that were passed over: they were renamed, or their mode changed."""
+
+    watch_id: WatchId
+    passed: tuple[PassedFile, ...]
 
 
 class RemoveWatch(msgspec.Struct, frozen=True):
@@ -170,6 +180,7 @@ class NoteCommand(msgspec.Struct, frozen=True):
 
 WatchCommand = (
     AddWatch
+    | PassOver
     | RemoveWatch
     | PauseWatch
     | ResumeWatch
@@ -194,6 +205,8 @@ def decide_watch(state: Watching, command: WatchCommand) -> Decision:
     match command:
         case AddWatch():
             return _add(state, command)
+        case PassOver(watch_id=watch_id, passed=passed):
+            return Decision((FilesPassedOver(_watch(state, watch_id).watch_id, passed),))
         case RemoveWatch(watch_id=watch_id):
             return Decision((WatchRemoved(_watch(state, watch_id).watch_id),))
         case PauseWatch(watch_id=watch_id, reason=reason):
@@ -205,31 +218,26 @@ def decide_watch(state: Watching, command: WatchCommand) -> Decision:
             return Decision() if nothing else Decision((WatchResumed(watch_id, consent),))
         case Land():
             return _land(state, command)
-        case StartNext():
-            return _start_next(state, command)
-        case FinishRun():
-            return _finish(state, command)
-        case RetryLandings(watch_id=watch_id, landings=numbers):
-            parked = _parked(_watch(state, watch_id), numbers)
-            return Decision((LandingsRetried(watch_id, parked),) if parked else ())
-        case DismissLandings(watch_id=watch_id, landings=numbers):
-            parked = _parked(_watch(state, watch_id), numbers)
-            return Decision((LandingsDismissed(watch_id, parked),) if parked else ())
+        case StartNext(watch_id=watch_id, now_us=now_us, batch_closed=batch_closed):
+            watch = state.watches.get(watch_id)
+            return start_next(watch, now_us, batch_closed=batch_closed) if watch else Decision()
+        case FinishRun(finished=finished, retryable=retryable, now_us=now_us):
+            watch = state.watches.get(finished.watch_id)
+            return finish_run(watch, finished, now_us, retryable=retryable) if watch else Decision()
+        case RetryLandings(watch_id=watch_id) | DismissLandings(watch_id=watch_id):
+            parked = _parked(_watch(state, watch_id), command.landings)
+            retried = isinstance(command, RetryLandings)
+            kind = LandingsRetried if retried else LandingsDismissed
+            return Decision((kind(watch_id, parked),) if parked else ())
         case NoteWritten(written=written):
-            return Decision((written,))
+            return Decision() if _is_noted(state, written) else Decision((written,))
         case NoteCommand(ended=ended):
-            return Decision((ended,))
+            watch = state.watches.get(ended.watch_id)
+            due = watch.due if watch is not None else ()
+            is_due = any(each.landings == ended.landings for each in due)
+            return Decision((ended,)) if is_due else Decision()
         case _:
             assert_never(command)
-
-
-def workbench_of(watch: Watch, group: tuple[Landing, ...]) -> WorkbenchId:
-    """Return the id of the workbench for a run on landed files: the same for the same files."""
-    digest = hashlib.sha256(watch.watch_id.encode())
-    for landing in group:
-        # Contents without a hash never run; path and hash are the key (reliability, section 2.6).
-        digest.update(f"\0{landing.path}\0{landing.sha256}".encode())
-    return WorkbenchId(digest.hexdigest()[:16])
 
 
 def _watch(state: Watching, watch_id: WatchId) -> Watch:
@@ -294,85 +302,9 @@ def _land(state: Watching, command: Land) -> Decision:
     return Decision((landed,))
 
 
-def _start_next(state: Watching, command: StartNext) -> Decision:
-    watch = state.watches.get(command.watch_id)
-    if watch is None or watch.status is not WatchStatus.ACTIVE:
-        return Decision()
-    due = _due_again(watch, command.now_us)
-    if due:
-        return _started(watch, due)
-    waiting = watch.in_stage(LandingStage.WAITING)
-    if watch.rule.mode == "batch":
-        most = watch.rule.limits.batch_files
-        if not command.batch_closed and len(waiting) < most:
-            return Decision()
-        waiting = waiting[:most]
-    else:
-        waiting = waiting[:1]
-    if not waiting:
-        return Decision()
-    hour = [each for each in watch.starts if each.at_us > command.now_us - HOUR_US]
-    limits = watch.rule.limits
-    if len(hour) >= limits.runs_per_hour:
-        reason = (
-            f"{len(hour)} runs were started within an hour, and the rule allows "
-            f"{limits.runs_per_hour}: look what lands there, then resume it"
-        )
-        return Decision((WatchSuspended(watch.watch_id, BudgetCapReached.code, reason),))
-    counted = [path for each in hour for path in each.paths]
-    busy = [x for x in waiting if counted.count(x.path) >= limits.runs_per_path_hour]
-    if busy:
-        message = (
-            f"{limits.runs_per_path_hour} contents of this path were worked on within an hour, "
-            "and the rule allows no more: retry it later"
-        )
-        numbers = tuple(landing.landing_id for landing in busy)
-        return Decision((LandingsParked(watch.watch_id, numbers, BudgetCapReached.code, message),))
-    return _started(watch, waiting)
-
-
-def _due_again(watch: Watch, now_us: int) -> list[Landing]:
-    """Return the files of the oldest run that is to be resumed now: they stay together."""
-    for landing in watch.landings.values():
-        again = landing.stage is LandingStage.WAITING and landing.group
-        put_off = landing.stage is LandingStage.RETRYING and landing.retry_at_us <= now_us
-        if again or put_off:
-            return [
-                watch.landings[number]
-                for number in landing.group
-                if number in watch.landings and watch.landings[number].stage is landing.stage
-            ]
-    return []
-
-
-def _started(watch: Watch, group: list[Landing]) -> Decision:
-    first = group[0]
-    workbench_id = first.workbench_id or workbench_of(watch, tuple(group))
-    numbers = tuple(landing.landing_id for landing in group)
-    started = WatchRunStarted(watch.watch_id, numbers, workbench_id, first.attempt + 1)
-    return Decision((started,), cause=numbers[-1])
-
-
-def _finish(state: Watching, command: FinishRun) -> Decision:
-    finished = command.finished
-    watch = state.watches.get(finished.watch_id)
-    if watch is None:
-        return Decision()
-    group = [watch.landings[n] for n in finished.landings if n in watch.landings]
-    running = [landing for landing in group if landing.stage is LandingStage.RUNNING]
-    if not running:
-        return Decision()
-    if finished.outcome != "failed":
-        return Decision((finished,))
-    policy, attempt = watch.rule.on_failure, running[0].attempt
-    if command.retryable and attempt <= policy.retries and watch.status is not WatchStatus.REMOVED:
-        wait_us = int(policy.wait_s * 2 ** (attempt - 1) * 1_000_000)
-        put_off = msgspec.structs.replace(finished, retry_at_us=command.now_us + wait_us)
-        return Decision((put_off,))
-    facts: list[Event] = [finished]
-    if policy.then == "pause" and watch.status is WatchStatus.ACTIVE:
-        facts.append(WatchPaused(watch.watch_id, f"a run failed: {finished.message}"))
-    return Decision(tuple(facts))
+def _is_noted(state: Watching, written: FilesWritten) -> bool:
+    place = Written(written.folder, written.watch_id, written.depth)
+    return all(place in state.written.get(sha256, ()) for sha256 in written.hashes)
 
 
 def _parked(watch: Watch, numbers: tuple[Seq, ...] | None) -> tuple[Seq, ...]:

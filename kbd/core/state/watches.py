@@ -55,7 +55,8 @@ class Landing(msgspec.Struct):
         group: The landings of its last run, itself among them; () before the first.
         workbench_id: Where that run is; "" before the first.
         run_id: The run, as far as one is known.
-        attempt: How many attempts were begun.
+        attempt: How many attempts were begun in that workbench.
+        pardoned: How many of them do not count as retries any more: a person asked for another.
         retry_at_us: When it is tried again, while it is retrying.
         code: Why it failed last.
         message: The same for people.
@@ -72,6 +73,7 @@ class Landing(msgspec.Struct):
     workbench_id: WorkbenchId = WorkbenchId("")
     run_id: RunId = RunId("")
     attempt: int = 0
+    pardoned: int = 0
     retry_at_us: int = 0
     code: str = ""
     message: str = ""
@@ -123,7 +125,7 @@ class Watch(msgspec.Struct):
         landings: What is not done, by number, oldest first.
         contents: Under which paths each content landed, by its hash.
         signatures: What each path looked like when it last landed or was passed over.
-        starts: The runs of the last hour before the newest, oldest first.
+        starts: The runs of the hour before the newest, oldest first.
         recent: The newest outcomes, oldest first.
         due: Outcomes for which the rule's command was not run yet, oldest first.
         landed: How many files landed.

@@ -39,7 +39,8 @@ class Job(msgspec.Struct, frozen=True):
         rule: What is wanted.
         files: What it works on.
         workbench_id: Where; it may be there already, in any state that a crash can leave.
-        attempt: Counted from 1.
+        attempt: Counted from 1 in that workbench, whoever asked for it; a job that a crash cut off
+            is gone on with under the same number.
         depth: How deep in a chain of rules its files are.
     """
 
