@@ -11,8 +11,8 @@ _REMOTE = frozenset(
     {
         "9p", "acfs", "afp", "afs", "beegfs", "ceph", "cifs", "coda", "drvfs", "fuse", "gfs",
         "gfs2", "gluster", "glusterfs", "gpfs", "lustre", "ncp", "ncpfs", "nfs", "nfs4", "ocfs2",
-        "orangefs", "panfs", "prl_fs", "pvfs2", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "virtiofs",
-        "vmhgfs", "webdav",
+        "orangefs", "panfs", "prl_fs", "pvfs2", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf",
+        "virtiofs", "vmhgfs", "webdav",
     }
 )  # fmt: skip
 """Kinds of file systems whose content others change. Any `fuse.…` is held for one of them."""
