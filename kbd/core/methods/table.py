@@ -7,6 +7,7 @@ from kbd.core.methods.files import FileMethods
 from kbd.core.methods.formats import FormatMethods
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.shop import Shop
+from kbd.core.methods.watches import WatchMethods
 from kbd.core.methods.workbenches import WorkbenchMethods
 from kbd.core.methods.workshop import WorkshopMethods
 from kbd.core.server.dispatch import Handler
@@ -26,6 +27,7 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
         DraftMethods(shop),
         EgressMethods(shop),
         LogMethods(shop),
+        WatchMethods(shop),
         FormatMethods(shop),
     ):
         table.update(subject.table())
