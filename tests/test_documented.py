@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from kbd import errors, hookspecs
-from kbd.cli import command, exits, workbench
+from kbd.cli import command, exits, watch, workbench
 from kbd.core import daemon, paths
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
@@ -263,7 +263,7 @@ def test_every_error_is_raised() -> None:
 
 
 def test_commands_are_documented() -> None:
-    """Each command stands in the table with its options; each action of `wb` is told."""
+    """Each command stands in the table with its options; each action of `wb` and `watch`, too."""
     rows = table("Commands")
     everywhere = {"--help", "--home", "--socket"}
 
@@ -275,7 +275,8 @@ def test_commands_are_documented() -> None:
         assert {text for text in options if text.startswith("--")} - everywhere == set(
             names(rows[name]["options"])
         ), name
-    assert set(workbench.ACTIONS) == set(names(rows["wb"]["what it does"]))
+    for name, actions in {"wb": workbench.ACTIONS, "watch": watch.ACTIONS}.items():
+        assert set(actions) == set(names(rows[name]["what it does"])), name
 
 
 def test_exit_codes_are_documented() -> None:
