@@ -23,6 +23,8 @@ from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.unattended import Unattended
+from kbd.core.watcher.watcher import Watcher
 from kbd.core.workers.pool import Workers
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
@@ -63,7 +65,10 @@ class Supervised:
 async def supervised(
     folder: Path, settings: Settings | None = None, found: Sequence[Installed] = ()
 ) -> AsyncIterator[Supervised]:
-    """Run a supervisor on a home, recovered as at a start, and stop it in order."""
+    """Run a supervisor on a home, recovered as at a start, and stop it in order.
+
+    Its watcher is there, and nobody runs it.
+    """
     home = Home(folder=folder, socket=folder / "s")
     home.create()
     settings = settings or Settings()
@@ -95,7 +100,9 @@ async def supervised(
         runs = Runs(parts, tasks)
         benches = Benches(parts, keeper, tasks, runs.watch)
         await benches.recover_marked()
-        yield Supervised(Shop(parts, benches, runs), told)
+        work = Unattended(parts, benches, runs)
+        watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, CLOCK)
+        yield Supervised(Shop(parts, benches, runs, watcher), told)
         await runs.aclose()
         await benches.aclose()
         tasks.cancel_scope.cancel()

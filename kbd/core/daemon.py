@@ -28,17 +28,22 @@ from kbd.core.keeper import Keeper
 from kbd.core.methods import Shop, handlers
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
+from kbd.core.queries.watch_notices import watch_notice
 from kbd.core.secrets import Secrets, hide_environment
 from kbd.core.server import Hub, Server, ServerLimits
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.unattended import Unattended
+from kbd.core.watcher.watcher import Watcher
 from kbd.core.workers.pool import Workers
 from kbd.errors import KbdError
+from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
 from kbd.events.log import EventLog
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import DaemonStarted, DaemonStopped, PluginLeftOut, PluginLoaded
+from kbd.types import Seq
 
 __all__ = ["EXIT_DISK", "EXIT_LOCKED", "HomeLockedError", "main"]
 
@@ -126,20 +131,42 @@ async def _serve(
             await _record_start(daemon, plugins, backend)
             runs = Runs(parts, tasks)
             benches = Benches(parts, daemon, tasks, runs.watch)
+            watcher = _watcher(parts, daemon, Unattended(parts, benches, runs))
             await benches.recover_marked()
-            server = Server(home.socket, handlers(Shop(parts, benches, runs)), hub, _of(settings))
+            shop = Shop(parts, benches, runs, watcher)
+            server = Server(home.socket, handlers(shop), hub, _of(settings))
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
-                _log.info("listening", socket=str(home.socket), pid=os.getpid(), backend=backend)
-                await stop.wait()
-                _log.info("stopping")
+                async with anyio.create_task_group() as watching:
+                    watching.start_soon(watcher.run)
+                    _log.info(
+                        "listening", socket=str(home.socket), pid=os.getpid(), backend=backend
+                    )
+                    await stop.wait()
+                    _log.info("stopping")
+                    # Before the runs are: whose run is cut off is a failure to who still waits.
+                    watching.cancel_scope.cancel()
                 await runs.aclose()
                 server.stop()
             await benches.aclose()
             await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
             await parts.egress.aclose()
         tasks.cancel_scope.cancel()
+
+
+def _watcher(
+    parts: Parts, daemon: Keeper[DaemonState, DaemonCommand], unattended: Unattended
+) -> Watcher:
+    """Return the watcher, with clients told of what lands and of what becomes of it."""
+
+    def tell(seq: Seq, record: Recorded) -> None:
+        if (told := watch_notice(seq, record)) is not None:
+            parts.tell(told)
+
+    daemon.observe(tell)
+    labour, notify = unattended.carry_out, unattended.notify
+    return Watcher(daemon, parts.home, parts.settings, labour, notify, parts.clock)
 
 
 @asynccontextmanager

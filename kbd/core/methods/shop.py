@@ -1,4 +1,4 @@
-"""What methods reach: the daemon's parts, its open workbenches, its runs."""
+"""What methods reach: the daemon's parts, its open workbenches, its runs, its watched folders."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +11,7 @@ from kbd.core.keeper import Outcome
 from kbd.core.server import Later, Tell, Waiting
 from kbd.core.state import WorkbenchState
 from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.watcher.watcher import Watcher
 from kbd.errors import ProviderNotConfigured
 from kbd.requests.base import Answer
 
@@ -18,11 +19,12 @@ __all__ = ["Shop"]
 
 
 class Shop(msgspec.Struct, frozen=True):
-    """The parts, the workbenches and the runs, in one hand."""
+    """The parts, the workbenches, the runs and the watched folders, in one hand."""
 
     parts: Parts
     benches: Benches
     runs: Runs
+    watcher: Watcher
 
     def default_model(self) -> str:
         """Return the model that is used where none is chosen.

@@ -13,7 +13,6 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.bell import Bell
 from kbd.events.blobs import BlobStore
 
 __all__ = ["Copies", "remove_strange"]
@@ -32,7 +31,7 @@ class Copies:
     def __init__(self, folder: Path) -> None:
         self.store = BlobStore(folder)
         self._folder = folder
-        self._door, self._free = anyio.Lock(), Bell()
+        self._door = anyio.Lock()
         self._taking = 0
 
     @asynccontextmanager
@@ -44,18 +43,22 @@ class Copies:
             yield self.store
         finally:
             self._taking -= 1
-            self._free.ring()
 
-    async def sweep(self, needed: Callable[[], AbstractSet[str]]) -> None:
+    async def sweep(self, needed: Callable[[], AbstractSet[str]]) -> bool:
         """Remove all copies but the needed ones, and what a process that died was making.
 
         Args:
             needed: Returns the hashes of those; asked while nothing is taken.
+
+        Returns:
+            Whether that was done. It is not while copies are taken: that may take as long as a
+            disk that hangs, and no other file is to wait for it.
         """
         async with self._door:
-            while self._taking:
-                await self._free.wait()
+            if self._taking:
+                return False
             await run_sync(self._sweep, frozenset(needed()))
+            return True
 
     def _sweep(self, needed: frozenset[str]) -> None:
         if not needed:

@@ -207,10 +207,9 @@ class Starter:
         if watch.rule.mode == "batch" and watch.in_stage(LandingStage.WAITING):
             arrivals = self._arrivals(watch.watch_id)
             quiet_at_s = arrivals.quiet_at_s if arrivals is not None else None
-            if quiet_at_s is None:
-                yield watch.rule.quiet_s
-            else:
-                yield quiet_at_s - anyio.current_time()
+            left_s = quiet_at_s - anyio.current_time() if quiet_at_s is not None else 0.0
+            # Past its time and not quiet, it looks at something or cannot: that may take a while.
+            yield left_s if left_s > 0 else watch.rule.quiet_s
 
 
 def _may_start(watch: Watch, now_us: int) -> bool:
