@@ -223,7 +223,7 @@ class WatchRunFinished(Fact):
         outcome: How it ended.
         run_id: The run; "" if it came to none.
         code: Why it failed.
-        message: The same for people.
+        message: The same for people; if nothing changed, what the run said.
         delivered: The paths of the copies in `deliver_to`.
         retry_at_us: When it is tried again; 0 if it is not, and a failed one is then parked.
     """

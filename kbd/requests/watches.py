@@ -241,7 +241,7 @@ class OutcomeRow(msgspec.Struct, frozen=True, kw_only=True):
         workbench_id: Where the run is.
         run_id: The run.
         code: Why it failed.
-        message: The same for people.
+        message: The same for people; if nothing changed, what the run said.
         delivered: The paths of the copies in `deliver_to`.
     """
 

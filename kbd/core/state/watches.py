@@ -90,7 +90,7 @@ class Ended(msgspec.Struct, frozen=True):
         workbench_id: Where the run is; "" if there was none.
         run_id: The run.
         code: Why it failed.
-        message: The same for people.
+        message: The same for people; if nothing changed, what the run said.
         delivered: The paths of the copies in `deliver_to`.
     """
 

@@ -10,6 +10,7 @@ from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended.commands import run_command
 from kbd.core.unattended.delivering import Deliveries, delivered_paths
 from kbd.core.unattended.preparing import agree, open_for
+from kbd.core.unattended.reading import refuse_unreadable
 from kbd.core.unattended.standing import (
     Standing,
     failed_items,
@@ -32,6 +33,9 @@ from kbd.events.watches import WatchRule
 from kbd.types import RunId, WatchId
 
 __all__ = ["Unattended"]
+
+_SAID_CHARACTERS = 300
+"""How much of a summary is told with an outcome; all of it is in the workbench."""
 
 _STARTS = 2
 """A run that was interrupted although the daemon goes on is resumed once."""
@@ -109,6 +113,8 @@ class Unattended:
         if not is_under_way:
             chosen = self._benches.daemon.state.model_id
             model_id = job.rule.model_id or self._parts.egress.default_model(chosen)
+            if job_run(bench.state) is None:
+                await refuse_unreadable(self._parts, bench)
             await agree(bench, self._parts.egress, job, model_id)
             await bench.keeper.submit(StartRun(None, model_id))
         run = job_run(bench.state)
@@ -136,7 +142,7 @@ class Unattended:
             if run.discarded:
                 raise UserCanceled("a person discarded the draft of the run", retryable=False)
             if bench.state.draft is None:
-                return Result("unchanged", run_id)
+                return Result("unchanged", run_id, message=_said(run))
             if job.rule.publish == "review":
                 return Result("review", run_id)
             await self._publish(bench, run)
@@ -209,6 +215,12 @@ def _check_items(bench: Bench, run: Run) -> None:
         failure = error_with_code(failed[0].code, f"{count}: {failed[0].reason}{left}")
         failure.retryable = False
         raise failure
+
+
+def _said(run: Run) -> str:
+    """Return how a run's summary begins: why there was nothing to do, or was nothing done."""
+    said = " ".join((run.summary or "").split())
+    return said if len(said) <= _SAID_CHARACTERS else f"{said[: _SAID_CHARACTERS - 1]}…"
 
 
 def _left(bench: Bench) -> str:

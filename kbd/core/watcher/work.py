@@ -59,7 +59,7 @@ class Result(msgspec.Struct, frozen=True):
         outcome: As in `WatchRunFinished`.
         run_id: The run; "" if it came to none.
         code: Why it failed.
-        message: The same for people.
+        message: The same for people; if nothing changed, what the run said.
         retryable: Whether the same job may go through later.
         delivered: The paths of the copies in `deliver_to`.
     """
