@@ -9,7 +9,7 @@ import pytest
 from kbd.events import VERSIONS, EventLog, codec
 from kbd.events.repair import verify
 from kbd.types import Seq
-from logs.make_golden import CURRENT, EVENTS, HERE, SHOWN, commits, write
+from logs.make_golden import ADDED, CURRENT, EVENTS, HERE, SHOWN, commits, write
 
 GOLDEN = sorted(HERE.glob("v*"))
 
@@ -22,7 +22,8 @@ def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_there_is_a_golden_log_with_every_event() -> None:
     """The golden values hold each type of the vocabulary."""
-    assert {type(event) for event in EVENTS} == set(VERSIONS)
+    golden_events = [*EVENTS, *(event for commit in ADDED for event in commit)]
+    assert {type(event) for event in golden_events} == set(VERSIONS)
     assert CURRENT in GOLDEN
 
 

@@ -15,10 +15,11 @@ import msgspec
 from kbd.events import Event, EventLog, codec
 from kbd.events import drafts as d
 from kbd.events import runs as r
+from kbd.events import watches as f
 from kbd.events import workbenches as w
 from kbd.events.base import FileVersion, Recorded, ReplyCall
 from kbd.messages import Usage
-from kbd.types import BlobHash, CallId, FileName, Phase, WorkbenchId
+from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
 
 HERE = Path(__file__).resolve().parent
 CURRENT = HERE / "v1"
@@ -32,6 +33,25 @@ A, B, C = (BlobHash(digit * 64) for digit in "abc")
 CALL = CallId("call_1")
 ASKED = ReplyCall(CALL, "table_query", '{"query":"select 1"}')
 LONG = ReplyCall(CallId("call_2"), "write_text_file", blob=B, fault="too long")
+WATCH = WatchId("ffeeddccbbaa9988")
+# No blobs of a log: the copies of landed files go when their jobs are done.
+LANDED = ("d" * 64, "e" * 64)
+FIRST, SECOND = (Seq(101),), (Seq(102), Seq(103))
+RULE = f.WatchRule(
+    name="Überweisungen",
+    folder="/home/someone/inbox",
+    prompt="one sheet per category",
+    patterns=("*.csv", "!old/*"),
+    model_id="openai:some-model",
+    mode="batch",
+    quiet_s=0.5,
+    deliver_to="/home/someone/outbox",
+    publish="auto",
+    limits=f.RuleLimits(50, 3, 2, 20),
+    on_failure=f.FailurePolicy(1, 30.0, "pause"),
+    on_outcome=("notify-send", "kbd"),
+    consent=f.WatchConsent("openai", "openai:some-model"),
+)
 
 EVENTS: tuple[Event, ...] = (
     w.DaemonStarted(3, 4711, "0.1.0", "asyncio"),
@@ -85,7 +105,7 @@ EVENTS: tuple[Event, ...] = (
     w.WorkbenchDeleted(BENCH),
     w.DaemonStopped("asked to"),
 )
-"""One event of every type at least."""
+"""One event of every type that there was at first."""
 
 ADDED: tuple[tuple[Event, ...], ...] = (
     (
@@ -100,8 +120,49 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         r.ToolCalled(CallId("w2"), 4, "XlsxApplyOps", "kbd_xlsx 0.2.0", arguments_blob=B),
         r.ToolReturned(CallId("w2"), 4, False, "Error: no", error_code="VALIDATION_FAILED"),
     ),
+    (
+        f.WatchAdded(WATCH, RULE),
+        f.FilesPassedOver(WATCH, (f.PassedFile("alt/März.csv", "7:1700:1701:12"),)),
+        f.WatchAdded(WatchId("1"), f.WatchRule("inbox", "/srv/in", "sum it up")),
+        f.FilesWritten("/home/someone/inbox", LANDED),
+        f.FileLanded(WATCH, "Mai.csv", LANDED[0], 1204, "1204:1700:1701:13"),
+        f.FileLanded(
+            WATCH, "Juni.csv", LANDED[0], 1204, "1204:1700:1702:13", 1, "moved", "Mai.csv"
+        ),
+        f.FileLanded(
+            WATCH, "zu.csv", "", 9, "9:1:1:14", 1, "failed", code="FILE_READ_FAILED", message="no"
+        ),
+    ),
+    (
+        f.WatchRunStarted(WATCH, FIRST, BENCH),
+        f.WatchRunFinished(
+            WATCH,
+            FIRST,
+            BENCH,
+            "failed",
+            RunId("1"),
+            "PROVIDER_UNAVAILABLE",
+            "no answer",
+            retry_at_us=FIRST_US,
+        ),
+        f.WatchRunStarted(WATCH, FIRST, BENCH, 2),
+        f.FilesWritten("/home/someone/outbox", LANDED[1:], WATCH, 1),
+        f.WatchRunFinished(
+            WATCH, FIRST, BENCH, "published", RunId("1"), delivered=("/home/someone/outbox/x.xlsx",)
+        ),
+        f.WatchCommandEnded(WATCH, FIRST, 0),
+        f.WatchCommandEnded(WATCH, SECOND, message="it is not there"),
+        f.LandingsParked(WATCH, SECOND, "BUDGET_CAP_REACHED", "5 within an hour"),
+        f.LandingsRetried(WATCH, (Seq(102),)),
+        f.LandingsDismissed(WATCH, (Seq(103),)),
+        f.WatchPaused(WATCH),
+        f.WatchSuspended(WATCH, "BUDGET_CAP_REACHED", "100 runs within an hour"),
+        f.WatchResumed(WATCH, f.WatchConsent("openai", "openai:other-model")),
+        f.WatchRemoved(WATCH),
+    ),
 )
-"""What came later, a commit each: fields that were added, and clients' calls, which have no run."""
+"""What came later, a commit each: fields that were added, clients' calls, which have no run, and
+watched folders."""
 
 
 def commits() -> list[list[Recorded]]:
