@@ -65,19 +65,19 @@ TEMPLATES = {
     "PluginLoaded": "plugin {name} {version} loaded",
     "PluginLeftOut": "plugin {name} left out: {reason}",
     "WatchAdded": "watching {rule} as {watch}",
-    "FilesPassedOver": "watch {watch}: {passed} files were there already and are passed over",
+    "FilesPassedOver": "watch {watch}: {passed} there already, passed over",
     "WatchRemoved": "watch {watch} was removed",
     "WatchPaused": "watch {watch} paused{because}",
     "WatchSuspended": "watch {watch} suspended: {code}: {reason}",
     "WatchResumed": "watch {watch} resumed{agreed}",
     "FileLanded": "watch {watch}: {path} landed ({size}){became}",
-    "WatchRunStarted": "watch {watch}: run on {landings} in {workbench_id}, attempt {attempt}",
-    "WatchRunFinished": "watch {watch}: run on {landings} ended: {ended}",
+    "WatchRunStarted": "watch {watch}: {landings} worked on in {workbench_id}, attempt {attempt}",
+    "WatchRunFinished": "watch {watch}: {landings} ended: {ended}",
     "LandingsParked": "watch {watch}: {landings} put aside: {code}: {message}",
     "LandingsRetried": "watch {watch}: {landings} taken up again",
     "LandingsDismissed": "watch {watch}: {landings} dismissed",
     "WatchCommandEnded": "watch {watch}: command for {landings} ended{exit}",
-    "FilesWritten": "{written} files go into {folder}; they start no run there",
+    "FilesWritten": "to be written by kbd, so no reason for a run: {written} into {folder}",
     "LogRepaired": "torn end of {segment} cut off at byte {offset}, kept as {kept_as}",
 }
 """By the event's type; in braces a field of its data, or one of `DERIVED`."""
@@ -133,6 +133,10 @@ def _files(data: dict[str, Any]) -> str:
     return f"{len(names)} files: {', '.join(names)}" if names else "no files"
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def _rule(data: dict[str, Any]) -> str:
     rule = data.get("rule", {})
     return f"{rule.get('folder', '')} ({rule.get('name', '')})"
@@ -185,12 +189,12 @@ DERIVED: dict[str, Callable[[dict[str, Any]], str]] = {
     "landings": _landings,
     "names": _joined("names"),
     "outcome": lambda data: "ok" if data.get("ok") else f"an error ({data.get('error_code')})",
-    "passed": _count("files"),
+    "passed": lambda data: _counted(len(data.get("files", ())), "file"),
     "rule": _rule,
     "size": lambda data: size(int(data.get("size_bytes", 0))),
     "duration_ms": lambda data: str(data.get("duration_ms", 0)),
     "watch": lambda data: str(data.get("watch_id", ""))[:8],
-    "written": _count("hashes"),
+    "written": lambda data: _counted(len(data.get("hashes", ())), "file"),
 }
 
 

@@ -109,7 +109,7 @@ def _rule_lines(watch: dict[str, Any]) -> list[str]:
         "command": shlex.join(rule["on_outcome"]) or "none",
         "consent": f"what lands may go to {consent['model_id']}" if consent else "none",
         "status": _status(watch),
-        "landed": f"{watch['landed']} files{_counts(watch['outcomes'])}",
+        "landed": f"{watch['landed']}{_counts(watch['outcomes'])}",
     }
     return [f"  {name:<8} {line(text)}" for name, text in told.items()]
 
@@ -120,7 +120,7 @@ def _status(watch: dict[str, Any]) -> str:
 
 def _counts(outcomes: dict[str, int]) -> str:
     told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
-    return f": {told}" if told else ""
+    return f" ({told})" if told else ""
 
 
 def _stage(landing: dict[str, Any]) -> str:

@@ -41,11 +41,11 @@ def add(client: Client, arguments: argparse.Namespace) -> str:
     note(f"Watching {line(rule['folder'])} for {line(patterns)}{line(results)}.")
     if added["passed_over"]:
         note(
-            f"{added['passed_over']} there already, passed over; "
-            "to have them worked on: kbd watch add --existing"
+            f"There already, and passed over: {_files(added['passed_over'])}. To have them worked "
+            f"on: kbd watch rm {added['watch_id']}, and add it again with --existing."
         )
     if added["waiting"]:
-        note(f"{added['waiting']} there already will be worked on.")
+        note(f"There already, and worked on as soon as they are whole: {_files(added['waiting'])}.")
     return str(added["watch_id"])
 
 
@@ -184,6 +184,10 @@ def _consent(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, An
     if not yes and not ask("May what lands there be sent to this model, now and later?"):
         raise Stop("Nothing is watched.", CONFIRMATION_NEEDED)
     return consent
+
+
+def _files(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"
 
 
 def _question(rule: dict[str, Any], model_id: str, provider: dict[str, Any]) -> str:

@@ -131,7 +131,7 @@ def test_a_whole_rule_is_sent(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
         "consent": {"provider_id": "offline", "model_id": "offline:planner"},
         "existing": "run",
     }
-    assert "7 there already will be worked on" in capsys.readouterr().err
+    assert "7 files" in capsys.readouterr().err
 
 
 def test_what_is_passed_over_is_told(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
@@ -140,7 +140,7 @@ def test_what_is_passed_over_is_told(daemon: ScriptedDaemon, kbd: Kbd, capsys: C
 
     assert kbd("watch", "add", "/in", "do it") == 0
     told = capsys.readouterr().err
-    assert "3 there already" in told
+    assert "3 files" in told
     assert "--existing" in told
 
 
@@ -260,7 +260,7 @@ def test_a_watch_is_shown_in_full(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
     assert kbd("watch", "show", "invoices") == 0
     told = capsys.readouterr().out
     for words in (
-        "  files    *.csv !old*", "  results  /data/out", "12 files: 8 published, 2 failed",
+        "  files    *.csv !old*", "  results  /data/out", "12 (8 published, 2 failed)",
         "41   march.csv  2.0 KiB  failed: PROVIDER_UNAVAILABLE",
         "2026-01-02 03:05  a.csv  published  -> /data/out/summary.xlsx",
     ):  # fmt: skip
