@@ -2,8 +2,8 @@
 
 A thread of its own listens, through watchfiles. Where the system does not tell (network disks), or
 cannot (its limits are used up, a name is no text), the reason is kept, and listening is tried again
-after a pause; the folder is looked through more often meanwhile. Of a folder that is removed and
-made again the system tells nothing more: whoever sees that has to say `begin_anew`.
+after a pause; the folder is looked through more often meanwhile. Of a folder that takes the place
+of another one nothing is told: whoever sees that has to say `begin_anew`.
 """
 
 import os
@@ -131,6 +131,9 @@ class Hints:
                     break
                 news = {path for change, path in changes if change is not Change.deleted}
                 self._tell(news, len(changes))
+                if (Change.deleted, self._folder) in changes:
+                    # One that is made again at once may have the same inode, but nobody listens.
+                    return "the folder was removed"
         except FileNotFoundError:
             return "the folder is not there"
         except (RuntimeError, OSError) as error:

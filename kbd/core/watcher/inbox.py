@@ -25,7 +25,7 @@ from kbd.core.state import DaemonState, Watch, WatchStatus
 from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.hints import Hints
 from kbd.core.watcher.known import Known
-from kbd.core.watcher.lasting import record
+from kbd.core.watcher.lasting import LONGEST_PAUSE_S, must_stop, record
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.settling import Settling
 from kbd.core.watcher.taking import Unsettled, take
@@ -40,6 +40,9 @@ __all__ = ["Health", "Inbox"]
 
 _ROOT_S = 2.0
 """So often it is looked whether the folder is still the same one: nothing tells of that."""
+
+_REST = 10
+"""Between two scans at least so many times the time of one: a huge folder on a slow disk."""
 
 _TAKEN_AT_ONCE = 4
 """Copies at the same time: their syncs are done together by the disk."""
@@ -119,7 +122,8 @@ class Inbox:
         self._bell = Bell()
         self._looking, self._taking = CapacityLimiter(1), CapacityLimiter(_TAKEN_AT_ONCE)
         self._identity: tuple[int, int] | None = None
-        self._missing, self._trouble = "", ""
+        # Why the folder, folders below it, or files cannot be looked at or kept.
+        self._missing, self._unread, self._full = "", "", ""
         self._full_until_s = self._scan_at_s = self._landed_s = 0.0
         self._is_busy = False
 
@@ -145,7 +149,7 @@ class Inbox:
         if self._missing:
             return Health("missing", self._missing, 0)
         hints = self._hints
-        reason = self._trouble or hints.reason
+        reason = self._full or self._unread or hints.reason
         return Health("system" if hints.is_heard else "scan", reason, len(self._settling))
 
     def is_quiet(self) -> bool:
@@ -217,15 +221,15 @@ class Inbox:
         finally:
             self._is_busy = False
         if places is None:
-            self._note_scan(survey)
+            self._note_scan(survey, anyio.current_time() - now_s)
         now_s = anyio.current_time()
         for found in survey.fresh:
             self._settling.see(found, now_s)
 
-    def _note_scan(self, survey: _Survey) -> None:
+    def _note_scan(self, survey: _Survey, took_s: float) -> None:
         settings = self._settings
         every_s = settings.rescan_s if self._hints.is_heard else settings.poll_s
-        self._scan_at_s = anyio.current_time() + every_s
+        self._scan_at_s = anyio.current_time() + max(every_s, _REST * took_s)
         if survey.remembered is not None:
             self._known.keep_only(survey.remembered)
         trouble = ""
@@ -233,9 +237,9 @@ class Inbox:
             path, why = next(iter(survey.unread.items()))
             more = f", and {len(survey.unread) - 1} more" if len(survey.unread) > 1 else ""
             trouble = f"{path or 'the folder'} cannot be read: {why}{more}"
-        if trouble and trouble != self._trouble:
+        if trouble and trouble != self._unread:
             _log.warning("watch_folder_unread", watch=self._watch_id, reason=trouble)
-        self._trouble = trouble
+        self._unread = trouble
 
     def _survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> _Survey:
         """Find what looks otherwise than is known; blocking."""
@@ -277,18 +281,26 @@ class Inbox:
             except (Unsettled, NotFound):
                 self._put_off(found, self._quiet_s)
                 return
-            except LogPoisoned:
-                raise
             except DiskFull as error:
                 _log.error("watch_disk_full", watch=self._watch_id, reason=error.message)
-                self._trouble = error.message
+                self._full = error.message
                 self._full_until_s = anyio.current_time() + _FULL_S
                 self._put_off(found, _FULL_S)
                 return
+            except LogPoisoned:
+                raise
             except KbdError as error:
                 if error.retryable and self._put_off(found, self._quiet_s) <= _TRIES:
                     return
                 finding = self._failed(found, error)
+            except Exception as fault:
+                if must_stop(fault):
+                    raise
+                # A fault of ours with one file must not keep all others from landing.
+                _log.error("watch_file_failed_inside", watch=self._watch_id, exc_info=fault)
+                self._put_off(found, LONGEST_PAUSE_S)
+                return
+            self._full = ""
             await self._settle(found, finding)
 
     def _put_off(self, found: Found, pause_s: float) -> int:
@@ -323,7 +335,7 @@ class Inbox:
             Unsettled: It is not whole yet.
             KbdError: It cannot be taken.
         """
-        with Tree(self._folder) as tree:
+        with self._opened() as tree:
             now = tree.look(found.raw)
             if now is None or not _may_land(now):
                 return None
@@ -344,6 +356,13 @@ class Inbox:
                 signature=taken.signature,
                 gone=self._known.gone(watch, tree, now, taken),
             )
+
+    def _opened(self) -> Tree:
+        """Open the folder for a look at one file, whose fault it is not if that fails."""
+        try:
+            return Tree(self._folder)
+        except KbdError:
+            raise Unsettled from None
 
     def _failed(self, found: Found, error: KbdError) -> Land:
         return Land(

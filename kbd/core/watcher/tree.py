@@ -198,6 +198,9 @@ class Tree:
                             seen = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
                             continue
+                        except OSError as error:
+                            self._note(prefix.rstrip("/"), error)
+                            continue
                         name = entry.name
                         yield _found(prefix + name, seen, temporary=is_temporary(name))
             except OSError as error:
