@@ -128,6 +128,12 @@ class Keeper(Generic[S, C]):
         """What is durable. Read it; only the Keeper changes it, between two awaits of yours."""
         return self._state
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no command waits, or is being recorded."""
+        taken = self._taken
+        return not self._gathering.waiting and (taken.is_settled or not taken.waiting)
+
     def observe(self, observer: Observer) -> None:
         """Have an observer told of every event from now on."""
         self._observers.append(observer)

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from functools import partial
 
 import msgspec
@@ -113,17 +114,22 @@ class LogMethods:
             if events is not None:
                 marks[log_id] = events.seq
         for log_id, mark in marks.items():
-            async for batch in self._on(log_id, cursors, mark):
-                yield batch
+            async with aclosing(self._on(log_id, cursors, mark)) as batches:
+                async for batch in batches:
+                    yield batch
         yield Synced(marks)
         while True:
             # Taken before the look, so that what is recorded during it is not slept over.
             rings = benches.moved.rings
             quiet = True
             for log_id in benches.log_ids():
-                async for batch in self._on(log_id, cursors):
-                    quiet = False
-                    yield batch
+                # What is closed stays closed: nothing is recorded in it.
+                if benches.is_at_end(log_id, cursors.get(log_id, Seq(0))):
+                    continue
+                async with aclosing(self._on(log_id, cursors)) as batches:
+                    async for batch in batches:
+                        quiet = False
+                        yield batch
             if quiet:
                 await benches.moved.wait(rings)
 
@@ -135,10 +141,13 @@ class LogMethods:
         if events is None:
             return
         end = events.seq if mark is None else mark
+        history = _history(log_id, events, cursors.get(log_id, Seq(0)), end)
         try:
-            async for batch in _history(log_id, events, cursors.get(log_id, Seq(0)), end):
-                cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
-                yield batch
+            with events.followed():
+                async with aclosing(history) as batches:
+                    async for batch in batches:
+                        cursors[log_id] = Seq(batch.first_seq + len(batch.events) - 1)
+                        yield batch
         except Exception:
             # A log that is deleted while it is read ends there, like one that was deleted before.
             if await self._known(log_id) is not None:
@@ -176,12 +185,13 @@ async def _history(
 
 async def _one(log_id: str, events: EventWire, after: Seq) -> AsyncGenerator[Batch | Synced, None]:
     """Follow one log: history, one mark, then live."""
-    mark = events.seq
-    async for batch in _history(log_id, events, after, mark):
-        yield batch
-    yield Synced({log_id: mark})
-    async for last, rows in events.follow(mark):
-        yield Batch(log_id, last - len(rows) + 1, rows)
+    with events.followed():
+        mark = events.seq
+        async for batch in _history(log_id, events, after, mark):
+            yield batch
+        yield Synced({log_id: mark})
+        async for last, rows in events.follow(mark):
+            yield Batch(log_id, last - len(rows) + 1, rows)
 
 
 def _verified(found: Verification, segments: int) -> wire_daemon.LogVerified:

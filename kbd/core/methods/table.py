@@ -5,6 +5,7 @@ from kbd.core.methods.drafts import DraftMethods
 from kbd.core.methods.egress import EgressMethods
 from kbd.core.methods.files import FileMethods
 from kbd.core.methods.formats import FormatMethods
+from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.watches import WatchMethods
@@ -31,4 +32,4 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
         FormatMethods(shop),
     ):
         table.update(subject.table())
-    return table
+    return holding(shop.benches, table)

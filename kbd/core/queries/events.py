@@ -1,7 +1,8 @@
 """Events as clients see them: what is stored, unknown fields and all, encoded once for all."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -31,11 +32,26 @@ class EventWire:
         self._log_id, self._journal = log_id, journal
         self._encode = msgspec.json.Encoder().encode
         self._kept: OrderedDict[Seq, bytes] = OrderedDict()
+        self._followers = 0
 
     @property
     def seq(self) -> Seq:
         """The last durable event."""
         return self._journal.seq
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether somebody reads it on and on."""
+        return self._followers > 0
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Tell that somebody reads it on and on while inside, so that the log stays open."""
+        self._followers += 1
+        try:
+            yield
+        finally:
+            self._followers -= 1
 
     async def read(self, after: Seq, limit: int) -> tuple[bytes, ...]:
         """Return at most `limit` events after a number as JSON texts."""

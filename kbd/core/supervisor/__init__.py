@@ -1,9 +1,9 @@
 """What keeps workbenches open and runs under way.
 
 `parts` (what the daemon is assembled from), `opening` (a workbench's log to a live, recovered
-Bench), `benches` (all open workbenches and the daemon's own log), `projection` (what people
-look at follows the log), `desks` (what a run works with), `runs` (a task for each run, started by
-a recorded fact).
+Bench), `idle` (whether anybody uses it), `benches` (all open workbenches and the daemon's own log),
+`projection` (what people look at follows the log), `desks` (what a run works with), `runs` (a task
+for each run, started by a recorded fact).
 """
 
 from kbd.core.supervisor.benches import Benches

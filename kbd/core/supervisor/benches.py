@@ -18,6 +18,8 @@ from kbd.core.keeper import Keeper, Observer
 from kbd.core.paths import checked_id
 from kbd.core.queries import EventWire, notification
 from kbd.core.state import DaemonState
+from kbd.core.supervisor import idle
+from kbd.core.supervisor.idle import Opened
 from kbd.core.supervisor.opening import close_bench, open_bench, recover
 from kbd.core.supervisor.parts import Parts
 from kbd.core.supervisor.projection import Projection
@@ -31,19 +33,11 @@ __all__ = ["Benches"]
 _log = structlog.get_logger(__name__)
 
 
-class _Open:
-    """One open workbench with the tasks that serve it."""
-
-    def __init__(self, bench: Bench, log_id: WorkbenchId) -> None:
-        self.bench = bench
-        self.wire = EventWire(log_id, bench.keeper.journal)
-        self.scope = anyio.CancelScope()
-        self.loaded = bench.state.seq
-        self.closed = anyio.Event()
-
-
 class Benches:
     """Opens workbenches at first use, and closes them when the daemon stops.
+
+    When more are open than may be, those that nobody uses are closed earlier; whoever asks for one
+    of them gets it anew.
 
     Args:
         parts: What the daemon is assembled from.
@@ -65,9 +59,12 @@ class Benches:
         watch: Callable[[Bench], Observer],
     ) -> None:
         self._parts, self.daemon, self._tasks, self._watch = parts, daemon, tasks, watch
-        self._open: dict[WorkbenchId, _Open] = {}
+        self._open: dict[WorkbenchId, Opened] = {}
         self._opening: dict[WorkbenchId, anyio.Lock] = {}
         self._held: Counter[WorkbenchId] = Counter()
+        # The last events of those that were closed: nothing is recorded in them meanwhile.
+        self._ends: dict[WorkbenchId, Seq] = {}
+        self._is_tended = False
         self.daemon_wire = EventWire("daemon", daemon.journal)
         self.moved = Bell()
         daemon.observe(self._wake)
@@ -108,6 +105,14 @@ class Benches:
         if workbench_id == "daemon":
             return self.daemon_wire
         return (await self._opened(workbench_id)).wire
+
+    def is_at_end(self, log_id: str, seq: Seq) -> bool:
+        """Return whether a log is known to have nothing after a number; none is opened for it."""
+        if log_id == "daemon":
+            return self.daemon_wire.seq == seq
+        opened = self.opened(log_id)
+        end = opened.keeper.journal.seq if opened else self._ends.get(WorkbenchId(log_id))
+        return end == seq
 
     @contextlib.contextmanager
     def held(self, workbench_id: WorkbenchId) -> Iterator[None]:
@@ -158,6 +163,7 @@ class Benches:
         async with self._lock(opened.bench.id):
             await self.daemon.submit(DeleteWorkbench(opened.bench.id))
             await self._close(opened)
+            self._ends.pop(opened.bench.id, None)
             await run_sync(_remove, opened.bench.folders.root)
 
     async def recover_marked(self) -> None:
@@ -195,11 +201,19 @@ class Benches:
             for opened in tuple(self._open.values()):
                 await self._close(opened)
 
-    async def _opened(self, workbench_id: str) -> _Open:
+    async def _opened(self, workbench_id: str) -> Opened:
         checked = checked_id(workbench_id)
         known = self._open.get(checked)
-        if known is not None:
-            return known
+        if known is None:
+            known = await self._first(checked)
+        known.used_s = self._parts.clock.monotonic_s()
+        if len(self._open) > self._parts.settings.watch.open_workbenches and not self._is_tended:
+            self._is_tended = True
+            self._tasks.start_soon(self._tend)
+        return known
+
+    async def _first(self, checked: WorkbenchId) -> Opened:
+        """Open a workbench, unless somebody has just done so."""
         async with self._lock(checked):
             known = self._open.get(checked)
             if known is not None:
@@ -208,22 +222,23 @@ class Benches:
             if entry is None:
                 msg = f"there is no workbench {checked}"
                 raise NotFound(msg)
+            self._ends.pop(checked, None)
             # In the daemon's task group: a client that goes away must not leave half an opening.
-            opened: _Open = await self._tasks.start(self._serve, checked, entry.name)
+            opened: Opened = await self._tasks.start(self._serve, checked, entry.name)
             return opened
 
     def _lock(self, workbench_id: WorkbenchId) -> anyio.Lock:
         return self._opening.setdefault(workbench_id, anyio.Lock())
 
     async def _serve(
-        self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[_Open]
+        self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[Opened]
     ) -> None:
         """Open a workbench, recover it, and serve it until it is closed."""
         parts = self._parts
         bench = await open_bench(parts.home.workbench(workbench_id), parts.clock)
-        opened = _Open(bench, workbench_id)
+        opened = Opened(bench, workbench_id, parts.clock.monotonic_s())
         projection = Projection(bench)
-        bench.keeper.observe(lambda seq, record: self._tell(bench, seq, record))
+        bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
         bench.keeper.observe(projection.observe)
         bench.keeper.observe(self._watch(bench))
         if bench.damage is not None:
@@ -244,22 +259,58 @@ class Benches:
                         task_status.started(opened)
         finally:
             self._open.pop(workbench_id, None)
-            await close_bench(bench, opened.loaded)
-            opened.closed.set()
+            try:
+                await close_bench(bench, opened.loaded)
+            finally:
+                opened.closed.set()
         if failure is not None:
             raise failure
 
-    async def _close(self, opened: _Open) -> None:
+    async def _close(self, opened: Opened) -> None:
         opened.scope.cancel()
         await opened.closed.wait()
+
+    async def _tend(self) -> None:
+        """Close what nobody uses while more are open than may be."""
+        while len(self._open) > self._parts.settings.watch.open_workbenches:
+            if not await self.close_idle():
+                await anyio.sleep(idle.LOOK_S)
+        self._is_tended = False
+
+    async def close_idle(self) -> int:
+        """Close workbenches until no more are open than may be; return how many.
+
+        Those first that were not used for longest; those in use stay.
+        """
+        closed = 0
+        for opened in sorted(self._open.values(), key=lambda each: each.used_s):
+            if len(self._open) <= self._parts.settings.watch.open_workbenches:
+                break
+            if not self._is_idle(opened):
+                continue
+            async with self._lock(opened.bench.id):
+                if self._is_idle(opened):
+                    self._ends[opened.bench.id] = opened.bench.keeper.journal.seq
+                    # Whoever asks from here on waits for the lock, and opens it anew.
+                    del self._open[opened.bench.id]
+                    await self._close(opened)
+                    closed += 1
+        return closed
+
+    def _is_idle(self, opened: Opened) -> bool:
+        bench_id = opened.bench.id
+        is_open = self._open.get(bench_id) is opened
+        now_s = self._parts.clock.monotonic_s()
+        return is_open and bench_id not in self._held and opened.is_idle(now_s)
 
     def _wake(self, seq: Seq, record: Recorded) -> None:
         del seq, record
         self.moved.ring()
 
-    def _tell(self, bench: Bench, seq: Seq, record: Recorded) -> None:
+    def _tell(self, opened: Opened, seq: Seq, record: Recorded) -> None:
+        opened.used_s = self._parts.clock.monotonic_s()
         self._wake(seq, record)
-        told = notification(bench.state, seq, record)
+        told = notification(opened.bench.state, seq, record)
         if told is not None:
             self._parts.tell(told)
 

@@ -1,0 +1,144 @@
+"""Workbenches that nobody uses: closed when too many are open, and opened again as if never closed.
+
+Idle is idle at once here; the daemon waits a minute.
+"""
+
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kbd.core.bench import Bench
+from kbd.core.decisions import Record, SendMessage
+from kbd.core.methods.logs import LogMethods
+from kbd.core.server import Batch, Synced
+from kbd.core.settings import Settings, WatchSettings
+from kbd.core.supervisor import idle
+from kbd.events.base import FileVersion
+from kbd.events.drafts import EffectAborted, EffectIntended
+from kbd.types import FileName, Seq
+from supervised import Supervised, add, supervised
+
+pytestmark = pytest.mark.anyio
+
+A = FileName("a.txt")
+ONE = Settings(watch=WatchSettings(open_workbenches=1))
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a workbench be idle as soon as nothing is under way in it."""
+    monkeypatch.setattr(idle, "IDLE_S", 0.0)
+
+
+def _open(running: Supervised) -> list[str]:
+    return [bench.id for bench in running.benches.running()]
+
+
+async def test_what_is_in_use_is_not_closed(tmp_path: Path) -> None:
+    """Within its minute nothing is closed, however many are open."""
+    async with supervised(tmp_path / "h", ONE) as running:
+        for _ in range(3):
+            await running.bench(a__txt="x")
+        assert await running.benches.close_idle() == 0
+        assert len(_open(running)) == 3
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_the_least_recently_used_are_closed_and_open_again(tmp_path: Path) -> None:
+    """As many as are too many; what was acknowledged in one is there when it is asked for again."""
+    async with supervised(tmp_path / "h", Settings()) as running:
+        first, second, third = [await running.bench(a__txt="x") for _ in range(3)]
+        await running.benches.open(first.id)  # now the second is the one that nobody used
+    async with supervised(tmp_path / "h", ONE) as again:
+        with ExitStack() as held:
+            for bench in (first, second, third):
+                held.enter_context(again.benches.held(bench.id))
+            for bench in (second, third, first):
+                await (await again.benches.open(bench.id)).keeper.submit(SendMessage("u1", "hello"))
+            assert await again.benches.close_idle() == 0
+            assert len(_open(again)) == 3
+        await again.benches.close_idle()
+        assert _open(again) == [first.id]
+        assert not again.folders(second).open_mark.exists()
+
+        opened = await again.benches.open(second.id)
+        assert opened.state.said[0].text == "hello"
+        await opened.keeper.submit(SendMessage("u2", "again"))
+        assert [said.text for said in opened.state.said] == ["hello", "again"]
+
+
+async def test_what_is_under_way_keeps_a_workbench_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A publish, an edit, a copy, a follower, whoever holds it; when that is over it is closed."""
+    async with supervised(tmp_path / "h", ONE) as running:
+        benches = [await running.bench(a__txt="x") for _ in range(7)]
+        published, edited, copied, followed, held, *_ = benches
+        file = FileVersion(A, copied.state.files[A].blob, 1)
+        copying = EffectIntended("e1", "deliver", str(tmp_path), file)
+        await copied.keeper.submit(Record((copying,)))
+        monkeypatch.setattr(idle, "IDLE_S", 0.0)
+        async with published.publishing, edited.editing:
+            with (await running.benches.wire(followed.id)).followed():
+                with running.benches.held(held.id):
+                    assert await running.benches.close_idle() == 2
+                assert _open(running) == [bench.id for bench in benches[:5]]
+        await copied.keeper.submit(Record((EffectAborted("e1", "enough"),)))
+        await running.benches.close_idle()
+        assert len(_open(running)) == 1
+
+
+async def test_a_command_that_waits_is_recorded_first(tmp_path: Path) -> None:
+    """A Keeper with a command in hand is not idle."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench()
+        answered = anyio.Event()
+        assert bench.keeper.is_idle
+        bench.keeper.offer(SendMessage("u1", "hello"), lambda _: answered.set())
+        assert not bench.keeper.is_idle
+        await answered.wait()
+        await anyio.wait_all_tasks_blocked()
+        assert bench.keeper.is_idle
+
+
+async def _submit_often(running: Supervised, bench: Bench, times: int) -> None:
+    for number in range(times):
+        opened = await running.benches.open(bench.id)
+        await opened.keeper.submit(SendMessage(f"u{number}", f"{number}"))
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_who_asks_while_it_closes_gets_it_anew(tmp_path: Path) -> None:
+    """Closed over and over under everybody's hands: every message is acknowledged, and is there."""
+    async with supervised(tmp_path / "h", ONE) as running:
+        benches = [await running.bench() for _ in range(3)]
+        async with anyio.create_task_group() as tasks:
+            for bench in benches:
+                tasks.start_soon(_submit_often, running, bench, 10)
+        for bench in benches:
+            opened = await running.benches.open(bench.id)
+            assert [said.text for said in opened.state.said] == [str(n) for n in range(10)]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_who_follows_all_logs_misses_nothing_and_opens_nothing(tmp_path: Path) -> None:
+    """What is recorded in one that was closed is told; the others stay closed."""
+    async with supervised(tmp_path / "h", ONE) as running:
+        quiet, busy = await running.bench(a__txt="x"), await running.bench(a__txt="x")
+        cursors = {"daemon": running.benches.daemon_wire.seq, quiet.id: Seq(2), busy.id: Seq(2)}
+        async with aclosing(await LogMethods(running.shop).follow("*", cursors)) as stream:
+            assert isinstance(await anext(stream), Synced)
+            await running.benches.close_idle()
+            with anyio.fail_after(10):
+                while len(_open(running)) > 1:
+                    await anyio.lowlevel.checkpoint()
+            stays, closed = (quiet, busy) if quiet.id in _open(running) else (busy, quiet)
+            for bench in (stays, closed):
+                assert closed.id not in _open(running)
+                with running.benches.held(bench.id):
+                    await add(await running.benches.open(bench.id), "b.txt", "y")
+                told = await anext(stream)
+                assert isinstance(told, Batch)
+                assert (told.workbench_id, told.first_seq) == (bench.id, 3)
