@@ -77,7 +77,7 @@ TEMPLATES = {
     "LandingsRetried": "watch {watch}: {landings} taken up again",
     "LandingsDismissed": "watch {watch}: {landings} dismissed",
     "WatchCommandEnded": "watch {watch}: command for {landings} ended{exit}",
-    "FilesWritten": "to be written by kbd, so no reason for a run: {written} into {folder}",
+    "FilesWritten": "kbd writes {written} into {folder}: no reason for a run",
     "LogRepaired": "torn end of {segment} cut off at byte {offset}, kept as {kept_as}",
 }
 """By the event's type; in braces a field of its data, or one of `DERIVED`."""

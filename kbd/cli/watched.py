@@ -1,6 +1,7 @@
 """Watched folders for people: a list, one in full, what failed, what would run."""
 
 import shlex
+import textwrap
 from typing import Any
 
 from kbd.cli.terminal import line, moment, size, table
@@ -11,7 +12,12 @@ RECENT = 10
 """How many outcomes are shown; all are in `kbd log daemon`."""
 
 LISTED = 20
-"""How many runs, and files that come to none, are shown of a trial; all are in its JSON."""
+"""How many files, or runs, of one kind are shown; all are in the JSON."""
+
+WIDTH = 80
+"""Columns of a terminal."""
+
+_SETTLE = ("--retry", "--dismiss")
 
 
 def list_text(watches: list[dict[str, Any]]) -> str:
@@ -49,25 +55,42 @@ def watch_text(watch: dict[str, Any]) -> str:
 
 
 def failed_text(found: dict[str, Any]) -> str:
-    """Return what failed, why and what helps, and which watches stand still."""
-    parts: list[str] = []
+    """Return what failed, why and what helps, and which watches stand still.
+
+    Files that failed together, or of one watch for the same reason, are told together.
+    """
+    groups: dict[tuple[object, ...], list[dict[str, Any]]] = {}
     for row in found["failed"]:
-        where = f"{line(row['path'], 80)} ({size(row['size_bytes'])})"
-        landed = f"landed {moment(row['landed_at'])} in {line(row['watch_name'], 32)}"
-        code = f"{row['code']}: " if "code" in row else ""
-        parts += [
-            f"{row['landing_id']}  {where}, {landed}",
-            f"    {code}{line(row.get('message', ''), 400)}",
-            *(f"    - {line(action)}" for action in row["actions"]),
-        ]
+        alike = (row["watch_id"], row.get("code"), row.get("message"), row.get("workbench_id"))
+        groups.setdefault(alike, []).append(row)
+    parts = [text for group in groups.values() for text in _failed_lines(group)]
     for watch in found["suspended"]:
         named = f"{line(watch['name'], 32)} ({watch['watch_id']})"
         parts += [
             f"{named} is {watch['status']} and starts no runs",
-            f"    {line(watch.get('reason', ''), 400)}",
+            _wrapped(watch.get("reason", ""), "    "),
             f"    - kbd watch resume {watch['watch_id']}",
         ]
     return "\n".join(parts) or "Nothing failed."
+
+
+def _failed_lines(group: list[dict[str, Any]]) -> list[str]:
+    first, watch_id = group[0], group[0]["watch_id"]
+    parts = [
+        f"{row['landing_id']}  {line(row['path'], 60)} ({size(row['size_bytes'])}), "
+        f"landed {moment(row['landed_at'])} in {line(row['watch_name'], 32)}"
+        for row in group[:LISTED]
+    ]
+    parts += _more(len(group) - LISTED)
+    code = f"{first['code']}: " if "code" in first else ""
+    parts.append(_wrapped(f"{code}{first.get('message', '')}", "    "))
+    actions = first["actions"]
+    if len(group) > 1:
+        # What is about one of them is told for all of them.
+        actions = [each for each in actions if not each.endswith(f" {first['landing_id']}")]
+        numbers = ",".join(str(row["landing_id"]) for row in group[:LISTED])
+        actions += [f"kbd watch failed {watch_id} {do} {numbers}" for do in _SETTLE]
+    return [*parts, *(f"    - {line(action)}" for action in actions)]
 
 
 def test_text(tested: dict[str, Any]) -> str:
@@ -83,7 +106,7 @@ def test_text(tested: dict[str, Any]) -> str:
         left = sum(n for verdict, n in tested["counts"].items() if verdict != "run")
         parts += ["", table(("comes to no run", "because", ""), rows[:LISTED])]
         parts += _more(left - LISTED)
-    parts += [f"  ! {line(problem, 400)}" for problem in tested["problems"]]
+    parts += [_wrapped(problem, "  ! ") for problem in tested["problems"]]
     return "\n".join([*parts, "Nothing was done."])
 
 
@@ -92,7 +115,8 @@ def _rule_lines(watch: dict[str, Any]) -> list[str]:
     noticed = {"system": "", "scan": " (looked through again and again)", "missing": " (missing)"}
     each = f"one for all that land within {rule['quiet_s']:g} s"
     results = "wait for review" if rule["publish"] == "review" else "are published by the run"
-    then = "is put aside" if failure["then"] == "park" else "is put aside, and the watch paused"
+    again = f"tried again: {failure['retries']}, from {failure['wait_s']:g} s on; then "
+    again, pauses = again if failure["retries"] else "", failure["then"] == "pause"
     consent = rule.get("consent")
     told = {
         "folder": rule["folder"] + noticed[watch["hints"]],
@@ -102,16 +126,15 @@ def _rule_lines(watch: dict[str, Any]) -> list[str]:
         "runs": "one a file" if rule["mode"] == "file" else each,
         "changes": results,
         "results": rule.get("deliver_to", "stay in the workbench"),
-        "limits": f"{limits['runs_per_hour']} runs an hour, {limits['runs_per_path_hour']} a path, "
-        f"chains of {limits['chain_depth']} rules",
-        "failure": f"is tried again {failure['retries']} times, from {failure['wait_s']:g} s on; "
-        f"then it {then}",
+        "limits": f"runs an hour: {limits['runs_per_hour']}, of one path: "
+        f"{limits['runs_per_path_hour']}; rules in a chain: {limits['chain_depth']}",
+        "failure": f"{again}put aside{', and the watch paused' if pauses else ''}",
         "command": shlex.join(rule["on_outcome"]) or "none",
         "consent": f"what lands may go to {consent['model_id']}" if consent else "none",
         "status": _status(watch),
         "landed": f"{watch['landed']}{_counts(watch['outcomes'])}",
     }
-    return [f"  {name:<8} {line(text)}" for name, text in told.items()]
+    return [_wrapped(text, f"  {name:<8} ") for name, text in told.items()]
 
 
 def _status(watch: dict[str, Any]) -> str:
@@ -143,6 +166,18 @@ def _paths(paths: list[str]) -> str:
     """Return the first of several paths, and how many there are."""
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     return f"{line(paths[0], 60)}{more}" if paths else ""
+
+
+def _wrapped(text: str, begin: str) -> str:
+    """Return a text in lines of at most 80 columns, all but the first indented like the first."""
+    return textwrap.fill(
+        line(text, 1000),
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent=" " * len(begin),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _more(count: int) -> list[str]:

@@ -5,7 +5,14 @@ from typing import Literal, assert_never, cast
 import msgspec
 
 from kbd.core.state import Ended, Landing, LandingStage, Watch, WatchStatus
-from kbd.errors import EgressConsentRequired, ProviderNotConfigured
+from kbd.errors import (
+    DiskFull,
+    EgressConsentRequired,
+    FileReadFailed,
+    FileWriteFailed,
+    ProviderNotConfigured,
+    SandboxViolation,
+)
 from kbd.events.shown import shown_time
 from kbd.events.watches import WatchRule
 from kbd.requests import watches as wire
@@ -143,17 +150,22 @@ def _outcome(ended: Ended) -> wire.OutcomeRow:
 
 
 def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
-    """Return the commands that help, the likeliest first."""
-    named = watch.watch_id
-    first: tuple[str, ...] = ()
-    if landing.code == EgressConsentRequired.code:
-        first = (f"kbd watch resume {named} --consent",)
-    elif landing.code == ProviderNotConfigured.code:
-        first = ("kbd doctor",)
-    elif landing.run_id:
-        first = (f"kbd review {landing.workbench_id}", f"kbd log {landing.workbench_id}")
-    return (
-        *first,
-        f"kbd watch failed {named} --retry {landing.landing_id}",
-        f"kbd watch failed {named} --dismiss {landing.landing_id}",
-    )
+    """Return what helps, the likeliest first."""
+    named, bench = watch.watch_id, landing.workbench_id
+    match landing.code:
+        case EgressConsentRequired.code:
+            first = [f"kbd watch resume {named} --consent"]
+        case ProviderNotConfigured.code:
+            first = ["kbd doctor"]
+        case SandboxViolation.code if not landing.run_id:
+            first = ["rename the file: under its new name it lands anew"]
+        case FileReadFailed.code if not landing.run_id:
+            first = ["let kbd read the file"]
+        case FileWriteFailed.code | DiskFull.code if watch.rule.deliver_to:
+            first = [f"see to it that {watch.rule.deliver_to} is there and has room"]
+        case _:
+            first = []
+    ran = [f"kbd log {bench}", f"kbd review {bench}"] if landing.run_id else []
+    itself = f"kbd watch failed {named}"
+    number = landing.landing_id
+    return (*first, *ran, f"{itself} --retry {number}", f"{itself} --dismiss {number}")
