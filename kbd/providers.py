@@ -15,6 +15,7 @@ from kbd.messages import Message, ToolCall, Usage
 from kbd.types import Phase
 
 __all__ = [
+    "DECLINED",
     "Access",
     "Emit",
     "ModelInfo",
@@ -73,14 +74,19 @@ class ModelRequest(msgspec.Struct, frozen=True):
     max_output_tokens: int | None = None
 
 
+DECLINED = frozenset({"declined", "refusal", "content_filter"})
+"""Finish reasons by which a model says that it did not do what it was asked to."""
+
+
 class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """A complete turn.
 
     Args:
         text: What the model said.
         tool_calls: What it asks for; arguments are the text it wrote, well-formed or not.
-        finish_reason: As the provider gave it. A reply without one is never returned: it was cut
-            short, and `complete` raises ProviderUnavailable.
+        finish_reason: As the provider gave it; one of `DECLINED` if the model did not do what it
+            was asked. A reply without one is never returned: it was cut short, and `complete`
+            raises ProviderUnavailable.
         usage: What it consumed; estimated from the text where the provider does not say.
         usage_is_estimate: Whether `usage` was estimated.
     """

@@ -42,6 +42,7 @@ from kbd.events.runs import (
     ToolRefused,
     ToolReturned,
 )
+from kbd.providers import DECLINED
 from kbd.types import CallId, Seq
 
 __all__ = ["RUN_FOLDS"]
@@ -145,9 +146,11 @@ def _close_item(run: Run, number: int) -> Item | None:
 
 def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemCompleted = record.data
-    item = _close_item(state.run(record.run), data.item)
+    run = state.run(record.run)
+    declined = bool(run.chain.turns) and run.chain.turns[-1].finish_reason in DECLINED
+    item = _close_item(run, data.item)
     if item is not None:
-        item.state, item.answer = ItemState.DONE, data.text
+        item.state, item.answer, item.declined = ItemState.DONE, data.text, declined
 
 
 def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -194,7 +197,7 @@ def _asked_model(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelReplied = record.data
     run = state.run(record.run)
-    run.chain.turns.append(Turn(data.text, data.calls))
+    run.chain.turns.append(Turn(data.text, data.calls, finish_reason=data.finish_reason))
     # The chain goes on, so what stopped the run before was no dead end of it.
     run.dead_end = ""
     run.call_ids.update(call.id for call in data.calls)

@@ -68,6 +68,7 @@ class Item(msgspec.Struct):
         reason: Why the last of them did.
         code: The code of that error.
         answer: The model's final text for it.
+        declined: Whether that says that the model did not do it.
     """
 
     text: str
@@ -76,6 +77,7 @@ class Item(msgspec.Struct):
     reason: str = ""
     code: str = ""
     answer: str = ""
+    declined: bool = False
 
 
 class Plan(msgspec.Struct):
@@ -96,12 +98,14 @@ class Turn(msgspec.Struct):
         calls: What it asked for, in order.
         entries: The tool log's number of each call that started.
         results: What the model sees of each call that ended or was refused.
+        finish_reason: Why it ended, as the provider gave it.
     """
 
     text: str
     calls: tuple[ReplyCall, ...] = ()
     entries: dict[CallId, int] = {}
     results: dict[CallId, str] = {}
+    finish_reason: str = "stop"
 
     def open_calls(self) -> tuple[ReplyCall, ...]:
         """Return the calls that have no result yet, in order."""

@@ -67,9 +67,9 @@ def job_run(state: WorkbenchState) -> Run | None:
 
 
 def failed_items(run: Run) -> list[Item]:
-    """Return the items that failed for good."""
+    """Return the items that failed for good, or of which the model says that it did not do them."""
     items = run.plan.items if run.plan else []
-    return [item for item in items if item.state is ItemState.FAILED]
+    return [item for item in items if item.state is ItemState.FAILED or item.declined]
 
 
 def is_own_draft(state: WorkbenchState, run: Run) -> bool:

@@ -35,7 +35,7 @@ from kbd.types import RunId, WatchId
 __all__ = ["Unattended"]
 
 _SAID_CHARACTERS = 300
-"""How much of a summary is told with an outcome; all of it is in the workbench."""
+"""How much of what a model said is told with an outcome; all of it is in the workbench."""
 
 _STARTS = 2
 """A run that was interrupted although the daemon goes on is resumed once."""
@@ -58,18 +58,19 @@ class Unattended:
         """Bring a job to its outcome, from wherever it stopped: there is one run of it.
 
         While the daemon stops it waits to be cancelled: what is left is done after the next start.
+
+        Raises:
+            LogPoisoned: The disk failed, and the daemon must stop.
         """
         try:
             with self._benches.held(job.workbench_id):
                 return await self._carry_out(job)
         except LogPoisoned:
-            # The daemon ends with its disk; whatever came of the job, nobody could record it.
-            await anyio.sleep_forever()
+            raise
         except KbdError as error:
             if self._runs.is_stopping:
                 await anyio.sleep_forever()
             return self._failed(job, error)
-        raise AssertionError
 
     async def notify(
         self, watch_id: WatchId, rule: WatchRule, ended: Ended
@@ -142,7 +143,7 @@ class Unattended:
             if run.discarded:
                 raise UserCanceled("a person discarded the draft of the run", retryable=False)
             if bench.state.draft is None:
-                return Result("unchanged", run_id, message=_said(run))
+                return Result("unchanged", run_id, message=_beginning(run.summary or ""))
             if job.rule.publish == "review":
                 return Result("review", run_id)
             await self._publish(bench, run)
@@ -212,15 +213,17 @@ def _check_items(bench: Bench, run: Run) -> None:
     if failed and run.plan is not None:
         count = f"{len(failed)} of {len(run.plan.items)} items failed"
         left = _left(bench) if bench.state.draft is not None else ""
-        failure = error_with_code(failed[0].code, f"{count}: {failed[0].reason}{left}")
+        reason = failed[0].reason if not failed[0].declined else _beginning(failed[0].answer)
+        code = failed[0].code if not failed[0].declined else ValidationFailed.code
+        failure = error_with_code(code, f"{count}: {reason}{left}")
         failure.retryable = False
         raise failure
 
 
-def _said(run: Run) -> str:
-    """Return how a run's summary begins: why there was nothing to do, or was nothing done."""
-    said = " ".join((run.summary or "").split())
-    return said if len(said) <= _SAID_CHARACTERS else f"{said[: _SAID_CHARACTERS - 1]}…"
+def _beginning(said: str) -> str:
+    """Return how a text of a model begins, on one line."""
+    line = " ".join(said.split())
+    return line if len(line) <= _SAID_CHARACTERS else f"{line[: _SAID_CHARACTERS - 1]}…"
 
 
 def _left(bench: Bench) -> str:

@@ -21,7 +21,7 @@ from kbd_offline.names import split_suffix
 from kbd_offline.sheets import Sheet, fill_sheet, fitted_widths
 from kbd_offline.steps import steps
 
-__all__ = ["implement"]
+__all__ = ["implement", "is_declined"]
 
 _BOOK = ".xlsx"
 _SHEET = "Sheet1"
@@ -53,6 +53,11 @@ def implement(conversation: Conversation) -> str:
                 return explained(intent)
     except CallFailedError as failed:
         raise ValidationFailed(f"A tool refused: {failed}") from None
+
+
+def is_declined(conversation: Conversation) -> bool:
+    """Tell whether the plan is that nothing is done."""
+    return isinstance(found_in(conversation.block("plan")), Declined)
 
 
 def _split(conversation: Conversation, intent: Split, number: int) -> str:

@@ -15,7 +15,7 @@ from kbd.providers import (
 )
 from kbd.types import Phase
 from kbd_offline.conversation import Conversation, PendingError
-from kbd_offline.implement import implement
+from kbd_offline.implement import implement, is_declined
 from kbd_offline.planning import plan, summary
 from kbd_offline.research import research
 
@@ -49,12 +49,14 @@ class OfflineProvider(Provider):
         if request.model != MODEL:
             raise ValidationFailed(f"The offline provider has one model, {MODEL}.")
         try:
-            text = _phase(request.phase)(Conversation(request))
+            conversation = Conversation(request)
+            text = _phase(request.phase)(conversation)
         except PendingError as pending:
             return ModelReply(tool_calls=pending.calls, finish_reason="tool_calls")
         for line in text.splitlines(keepends=True):
             emit(line)
-        return ModelReply(text=text)
+        declines = request.phase is Phase.IMPLEMENT and is_declined(conversation)
+        return ModelReply(text=text, finish_reason="declined" if declines else "stop")
 
 
 def _phase(phase: Phase) -> Callable[[Conversation], str]:
