@@ -6,6 +6,7 @@ there. What goes wrong with the folder or the disk is told in the health, and tr
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeVar
 
@@ -43,6 +44,10 @@ _ROOT_S = 2.0
 
 _REST = 10
 """Between two scans at least so many times the time of one: a huge folder on a slow disk."""
+
+_BREATH, _BREATH_S = 100, 0.0002
+"""After so many entries a scan stands back: with four at once the event loop waits for 5 ms then
+(99th percentile) instead of 20, and 100,000 entries take a quarter of a second longer."""
 
 _TAKEN_AT_ONCE = 4
 """Copies at the same time: their syncs are done together by the disk."""
@@ -247,9 +252,11 @@ class Inbox:
         remembered: set[str] = set()
         with Tree(self._folder) as tree:
             for place in [""] if places is None else places:
-                for found in tree.walk(place):
+                for count, found in enumerate(tree.walk(place), 1):
                     if stop.is_set():
                         return _Survey(fresh, None, {})
+                    if count % _BREATH == 0:
+                        time.sleep(_BREATH_S)
                     if self._known.knows(watch, found):
                         if self._known.is_remembered(found.path):
                             remembered.add(found.path)
