@@ -33,8 +33,8 @@ from kbd.types import WatchId
 __all__ = ["QUIET_S", "RESCAN_S", "WATCH"]
 
 WATCH = WatchId("00000000000000aa")
-QUIET_S = 0.3
-RESCAN_S = 2.0
+QUIET_S = 0.2
+RESCAN_S = 0.6
 
 
 def _tell(told: Path, job: Job) -> None:

@@ -5,8 +5,12 @@ import sys
 
 import pytest
 
-HEAVY = ("charset_normalizer", "duckdb", "httpx2", "lxml", "openai", "openpyxl", "python_calamine")
-"""Some need half a second each: workers and the first connection to a provider load them."""
+HEAVY = (
+    "charset_normalizer", "duckdb", "httpx2", "lxml", "openai", "openpyxl", "python_calamine",
+    "watchfiles",
+)  # fmt: skip
+"""Some need half a second each: workers, the first connection to a provider and the first watched
+folder load them."""
 
 NEEDLESS = ("attr", "email", "rich", "tomllib", "zipfile")
 """Of what starts by itself: rich with attr, for tracebacks that are not shown; what the standard

@@ -5,7 +5,7 @@ A copy is durable before its landing is recorded, so for a moment nothing says t
 """
 
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from kbd.events.blobs import BlobStore
 
-__all__ = ["Copies", "remove_strange"]
+__all__ = ["Copies", "remove_folders", "strange_folders"]
 
 
 class Copies:
@@ -70,8 +70,12 @@ class Copies:
                 path.unlink(missing_ok=True)
 
 
-def remove_strange(landings: Path, known: AbstractSet[str]) -> None:
-    """Remove what lies beside the folders of known watches: a removed watch left it. Blocking."""
-    for path in landings.glob("*"):
-        if path.name not in known:
-            shutil.rmtree(path, ignore_errors=True)
+def strange_folders(landings: Path, known: AbstractSet[str]) -> tuple[Path, ...]:
+    """Return what lies beside the folders of known watches. Blocking."""
+    return tuple(path for path in landings.glob("*") if path.name not in known)
+
+
+def remove_folders(folders: Iterable[Path]) -> None:
+    """Remove folders of copies. Blocking."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

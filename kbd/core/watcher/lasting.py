@@ -52,6 +52,13 @@ async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
             if must_stop(fault):
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=fault)
+        except BaseExceptionGroup as mixed:
+            # Of several tasks some failed and others were cancelled: that is a stop all the same.
+            cancelled = mixed.subgroup(anyio.get_cancelled_exc_class())
+            if cancelled is None or must_stop(mixed):
+                raise
+            _log.error("watcher_failed_inside", part=what, exc_info=mixed)
+            raise cancelled from None
         if anyio.current_time() - began_s > LONGEST_PAUSE_S:
             pauses = _pauses()
         await anyio.sleep(next(pauses))

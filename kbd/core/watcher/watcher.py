@@ -19,7 +19,7 @@ from kbd.core.paths import Home
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, Watch, WatchStatus
 from kbd.core.watcher.commands import Commands
-from kbd.core.watcher.copies import Copies, remove_strange
+from kbd.core.watcher.copies import Copies, remove_folders, strange_folders
 from kbd.core.watcher.inbox import Health, Inbox
 from kbd.core.watcher.lasting import keep_up
 from kbd.core.watcher.starting import Starter
@@ -90,8 +90,7 @@ class Watcher:
         Raises:
             LogPoisoned: The disk failed (in a group).
         """
-        # Before anything lands: a folder that nobody knows may be that of a new watch later.
-        await run_sync(remove_strange, self._home.landings, frozenset(self._watches))
+        await self._remove_left()
         self._unswept.update(dict.fromkeys(self._watches))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(keep_up, "starter", self._starter.run)
@@ -132,9 +131,10 @@ class Watcher:
             self._changed.ring()
 
     async def _look_into(self, watch_id: WatchId) -> None:
-        watch = self._watches[watch_id]
+        if watch_id not in self._watches:
+            return
         inbox = Inbox(
-            watch.watch_id,
+            watch_id,
             self._keeper,
             self._copies_of(watch_id),
             self._settings.watch,
@@ -149,6 +149,22 @@ class Watcher:
     @property
     def _watches(self) -> dict[WatchId, Watch]:
         return self._keeper.state.watching.watches
+
+    async def _remove_left(self) -> None:
+        """Remove the copies of watches that were removed when the daemon died; before any lands."""
+        known = frozenset(self._watches)
+        strange = await run_sync(strange_folders, self._home.landings, known)
+        if not strange:
+            return
+        removed: set[str] = set()
+
+        def note(_seq: int, record: Recorded) -> None:
+            if isinstance(record.data, WatchRemoved):
+                removed.add(record.data.watch_id)
+
+        # Only what the log says was removed: a folder that it does not know is somebody's.
+        await self._keeper.journal.replay(note, Seq(0))
+        await run_sync(remove_folders, [path for path in strange if path.name in removed])
 
     async def _sweep(self) -> None:
         """Sweep the copies that no landing needs, wherever one may have come to its end."""

@@ -122,6 +122,15 @@ async def test_a_connection_is_told_of_what_it_has_named(short_dir: Path) -> Non
     await until(lambda: not served.hub._listeners)
 
 
+async def test_who_names_the_daemons_own_log_is_told_of_it(short_dir: Path) -> None:
+    """What lands in watched folders is told under its name."""
+    async with serving(short_dir) as served, connected(served) as client:
+        await client.ask("EventsUnsubscribe", workbench_id="daemon")
+        assert (await client.line())["result"] == {"unsubscribed": False}
+        served.hub.announce(WorkshopPhaseStarted(workbench_id="daemon", phase=Phase.PLAN))
+        assert (await client.line())["params"] == {"workbench_id": "daemon", "phase": "plan"}
+
+
 async def test_fifty_clients_one_of_them_stalled(short_dir: Path) -> None:
     """The others get every event; the stalled one is dropped with its cursor and loses nothing."""
     total = 6000
