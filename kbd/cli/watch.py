@@ -19,7 +19,7 @@ ACTIONS = ("add", "list", "show", "pause", "resume", "rm", "failed", "test")
 
 EPILOG = """\
 examples:
-  kbd watch add inbox "total Amount by Shop" --pattern '*.csv' \\
+  kbd watch add inbox "total Amount by Shop" --pattern 'sales*' \\
       --publish auto --deliver-to outbox       prints the new watch's id
   kbd watch test inbox                         what would run; nothing is done
   kbd watch list
