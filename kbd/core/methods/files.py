@@ -1,5 +1,6 @@
 """Methods about the files of a workbench."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -11,10 +12,11 @@ from kbd.core.decisions import AddFiles, RemoveFiles
 from kbd.core.draft.names import file_name
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.listings import file_rows
-from kbd.core.review import extract_files
+from kbd.core.review import extract_files, note_written
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.state import folded_name
+from kbd.core.state import WorkbenchState, folded_name
 from kbd.errors import DiskFull, KbdError
+from kbd.events.base import FileVersion
 from kbd.events.workbenches import FileAdded, FileRemoved
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
@@ -85,16 +87,16 @@ class FileMethods:
     async def extract(
         self, request: wire.WorkbenchFilesExtract, session: Session
     ) -> wire.FilesExtracted:
-        """Copy published files to a folder of the user's."""
+        """Copy published files to a folder of the user's; a watch there starts nothing for them."""
         del session
         bench = await self._shop.bench(request.workbench_id)
-        paths = request.workbench_paths
-        results = await extract_files(
-            bench,
-            self._parts.clock,
-            request.destination_dir,
-            None if isinstance(paths, msgspec.UnsetType) else paths,
-        )
+        given = request.workbench_paths
+        paths = None if isinstance(given, msgspec.UnsetType) else given
+        directory = request.destination_dir
+        if Path(directory).is_absolute():
+            files = _published(bench.state, paths)
+            await note_written(self._shop.benches.daemon, directory, files)
+        results = await extract_files(bench, self._parts.clock, directory, paths)
         return wire.FilesExtracted(extract_results=results)
 
     async def _record_added(self, bench: Bench, copied: tuple[FileAdded, ...]) -> set[FileName]:
@@ -142,6 +144,19 @@ class FileMethods:
         added = FileAdded(name, blob, size_bytes, source_path, modified_at_us)
         result = wire.AddResult(source_path=source_path, file_name=name, status="added")
         return result, added
+
+
+def _published(state: WorkbenchState, paths: tuple[str, ...] | None) -> list[FileVersion]:
+    """Return the published files among some, or all."""
+    names = set(state.files)
+    if paths is not None:
+        wanted: set[FileName] = set()
+        for path in paths:
+            with suppress(KbdError):
+                wanted.add(file_name(path))
+        names &= wanted
+    entries = ((name, state.files[name]) for name in sorted(names))
+    return [FileVersion(name, entry.blob, entry.size_bytes) for name, entry in entries]
 
 
 def _skipped(source_path: str, file_name: str, reason: str) -> wire.AddResult:
