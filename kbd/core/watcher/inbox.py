@@ -162,8 +162,9 @@ class Inbox:
 
         A file that somebody holds open for writing without writing does not count.
         """
-        busy = self._is_busy or self._all_is_new or bool(self._news)
-        return not busy and self.quiet_at_s <= anyio.current_time()
+        # From a folder that is not there nothing comes: what waits does not wait for it.
+        news = not self._missing and (self._all_is_new or bool(self._news))
+        return not self._is_busy and not news and self.quiet_at_s <= anyio.current_time()
 
     @property
     def quiet_at_s(self) -> float:

@@ -112,6 +112,24 @@ async def test_what_lands_runs_and_its_copy_goes_with_the_outcome(tmp_path: Path
         assert sorted(each.watch_id for each in ended) == [FIRST, SECOND]
 
 
+async def test_a_batch_is_whole_though_its_folder_has_gone(tmp_path: Path) -> None:
+    """What landed before is one run; nothing more can come."""
+    async with daemon_log(tmp_path / "home") as log:
+        rule = WatchRule("one", str(tmp_path / "gone"), "work", mode="batch", quiet_s=0.05)
+        await log.add(FIRST, rule)
+        await log.land(FIRST, "a", "b")
+        for path in ("a", "b"):
+            (landing,) = (x for x in log.watch(FIRST).landings.values() if x.path == path)
+            copy = log.home.landed(WatchId(FIRST)) / landing.sha256[:2] / landing.sha256
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(path)
+        async with watching(log, tmp_path) as at_work:
+            await at_work.until(lambda: not log.watch(FIRST).landings)
+
+        assert at_work.read == ["a", "b"]
+        assert len(await log.recorded(WatchRunFinished)) == 1
+
+
 async def test_files_land_in_a_watch_that_is_paused(tmp_path: Path) -> None:
     """They are recorded, wait with their copies, and run when it is resumed."""
     async with daemon_log(tmp_path / "home") as log, watching(log, tmp_path) as at_work:
