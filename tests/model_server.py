@@ -1,4 +1,4 @@
-"""A server of chat completions on 127.0.0.1 that plays a model from a function."""
+"""A server of chat completions on this machine that plays a model from a function."""
 
 import json
 import threading
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["ModelServer", "call", "calls", "model_server", "phase_of", "text", "turn_of"]
+__all__ = ["ModelServer", "call", "calls", "failure", "model_server", "phase_of", "text", "turn_of"]
 
 Reply = dict[str, Any]
 Play = Callable[[dict[str, Any]], Reply]
@@ -39,6 +39,11 @@ def phase_of(body: dict[str, Any]) -> str:
     return "research" if names else "no tools"
 
 
+def failure(status: int) -> Reply:
+    """Return an HTTP status in the place of a turn."""
+    return {"status": status}
+
+
 def turn_of(body: dict[str, Any]) -> int:
     """Tell how many turns the model has answered in this chain."""
     return sum(message["role"] == "assistant" for message in body["messages"])
@@ -52,7 +57,7 @@ class ModelServer:
         requests: The bodies received, in order.
     """
 
-    def __init__(self, play: Play, port: int = 0) -> None:
+    def __init__(self, play: Play, port: int = 0, host: str = "127.0.0.1") -> None:
         self.requests: list[dict[str, Any]] = []
         script = self
 
@@ -63,7 +68,10 @@ class ModelServer:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 script.requests.append(body)
                 reply = play(body)
-                self.send_response(200)
+                self.send_response(reply.get("status", 200))
+                if "status" in reply:
+                    self.end_headers()
+                    return
                 self.send_header("content-type", "text/event-stream")
                 self.end_headers()
                 for piece in _stream(reply):
@@ -73,8 +81,8 @@ class ModelServer:
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - theirs, too
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._server = ThreadingHTTPServer((host, port), Handler)
+        self.base_url = f"http://{host}:{self._server.server_address[1]}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
     def start(self) -> None:
@@ -115,9 +123,9 @@ def _chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str,
 
 
 @contextmanager
-def model_server(play: Play, port: int = 0) -> Iterator[ModelServer]:
+def model_server(play: Play, port: int = 0, host: str = "127.0.0.1") -> Iterator[ModelServer]:
     """Serve a script until the block is left, on a port of its own or a given one."""
-    server = ModelServer(play, port)
+    server = ModelServer(play, port, host)
     server.start()
     try:
         yield server
