@@ -13,6 +13,7 @@
                    ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
     watches        WatchAdd, List, Get, Test, Pause, Resume, Remove, FailedList, FailedRetry,
                    FailedDismiss
+    watched        what those hold: rules, landed files, outcomes
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
     notifications  what the daemon sends without being asked

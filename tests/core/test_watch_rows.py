@@ -11,7 +11,7 @@ from kbd.core.queries.watches import (
 )
 from kbd.core.state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.events.watches import WatchConsent, WatchRule
-from kbd.requests.watches import WatchConsentParam
+from kbd.requests.watched import WatchConsentParam
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 WATCH = WatchId("0123456789abcdef")

@@ -39,7 +39,7 @@ def test_a_rule_that_cannot_be_is_refused(wire: Wired, inbox: Path) -> None:
     (home / "below").mkdir(exist_ok=True)
     link = inbox / "link"
     link.symlink_to(home)
-    refused = [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"folder": "inbox"}, "absolute"),
         ({"folder": str(inbox / "none")}, "not there"),
         ({"folder": str(inbox / "file.txt")}, "not a folder"),

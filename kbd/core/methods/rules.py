@@ -21,8 +21,9 @@ from kbd.events.watches import (
     WatchConsent,
     WatchRule,
 )
-from kbd.requests import watches as wire
 from kbd.requests.base import Unset
+from kbd.requests.watched import WatchConsentParam
+from kbd.requests.watches import WatchAdd
 
 __all__ = [
     "asked_rule",
@@ -36,7 +37,7 @@ __all__ = [
 _T = TypeVar("_T")
 
 
-def asked_rule(request: wire.WatchAdd, egress: Egress) -> WatchRule:
+def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
     """Return the rule that a client asks for; nothing on disk was looked at yet.
 
     Raises:
@@ -142,7 +143,7 @@ def checked_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def checked_consent(
-    egress: Egress, asked: wire.WatchConsentParam | Unset, model_id: str | None
+    egress: Egress, asked: WatchConsentParam | Unset, model_id: str | None
 ) -> WatchConsent | None:
     """Return what a person agreed to.
 

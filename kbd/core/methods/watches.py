@@ -37,6 +37,7 @@ from kbd.events.watches import (
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request
+from kbd.requests.watched import WatchRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = ["WatchMethods"]
@@ -235,7 +236,7 @@ class WatchMethods:
         msg = f"there is no watch {watch_id}"
         raise NotFound(msg)
 
-    def _row(self, watch: Watch) -> wire.WatchRow:
+    def _row(self, watch: Watch) -> WatchRow:
         return watch_row(watch, *self._seen(watch.watch_id))
 
     def _found(self, watch_id: WatchId) -> wire.WatchFound:

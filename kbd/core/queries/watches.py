@@ -15,7 +15,7 @@ from kbd.errors import (
 )
 from kbd.events.shown import shown_time
 from kbd.events.watches import WatchRule
-from kbd.requests import watches as wire
+from kbd.requests import watched as wire
 
 __all__ = ["MAX_LANDINGS", "Hints", "failed_rows", "stands_still", "watch_info", "watch_row"]
 

@@ -21,7 +21,7 @@ from kbd.core.watcher.taking import Taken, digest
 from kbd.core.watcher.tree import Found, Tree
 from kbd.errors import KbdError
 from kbd.events.watches import FileLanded, WatchRule
-from kbd.requests.watches import TriedFile, TriedRun
+from kbd.requests.watched import TriedFile, TriedRun
 from kbd.types import BlobHash, WatchId
 
 __all__ = ["MAX_COMPARED", "MAX_COMPARED_BYTES", "MAX_LISTED", "Trial", "snapshot", "trial"]
