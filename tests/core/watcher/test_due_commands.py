@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from kbd.core.bell import Bell
 from kbd.core.decisions.watches import FinishRun, RemoveWatch, RetryLandings, StartNext
@@ -174,11 +175,13 @@ async def test_a_command_that_breaks_its_promise_is_noted_and_the_next_runs(
     async with daemon_log(tmp_path) as log:
         await add(log, FIRST, "breaks")
         await log.land(FIRST, "a", "b")
-        async with commanding(log, bell):
-            await run_once(log, FIRST)
-            await run_once(log, FIRST)
-            await until(log, bell, lambda: not log.watch(FIRST).due)
+        with capture_logs() as logged:
+            async with commanding(log, bell):
+                await run_once(log, FIRST)
+                await run_once(log, FIRST)
+                await until(log, bell, lambda: not log.watch(FIRST).due)
 
+        assert [each["event"] for each in logged] == ["watch_command_failed_inside"] * 2
         ended = await log.recorded(WatchCommandEnded)
         said = [(each.exit_code, each.message) for each in ended]
         assert said == [(None, "kbd failed inside (ValueError)")] * 2

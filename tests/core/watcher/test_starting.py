@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from kbd.core.bell import Bell
 from kbd.core.decisions.watches import RemoveWatch, ResumeWatch
@@ -249,13 +250,15 @@ async def test_a_labour_that_breaks_its_promise_is_a_failure_of_its_job(tmp_path
         hands = Hands()
         hands.results["a"] = KeyError("secret")
         hands.let_go.set()
-        async with starting(log, hands) as at_work:
-            await at_work.done(FIRST)
+        with capture_logs() as logged:
+            async with starting(log, hands) as at_work:
+                await at_work.done(FIRST)
 
         (parked,) = log.watch(FIRST).in_stage(LandingStage.PARKED)
         said = (parked.code, parked.message)
         assert said == ("TOOL_WORKER_UNAVAILABLE", "kbd failed inside (KeyError)")
         assert log.watch(FIRST).ended == {"failed": 1, "unchanged": 1}
+        assert [each["event"] for each in logged] == ["watch_job_failed_inside"]
 
 
 async def test_a_disk_that_fails_ends_the_starter(tmp_path: Path) -> None:

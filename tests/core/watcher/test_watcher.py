@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import to_thread
+from structlog.testing import capture_logs
 
 from kbd.core.bell import Bell
 from kbd.core.decisions.watches import PauseWatch, RemoveWatch, ResumeWatch
@@ -178,12 +179,13 @@ async def test_an_inbox_that_fails_is_tried_again_and_holds_up_nobody(
             await super().run()
 
     monkeypatch.setattr(watcher, "Inbox", Failing)
-    async with daemon_log(tmp_path / "home") as log, watching(log, tmp_path) as at_work:
-        (await at_work.add(FIRST) / "a").write_text("one")
-        (await at_work.add(SECOND) / "b").write_text("two")
-        await at_work.until(lambda: sorted(at_work.read) == ["one", "two"])
+    with capture_logs() as logged:
+        async with daemon_log(tmp_path / "home") as log, watching(log, tmp_path) as at_work:
+            (await at_work.add(FIRST) / "a").write_text("one")
+            (await at_work.add(SECOND) / "b").write_text("two")
+            await at_work.until(lambda: sorted(at_work.read) == ["one", "two"])
 
-    assert failures == []
+    assert [each["event"] for each in logged] == ["watcher_failed_inside"] * 3
 
 
 async def test_what_nobody_needs_is_swept_at_the_start(tmp_path: Path) -> None:
@@ -230,11 +232,12 @@ async def test_what_fails_is_done_again_until_it_ends() -> None:
         if len(attempts) < 3:
             raise ExceptionGroup("several", [OSError("a"), KeyError("b")])
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, capture_logs() as logged:
         patch.setattr(lasting, "FIRST_PAUSE_S", 0.001)
         await lasting.keep_up("test", work)
 
     assert attempts == [0, 1, 2]
+    assert [each["part"] for each in logged] == ["test"] * 2
 
 
 def test_pauses_grow_to_a_minute() -> None:
@@ -256,10 +259,13 @@ async def test_a_failure_in_the_moment_of_the_stop_does_not_hinder_it() -> None:
             tasks.start_soon(fail_late)
             tasks.start_soon(anyio.sleep_forever)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lasting.keep_up, "test", work)
-        await anyio.wait_all_tasks_blocked()
-        tasks.cancel_scope.cancel()
+    with capture_logs() as logged:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lasting.keep_up, "test", work)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+
+    assert [each["event"] for each in logged] == ["watcher_failed_inside"]
 
 
 async def test_a_disk_that_fails_is_not_tried_again() -> None:
