@@ -271,7 +271,7 @@ def test_each_content_runs_once_though_the_process_is_killed(tmp_path: Path) -> 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_two_thousand_files_run_once_each_over_thirty_kills(tmp_path: Path, seed: int) -> None:
     """Nothing is dropped and nothing doubled, counted in the log that is on the disk."""
-    sizes = Sizes(2000, 80, 24, 20, 20, 24, kills=30, alive_s=(0.2, 3.0))
+    sizes = Sizes(2000, 80, 24, 20, 20, 24, kills=30, alive_s=(0.2, 4.0))
     print(f"seed {seed}")
     storm = _storm(tmp_path, seed, sizes)
     _each_once(tmp_path, storm, sizes)
