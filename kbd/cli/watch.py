@@ -9,8 +9,8 @@ from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import line, note, say
-from kbd.cli.watched import failed_text, list_text, test_text, watch_text
-from kbd.cli.watching import add, consent_for, find_watch, numbers, tried
+from kbd.cli.watched import LISTED, failed_text, list_text, test_text, watch_text
+from kbd.cli.watching import add, chosen, consent_for, find_watch, tried
 from kbd.client.blocking import Client
 
 __all__ = ["ACTIONS", "command"]
@@ -153,33 +153,30 @@ def _failed(arguments: argparse.Namespace) -> int:
     if arguments.retry and arguments.dismiss:
         raise Stop("Either --retry or --dismiss.", USAGE)
     with connect(arguments) as client:
-        meant: dict[str, Any] = {}
-        if arguments.named:
-            meant = {"watch_id": find_watch(client, arguments.named[0])["watch_id"]}
-        found = call(client, "WatchFailedList", meant)
+        watch = find_watch(client, arguments.named[0]) if arguments.named else None
         if arguments.retry or arguments.dismiss:
-            return _settle(client, found["failed"], arguments)
+            return _settle(client, watch, arguments)
+        found = call(client, "WatchFailedList", {"watch_id": watch["watch_id"]} if watch else {})
     say(json.dumps(found) if arguments.json else failed_text(found))
     return OK
 
 
-def _settle(client: Client, failed: list[dict[str, Any]], arguments: argparse.Namespace) -> int:
+def _settle(client: Client, watch: dict[str, Any] | None, arguments: argparse.Namespace) -> int:
     """Take failed files up again, or forget them, whatever watch they are of."""
     method, told = (
         ("WatchFailedRetry", "Taken up again")
         if arguments.retry
         else ("WatchFailedDismiss", "Dismissed")
     )
-    chosen = numbers(arguments.retry or arguments.dismiss, failed)
     changed: list[int] = []
-    for watch_id in dict.fromkeys(row["watch_id"] for row in chosen):
-        of_watch = [row["landing_id"] for row in chosen if row["watch_id"] == watch_id]
-        params = {"watch_id": watch_id, "landing_ids": of_watch}
+    for params in chosen(client, watch, arguments.retry or arguments.dismiss):
         changed += call(client, method, params)["landing_ids"]
     if arguments.json:
         say(json.dumps({"landing_ids": changed}))
         return OK
-    say(f"{told}: {', '.join(map(str, changed)) or 'nothing had failed'}.")
+    named = ", ".join(map(str, changed[:LISTED])) or "nothing had failed"
+    more = f" and {len(changed) - LISTED} more" if len(changed) > LISTED else ""
+    say(f"{told}: {named}{more}.")
     return OK
 
 

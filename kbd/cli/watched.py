@@ -6,13 +6,13 @@ from typing import Any
 
 from kbd.cli.terminal import line, moment, size, table
 
-__all__ = ["failed_text", "list_text", "test_text", "watch_text"]
+__all__ = ["LISTED", "failed_text", "list_text", "test_text", "watch_text"]
 
 RECENT = 10
 """How many outcomes are shown; all are in `kbd log daemon`."""
 
 LISTED = 20
-"""How many files, or runs, of one kind are shown; all are in the JSON."""
+"""How many files, runs or reasons of one kind are shown; `--json` has more."""
 
 WIDTH = 80
 """Columns of a terminal."""
@@ -63,7 +63,9 @@ def failed_text(found: dict[str, Any]) -> str:
     for row in found["failed"]:
         alike = (row["watch_id"], row.get("code"), row.get("message"), row.get("workbench_id"))
         groups.setdefault(alike, []).append(row)
-    parts = [text for group in groups.values() for text in _failed_lines(group)]
+    told = list(groups.values())[:LISTED]
+    parts = [text for group in told for text in _failed_lines(group)]
+    parts += _more(found["total"] - sum(len(group) for group in told))
     for watch in found["suspended"]:
         named = f"{line(watch['name'], 32)} ({watch['watch_id']})"
         parts += [

@@ -10,7 +10,7 @@ from kbd.cli.link import call
 from kbd.cli.terminal import ask, interactive, line, note
 from kbd.client.blocking import Client
 
-__all__ = ["add", "consent_for", "find_watch", "numbers", "tried"]
+__all__ = ["add", "chosen", "consent_for", "find_watch", "tried"]
 
 
 def find_watch(client: Client, named: str) -> dict[str, Any]:
@@ -34,6 +34,11 @@ def add(client: Client, arguments: argparse.Namespace) -> str:
         Stop: The rule makes no sense, or nobody agreed.
     """
     rule = _rule(arguments)
+    folder = os.path.realpath(rule["folder"])
+    for each in call(client, "WatchList")["watches"]:
+        if each["folder"] == folder:
+            named = f"{line(each['name'])} ({each['watch_id']})"
+            note(f"{named} watches this folder already; what lands is for both.")
     agreed = _consent(client, rule, yes=arguments.consent)
     added = call(client, "WatchAdd", {**rule, **agreed}, slow=True)
     patterns = " ".join(rule.get("patterns", ["*"]))
@@ -55,21 +60,35 @@ def consent_for(client: Client, watch: dict[str, Any]) -> dict[str, Any]:
     return _consent(client, rule, yes=True)
 
 
-def numbers(asked: str, failed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the failed files that are meant by `all` or by their numbers.
+def chosen(client: Client, watch: dict[str, Any] | None, asked: str) -> list[dict[str, Any]]:
+    """Return which failed files are meant, as the parameters of a request for each watch.
+
+    Args:
+        client: The daemon.
+        watch: Their watch; None for any.
+        asked: `all`, or their numbers.
 
     Raises:
         Stop: One of them is no number, or not that of a failed file.
     """
     if asked == "all":
-        return failed
-    known = {str(row["landing_id"]): row for row in failed}
-    wanted = [number.strip() for number in asked.split(",")]
-    for number in wanted:
-        if number not in known:
+        watches = [watch] if watch else call(client, "WatchList")["watches"]
+        return [{"watch_id": each["watch_id"]} for each in watches if each["failed"]]
+    try:
+        numbers = list(dict.fromkeys(int(number) for number in asked.split(",")))
+    except ValueError:
+        raise Stop(f"{asked} is neither `all` nor a number, or several as 3,4.", USAGE) from None
+    if watch:
+        return [{"watch_id": watch["watch_id"], "landing_ids": numbers}]
+    failed = call(client, "WatchFailedList")["failed"]
+    of_watch = {row["landing_id"]: row["watch_id"] for row in failed}
+    requests: dict[str, list[int]] = {}
+    for number in numbers:
+        if number not in of_watch:
             msg = f"No failed file has the number {number}; `kbd watch failed` shows them."
             raise Stop(msg, FAILED)
-    return [known[number] for number in dict.fromkeys(wanted)]
+        requests.setdefault(of_watch[number], []).append(number)
+    return [{"watch_id": each, "landing_ids": own} for each, own in requests.items()]
 
 
 def tried(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:

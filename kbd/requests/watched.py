@@ -147,7 +147,7 @@ class OutcomeRow(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         landing_ids: The files' numbers.
-        paths: Their paths below the folder.
+        paths: Their paths below the folder; at most 100.
         outcome: What became of them.
         ended_at: ISO 8601, UTC.
         workbench_id: Where the run is.

@@ -176,11 +176,13 @@ class FailedFound(Answer):
     """What is parked, and which watches stand still.
 
     Args:
-        failed: The parked files, oldest first.
+        failed: The parked files, oldest first; at most 1,000.
+        total: How many there are.
         suspended: The watches that start no runs, with the reason of each.
     """
 
     failed: tuple[FailedRow, ...]
+    total: int
     suspended: tuple[WatchRow, ...]
 
 
@@ -222,7 +224,7 @@ class WatchTested(Answer):
     Args:
         files: What is in the folder, sorted by path; at most 1,000.
         counts: How many files have which verdict, also those that are not listed.
-        runs: The runs that would be started, at most 1,000.
+        runs: The runs that would be started, with at most 1,000 paths in all.
         run_count: How many there would be.
         model_id: The model they would use; "" if none is named yet.
         consented: Whether they may be sent there.

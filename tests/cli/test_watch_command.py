@@ -74,7 +74,7 @@ def watches(daemon: ScriptedDaemon) -> None:
         "WatchPause": {"watch": ROW},
         "WatchResume": {"watch": ROW},
         "WatchRemove": {"removed": True},
-        "WatchFailedList": {"failed": [FAILED], "suspended": []},
+        "WatchFailedList": {"failed": [FAILED], "total": 1, "suspended": []},
         "WatchFailedRetry": {"landing_ids": [41]},
         "WatchFailedDismiss": {"landing_ids": [41]},
         "UserGetDefaultModel": {"model_id": "offline:planner"},
@@ -132,6 +132,12 @@ def test_a_whole_rule_is_sent(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
         "existing": "run",
     }
     assert "7 files" in capsys.readouterr().err
+
+
+def test_a_second_rule_for_a_folder_is_no_surprise(kbd: Kbd, capsys: Captured) -> None:
+    """Both are at work; who added one twice by accident is told."""
+    assert kbd("watch", "add", "/data/invoices", "do it") == 0
+    assert f"invoices ({WATCH}) watches this folder already" in capsys.readouterr().err
 
 
 def test_what_is_passed_over_is_told(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
@@ -195,6 +201,7 @@ def test_consent_can_come_later(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captur
         (("show",), "kbd watch show WATCH"),
         (("fly",), "add, list, show"),
         (("failed", "--retry", "1", "--dismiss", "2"), "Either"),
+        (("failed", "--retry", "some"), "neither `all` nor a number"),
         (("test", "invoices", "--pattern", "*"), "name the folder"),
     ],
 )
@@ -272,7 +279,7 @@ def test_a_watch_is_shown_in_full(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
 def test_what_failed_is_explained(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """The file, the reason, clean, and what helps; and which watches stand still."""
     still = {**ROW, "status": "suspended", "reason": "100 runs were started within an hour"}
-    daemon.answers["WatchFailedList"] = {"failed": [FAILED], "suspended": [still]}
+    daemon.answers["WatchFailedList"] = {"failed": [FAILED], "total": 1, "suspended": [still]}
 
     assert kbd("watch", "failed") == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -283,9 +290,29 @@ def test_what_failed_is_explained(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
         "    100 runs were started within an hour",
         f"    - kbd watch resume {WATCH}",
     ]
-    daemon.answers["WatchFailedList"] = {"failed": [], "suspended": []}
+    daemon.answers["WatchFailedList"] = {"failed": [], "total": 0, "suspended": []}
     assert kbd("watch", "failed", "invoices") == 0
     assert capsys.readouterr().out == "Nothing failed.\n"
+
+
+def test_files_that_failed_alike_are_told_together(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """One reason and one command for all of them; what is not listed is counted."""
+    action = f"kbd watch failed {WATCH} --retry"
+    rows = [{**FAILED, "landing_id": n, "actions": ["kbd doctor", f"{action} {n}"]} for n in (7, 8)]
+    daemon.answers["WatchFailedList"] = {"failed": rows, "total": 1002, "suspended": []}
+
+    assert kbd("watch", "failed") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "7  march.csv (2.0 KiB), landed 2026-01-02 03:04 in invoices",
+        "8  march.csv (2.0 KiB), landed 2026-01-02 03:04 in invoices",
+        "    PROVIDER_UNAVAILABLE: the provider answered 503",
+        "    - kbd doctor",
+        f"    - {action} 7,8",
+        f"    - kbd watch failed {WATCH} --dismiss 7,8",
+        "  … and 1000 more",
+    ]
 
 
 @pytest.mark.parametrize("option", ["--retry", "--dismiss"])
@@ -295,9 +322,14 @@ def test_what_failed_is_settled_by_number(
     """A number finds its watch; a number that no failed file has changes nothing."""
     method = {"--retry": "WatchFailedRetry", "--dismiss": "WatchFailedDismiss"}[option]
 
-    for chosen in ("41", "all"):
-        assert kbd("watch", "failed", option, chosen) == 0
-        assert daemon.params_of(method) == {"watch_id": WATCH, "landing_ids": [41]}
+    for named, chosen, sent in (
+        ((), "41", {"landing_ids": [41]}),
+        ((), "all", {}),
+        (("invoices",), "41,40,41", {"landing_ids": [41, 40]}),
+        (("invoices",), "all", {}),
+    ):
+        assert kbd("watch", "failed", *named, option, chosen) == 0
+        assert daemon.params_of(method) == {"watch_id": WATCH, **sent}
         assert "41" in capsys.readouterr().out
     daemon.asked.clear()
     assert kbd("watch", "failed", option, "41,42") == 1

@@ -4,14 +4,13 @@ import pytest
 
 from kbd.core.queries.watches import (
     MAX_LANDINGS,
-    failed_rows,
-    stands_still,
+    failed_found,
     watch_info,
     watch_row,
 )
 from kbd.core.state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.events.watches import WatchConsent, WatchRule
-from kbd.requests.watched import WatchConsentParam
+from kbd.requests.watched import WatchConsentParam, WatchRow
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 WATCH = WatchId("0123456789abcdef")
@@ -82,7 +81,8 @@ def test_a_watch_in_full_has_its_newest_outcomes_first() -> None:
 def test_what_failed_has_what_helps(code: str, ran: bool, helps: str) -> None:
     """The likeliest first; each can be tried again, or dismissed, by its number."""
     parked = landing(7, LandingStage.PARKED, code, ran=ran)
-    (row,) = failed_rows(watched(landing(6, LandingStage.RUNNING), parked))
+    watch = watched(landing(6, LandingStage.RUNNING), parked)
+    (row,) = failed_found((watch,), seen).failed
 
     assert (row.landing_id, row.code, row.message, row.watch_name) == (7, code, "why", "in")
     assert row.actions[0] == helps
@@ -94,7 +94,25 @@ def test_what_failed_has_what_helps(code: str, ran: bool, helps: str) -> None:
 
 def test_a_pause_without_a_reason_is_a_persons() -> None:
     """Who paused a watch knows why; what a rule or a limit stopped is worth telling."""
-    assert not stands_still(watched())
-    assert not stands_still(watched(status=WatchStatus.PAUSED))
-    assert stands_still(watched(status=WatchStatus.PAUSED, reason="a run failed"))
-    assert stands_still(watched(status=WatchStatus.SUSPENDED))
+    paused = watched(status=WatchStatus.PAUSED)
+    failing = watched(status=WatchStatus.PAUSED, reason="a run failed")
+    over = watched(status=WatchStatus.SUSPENDED, reason="too many")
+    found = failed_found((watched(), paused, failing, over), seen)
+
+    assert [row.reason for row in found.suspended] == ["a run failed", "too many"]
+
+
+def test_a_long_list_is_cut_and_counted() -> None:
+    """The oldest of all watches are told, by number."""
+    many = [
+        watched(*(landing(n, LandingStage.PARKED) for n in range(at, 2001, 2))) for at in (2, 1)
+    ]
+    found = failed_found(tuple(many), seen)
+
+    assert [row.landing_id for row in found.failed] == list(range(1, 1001))
+    assert found.total == 2000
+
+
+def seen(watch: Watch) -> WatchRow:
+    """The line of a watch whose folder is there."""
+    return watch_row(watch, "system", "")

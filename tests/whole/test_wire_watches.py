@@ -9,6 +9,7 @@ import pytest
 from wired import Heard, Wired, wired
 
 PROMPT = "total Amount by Shop"
+NOTHING_FAILED: dict[str, Any] = {"failed": [], "total": 0, "suspended": []}
 AWAY = {"provider_id": "openai", "model_id": "openai:far"}
 
 
@@ -113,7 +114,7 @@ def test_what_lands_is_told_and_waits_while_paused(wire: Wired, inbox: Path) -> 
     assert tested["runs"] == [{"paths": ["new.txt"]}]
     assert (tested["model_id"], tested["consented"]) == ("openai:far", True)
     assert ["paused" in problem for problem in tested["problems"]] == [True]
-    assert wire.ask("WatchFailedList") == {"failed": [], "suspended": []}
+    assert wire.ask("WatchFailedList") == NOTHING_FAILED
     asked = {"watch_id": watch_id, "landing_ids": [told["seq"]]}
     assert wire.refused("WatchFailedRetry", **asked).data["error_code"] == "NOT_FOUND"
     assert wire.ask("WatchFailedDismiss", watch_id=watch_id) == {"landing_ids": []}
@@ -136,7 +137,7 @@ def test_what_cannot_be_taken_is_explained_and_can_be_dismissed(wire: Wired, inb
     assert any(f"--retry {told['seq']}" in action for action in failed["actions"])
     dismissed = wire.ask("WatchFailedDismiss", watch_id=watch_id, landing_ids=[told["seq"]])
     assert dismissed == {"landing_ids": [told["seq"]]}
-    assert wire.ask("WatchFailedList") == {"failed": [], "suspended": []}
+    assert wire.ask("WatchFailedList") == NOTHING_FAILED
     wire.ask("WatchRemove", watch_id=watch_id)
 
 

@@ -25,7 +25,7 @@ from kbd.core.methods.rules import (
     watched_folder,
 )
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.watches import Hints, failed_rows, stands_still, watch_info, watch_row
+from kbd.core.queries.watches import Hints, failed_found, watch_info, watch_row
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.state import Watch, WatchStatus
 from kbd.core.watcher.trial import Trial, snapshot, trial
@@ -122,11 +122,7 @@ class WatchMethods:
         session.name(LOG)
         named = request.watch_id
         watches = self._all() if isinstance(named, msgspec.UnsetType) else (self._watch(named),)
-        failed = [row for watch in watches for row in failed_rows(watch)]
-        return wire.FailedFound(
-            failed=tuple(sorted(failed, key=lambda row: row.landing_id)),
-            suspended=tuple(self._row(watch) for watch in watches if stands_still(watch)),
-        )
+        return failed_found(watches, self._row)
 
     async def retry(
         self, request: wire.WatchFailedRetry, session: Session

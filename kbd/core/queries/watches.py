@@ -1,5 +1,6 @@
 """Watched folders, as clients see them: rules, what landed, what failed and what can be done."""
 
+from collections.abc import Callable
 from typing import Literal, assert_never, cast
 
 import msgspec
@@ -16,11 +17,18 @@ from kbd.errors import (
 from kbd.events.shown import shown_time
 from kbd.events.watches import WatchRule
 from kbd.requests import watched as wire
+from kbd.requests.watches import FailedFound
 
-__all__ = ["MAX_LANDINGS", "Hints", "failed_rows", "stands_still", "watch_info", "watch_row"]
+__all__ = ["MAX_LANDINGS", "Hints", "failed_found", "watch_info", "watch_row"]
 
 MAX_LANDINGS = 200
 """How many landings that are not done one answer tells of; the others are counted."""
+
+MAX_PATHS = 100
+"""How many paths of one outcome are told."""
+
+MAX_FAILED = 1000
+"""How many parked files one answer tells of; the others are counted."""
 
 Hints = Literal["system", "scan", "missing"]
 """As in `WatchRow`."""
@@ -65,20 +73,32 @@ def watch_info(watch: Watch, hints: Hints, trouble: str) -> wire.WatchInfo:
     )
 
 
-def failed_rows(watch: Watch) -> tuple[wire.FailedRow, ...]:
-    """Return the parked files of a watch, oldest first, each with what can be done about it."""
-    return tuple(
-        wire.FailedRow(
-            **msgspec.structs.asdict(_landing(landing)),
-            watch_id=watch.watch_id,
-            watch_name=watch.rule.name,
-            actions=_actions(watch, landing),
-        )
-        for landing in watch.in_stage(LandingStage.PARKED)
+def failed_found(watches: tuple[Watch, ...], row: Callable[[Watch], wire.WatchRow]) -> FailedFound:
+    """Return what failed in watches, each with what helps, and which of them stand still.
+
+    Args:
+        watches: The watches.
+        row: Makes the line of one.
+    """
+    parked = [(each, watch) for watch in watches for each in watch.in_stage(LandingStage.PARKED)]
+    parked.sort(key=lambda pair: pair[0].landing_id)
+    return FailedFound(
+        failed=tuple(_failed(watch, landing) for landing, watch in parked[:MAX_FAILED]),
+        total=len(parked),
+        suspended=tuple(row(watch) for watch in watches if _stands_still(watch)),
     )
 
 
-def stands_still(watch: Watch) -> bool:
+def _failed(watch: Watch, landing: Landing) -> wire.FailedRow:
+    return wire.FailedRow(
+        **msgspec.structs.asdict(_landing(landing)),
+        watch_id=watch.watch_id,
+        watch_name=watch.rule.name,
+        actions=_actions(watch, landing),
+    )
+
+
+def _stands_still(watch: Watch) -> bool:
     """Tell whether a watch starts no runs for a reason that a person should hear of."""
     return watch.status is WatchStatus.SUSPENDED or (
         watch.status is WatchStatus.PAUSED and bool(watch.reason)
@@ -138,7 +158,7 @@ def _landing(landing: Landing) -> wire.LandingRow:
 def _outcome(ended: Ended) -> wire.OutcomeRow:
     return wire.OutcomeRow(
         landing_ids=ended.landings,
-        paths=ended.paths,
+        paths=ended.paths[:MAX_PATHS],
         outcome=cast("Outcome", ended.outcome),
         ended_at=shown_time(ended.ended_at_us),
         workbench_id=ended.workbench_id or msgspec.UNSET,

@@ -33,7 +33,7 @@ MAX_COMPARED_BYTES = 1024 * 1024 * 1024
 """How much of them is read."""
 
 MAX_LISTED = 1000
-"""How many files, and how many runs, are listed; the others are counted."""
+"""How many files are listed, and how many paths of runs; the others are counted."""
 
 Verdict = Literal[
     "run", "known", "passed_over", "own", "no_match", "temporary", "link", "special", "failed"
@@ -111,7 +111,7 @@ def trial(watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_b
     return Trial(
         files=tuple(files[:MAX_LISTED]),
         counts=dict(Counter(file.verdict for file in files)),
-        runs=tuple(TriedRun(paths=paths) for paths in runs[:MAX_LISTED]),
+        runs=tuple(TriedRun(paths=paths) for paths in _listed(runs)),
         run_count=len(runs),
         unread=unread,
     )
@@ -236,3 +236,13 @@ def _grouped(watch: Watch, new: list[str]) -> Iterator[tuple[str, ...]]:
     paths = iter([*(each.path for each in _due(watch) if not each.group), *new])
     while group := tuple(islice(paths, size)):
         yield group
+
+
+def _listed(runs: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the first runs, as far as their paths may be listed; the last one perhaps in part."""
+    left = MAX_LISTED
+    for paths in runs:
+        if left <= 0:
+            return
+        yield paths[:left]
+        left -= len(paths)
