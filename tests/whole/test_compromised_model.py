@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from backends import on_asyncio, on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from real_daemon import RealDaemon
 
@@ -77,6 +78,7 @@ def _tree(folder: Path) -> dict[str, str]:
     }
 
 
+@on_asyncio
 def test_nothing_leaves_the_draft(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """Whatever the model calls, only the one legal write is in the draft, and the run ends well."""
     source = tmp_path / "outside" / "a.csv"
@@ -137,6 +139,7 @@ def _check_history_is_clean(requests: list[dict[str, Any]]) -> None:
                 assert isinstance(json.loads(asked["function"]["arguments"]), dict)
 
 
+@on_trio
 def test_a_model_that_only_attacks_ends_in_a_stated_way(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

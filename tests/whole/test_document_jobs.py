@@ -10,6 +10,7 @@ from typing import Any
 import docx
 import pptx
 
+from backends import on_asyncio, on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from pdf_forge import text_pages
 from real_daemon import RealDaemon
@@ -152,6 +153,7 @@ def _run(
     return events, lambda name: (published / name).read_bytes()
 
 
+@on_asyncio
 def test_a_deck_is_made_from_a_pdf_and_a_document(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:
@@ -183,6 +185,7 @@ def test_a_deck_is_made_from_a_pdf_and_a_document(
     assert (report.read_bytes(), figures.read_bytes()) == before
 
 
+@on_trio
 def test_a_document_and_a_deck_are_edited_in_one_run(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:
@@ -233,6 +236,7 @@ def _force(body: dict[str, Any]) -> Reply:
             return text("Nothing was done.")
 
 
+@on_asyncio
 def test_what_is_read_only_cannot_be_written(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -290,6 +290,7 @@ def test_what_it_cannot_do_is_declined(shop: RealDaemon, prompt: str, reason: st
     assert shop.ask("ReviewGetChangeSet", workbench_id=workbench_id)["changes"] == []
 
 
+@on_asyncio
 def test_the_same_prompt_gives_the_same_bytes(shop: RealDaemon) -> None:
     """Nothing of when or where a job runs is in its result."""
     prompt = "one sheet per Paid? with totals"
@@ -297,6 +298,7 @@ def test_the_same_prompt_gives_the_same_bytes(shop: RealDaemon) -> None:
     assert _done(shop, prompt) == _done(shop, prompt)
 
 
+@on_trio
 def test_a_second_message_works_on_the_result(shop: RealDaemon) -> None:
     """What the first run left in the draft is the second one's source; both are published."""
     workbench_id = shop.workbench(_source(shop))

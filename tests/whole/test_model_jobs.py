@@ -11,6 +11,7 @@ from typing import Any
 
 import openpyxl
 
+from backends import on_asyncio, on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from real_daemon import RealDaemon
 
@@ -110,6 +111,7 @@ def _check_result(daemon: RealDaemon, workbench_id: str) -> None:
     assert "3\tRent\t700" in said[1]
 
 
+@on_asyncio
 def test_a_model_does_a_job(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """It reads the map, queries, writes two sheets, reads them back; all of it is in the log."""
     (tmp_path / "sales.csv").write_text(SALES)
@@ -131,6 +133,7 @@ def test_a_model_does_a_job(short_dir: Path, anyio_backend: str, tmp_path: Path)
         ]  # fmt: skip
 
 
+@on_trio
 def test_a_run_goes_on_when_its_provider_is_back(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -25,11 +25,11 @@ METHODS = {
 PREVIEWS = {"ReviewGetPdfPreviewPage", "ReviewGetImagePreview"}
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
-def daemon(request: pytest.FixtureRequest) -> Iterator[RealDaemon]:
-    """One daemon a backend for all tests here."""
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[RealDaemon]:
+    """One daemon for all tests here: how methods are served on each backend is proven elsewhere."""
     with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
-        running = RealDaemon(Path(folder) / "h", str(request.param))
+        running = RealDaemon(Path(folder) / "h", "trio")
         running.start()
         try:
             yield running

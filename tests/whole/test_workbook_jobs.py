@@ -9,6 +9,7 @@ from typing import Any
 import openpyxl
 from openpyxl.chart import BarChart, Reference
 
+from backends import on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from real_daemon import RealDaemon
 
@@ -77,6 +78,7 @@ def _play(body: dict[str, Any]) -> Reply:
             return text("The rent in budget.xlsx is 750.")
 
 
+@on_trio
 def test_a_model_edits_a_foreign_workbook(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

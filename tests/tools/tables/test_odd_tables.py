@@ -2,10 +2,11 @@
 
 import pytest
 
+from backends import on_asyncio
 from kbd.testing.tools import Workbench
 from tools.tables.conftest import Ask
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, on_asyncio]
 
 ODD: dict[str, bytes] = {
     "byte order mark": "\ufeffa,b\né,1\n".encode(),

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from backends import on_asyncio
 from kbd.errors import ToolTimeout, ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd_tables import box, kbd_register_tools
 from tools.tables.conftest import Ask
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, on_asyncio]
 
 SALES = 'region,amount,"Unit Price"\nwest,3,1.50\nwest,5,2.25\neast,10,0.10\n'
 

@@ -2,11 +2,12 @@
 
 import pytest
 
+from backends import on_trio
 from kbd.testing.tools import Workbench
 from tools.small_formats import book
 from tools.tables.conftest import Ask
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, on_trio]
 
 TYPES = {
     "integer": (["1", "-5", "0", ""], "integer"),
