@@ -14,6 +14,10 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BENCHES = $(filter-out benchmarks/_% benchmarks/demo.py benchmarks/transactions.py, \
 	$(wildcard benchmarks/*.py))
 
+# Python's own choice, whatever the shell says: else each of the hundreds of processes that the tests
+# start compiles all of kbd once more.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test lint bench soak clean
 
 help:
