@@ -144,7 +144,9 @@ def test_truncated_at_every_byte_after_an_orderly_close(closed: Case) -> None:
             assert closed.spare
 
 
-@pytest.mark.parametrize("pattern", [0x01, 0x80, 0xFF])
+@pytest.mark.parametrize(
+    "pattern", [0x80, *(pytest.param(bits, marks=pytest.mark.soak) for bits in (0x01, 0xFF))]
+)
 def test_every_byte_flipped(case: Case, pattern: int) -> None:
     """A wrong byte costs at most the last frame, which a torn write explains; all else refuses."""
     for place in range(len(case.data)):

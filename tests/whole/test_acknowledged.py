@@ -10,7 +10,7 @@ import pytest
 from kbd.client.blocking import ConnectionLostError
 from real_daemon import RealDaemon
 
-CLIENTS, KILLS = 16, 4
+CLIENTS = 16
 
 
 def _write(daemon: RealDaemon, workbench_id: str, length: int, acknowledged: list[str]) -> None:
@@ -26,7 +26,8 @@ def _write(daemon: RealDaemon, workbench_id: str, length: int, acknowledged: lis
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_what_was_acknowledged_outlives_a_kill(short_dir: Path, backend: str) -> None:
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+def test_what_was_acknowledged_outlives_a_kill(short_dir: Path, backend: str, kills: int) -> None:
     """Commands that are committed together are all there after a crash if one was answered."""
     chance = random.Random(7)
     daemon = RealDaemon(short_dir / "home", backend)
@@ -34,7 +35,7 @@ def test_what_was_acknowledged_outlives_a_kill(short_dir: Path, backend: str) ->
     acknowledged: list[str] = []
     try:
         workbench_id = daemon.workbench()
-        for _ in range(KILLS):
+        for _ in range(kills):
             before = len(acknowledged)
             writers = [
                 threading.Thread(

@@ -114,8 +114,8 @@ def _prove(daemon: RealDaemon, folder: Path, *, rounds: int, kills: int) -> None
 
 
 def test_a_run_survives_kills(daemon: RealDaemon, tmp_path: Path) -> None:
-    """Five kills on each backend: the same bytes come out, and no finished call ran again."""
-    _prove(daemon, tmp_path, rounds=1, kills=5)
+    """Three kills on each backend: the same bytes come out, and no finished call ran again."""
+    _prove(daemon, tmp_path, rounds=1, kills=3)
 
 
 @pytest.mark.soak
@@ -125,12 +125,13 @@ def test_runs_survive_a_hundred_kills(daemon: RealDaemon, tmp_path: Path) -> Non
     _prove(daemon, tmp_path, rounds=20, kills=5)
 
 
-def test_a_publish_survives_kills(daemon: RealDaemon, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+def test_a_publish_survives_kills(daemon: RealDaemon, tmp_path: Path, kills: int) -> None:
     """Killed around the publish: it is completed once, or did not happen; never half of it."""
     chance = random.Random(7)
     source = _csv(tmp_path / "data.csv")
     workbench_id = daemon.workbench(source)
-    for number in range(4):
+    for number in range(kills):
         name = f"out{number}.xlsx"
         run = daemon.run_prompt(workbench_id, f"convert data.csv to {name}")
         assert [item["state"] for item in run["items"]] == ["done"], run
@@ -151,7 +152,7 @@ def test_a_publish_survives_kills(daemon: RealDaemon, tmp_path: Path) -> None:
     names = [
         row["path"] for row in daemon.ask("WorkbenchFilesList", workbench_id=workbench_id)["files"]
     ]
-    assert ["data.csv", *(f"out{number}.xlsx" for number in range(4))] == names
+    assert sorted(["data.csv", *(f"out{number}.xlsx" for number in range(kills))]) == sorted(names)
     assert daemon.ask("LogVerify", workbench_id=workbench_id)["ok"]
 
 

@@ -16,7 +16,7 @@ from judging_children import Trial, run_each
 from office_trials import Editor, Verdict, Way, edited
 
 SAMPLE_SEED = 1409
-SAMPLE_SIZE = 40
+SAMPLE_SIZE = 20
 SAMPLE_BYTES = 34_000
 
 WAYS: Mapping[str, tuple[Way, ...]] = {

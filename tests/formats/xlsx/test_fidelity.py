@@ -30,7 +30,7 @@ from judging_trials import (
 )
 
 SAMPLE_SEED = 1603
-SAMPLE_SIZE = 40
+SAMPLE_SIZE = 20
 SAMPLE_BYTES = 60_000
 OPENED_SIZE = 60
 

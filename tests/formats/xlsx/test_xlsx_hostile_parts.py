@@ -288,7 +288,7 @@ def cut(part: int, cell: Confined, parts: Parts, tmp_path: Path) -> None:
     refused(found, "is damaged" if part else "is empty")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_workbook_with_flipped_bits_ends_in_an_answer(
     seed: int, cell: Confined, parts: Parts, tmp_path: Path
 ) -> None:
@@ -301,7 +301,7 @@ def test_workbooks_with_many_flipped_bits_end_in_answers(
     cell: Confined, parts: Parts, tmp_path: Path
 ) -> None:
     """The same for many more of them."""
-    for seed in range(20, 400):
+    for seed in range(8, 400):
         flip(seed, cell, parts, tmp_path)
 
 
