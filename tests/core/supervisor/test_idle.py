@@ -39,10 +39,10 @@ def _open(running: Supervised) -> list[str]:
 async def test_what_is_in_use_is_not_closed(tmp_path: Path) -> None:
     """Within its minute nothing is closed, however many are open."""
     async with supervised(tmp_path / "h", ONE) as running:
-        for _ in range(3):
+        for _ in range(2):
             await running.bench(a__txt="x")
         assert await running.benches.close_idle() == 0
-        assert len(_open(running)) == 3
+        assert len(_open(running)) == 2
 
 
 @pytest.mark.usefixtures("at_once")
@@ -74,8 +74,8 @@ async def test_what_is_under_way_keeps_a_workbench_open(
 ) -> None:
     """A publish, an edit, a copy, a follower, whoever holds it; when that is over it is closed."""
     async with supervised(tmp_path / "h", ONE) as running:
-        benches = [await running.bench(a__txt="x") for _ in range(7)]
-        published, edited, copied, followed, held, *_ = benches
+        benches = [await running.bench(a__txt="x") for _ in range(6)]
+        published, edited, copied, followed, held, _ = benches
         file = FileVersion(A, copied.state.files[A].blob, 1)
         copying = EffectIntended("e1", "deliver", str(tmp_path), file)
         await copied.keeper.submit(Record((copying,)))
@@ -83,7 +83,7 @@ async def test_what_is_under_way_keeps_a_workbench_open(
         async with published.publishing, edited.editing:
             with (await running.benches.wire(followed.id)).followed():
                 with running.benches.held(held.id):
-                    assert await running.benches.close_idle() == 2
+                    assert await running.benches.close_idle() == 1
                 assert _open(running) == [bench.id for bench in benches[:5]]
         await copied.keeper.submit(Record((EffectAborted("e1", "enough"),)))
         await running.benches.close_idle()
@@ -116,10 +116,10 @@ async def test_who_asks_while_it_closes_gets_it_anew(tmp_path: Path) -> None:
         benches = [await running.bench() for _ in range(3)]
         async with anyio.create_task_group() as tasks:
             for bench in benches:
-                tasks.start_soon(_submit_often, running, bench, 10)
+                tasks.start_soon(_submit_often, running, bench, 4)
         for bench in benches:
             opened = await running.benches.open(bench.id)
-            assert [said.text for said in opened.state.said] == [str(n) for n in range(10)]
+            assert [said.text for said in opened.state.said] == [str(n) for n in range(4)]
 
 
 @pytest.mark.usefixtures("at_once")

@@ -20,6 +20,10 @@ from unattended_rig import MODEL, SETTINGS, WATCH, landed, reported, unattended,
 
 pytestmark = pytest.mark.anyio
 
+on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"], indirect=True)
+on_trio = pytest.mark.parametrize("anyio_backend", ["trio"], indirect=True)
+"""What becomes of a job does not hang on the loop; the tests without a mark run on both."""
+
 IN, MADE = FileName("in.txt"), FileName("made.txt")
 
 
@@ -56,6 +60,7 @@ async def test_a_job_is_done_and_delivered(tmp_path: Path, out: Path) -> None:
         assert files_in(out) == {"made.txt": "made"}
 
 
+@on_asyncio
 async def test_changes_wait_for_a_review_where_the_rule_wants_it(tmp_path: Path) -> None:
     """The draft is left, nothing is published; without a change there is nothing to wait for."""
     async with unattended(tmp_path / "h", writes("made.txt")) as (running, labour):
@@ -69,6 +74,7 @@ async def test_changes_wait_for_a_review_where_the_rule_wants_it(tmp_path: Path)
         assert (await labour.carry_out(job)).outcome == "unchanged"
 
 
+@on_trio
 async def test_nothing_leaves_the_machine_without_consent(tmp_path: Path) -> None:
     """The job fails and says how to agree; with the rule's consent for this model it goes on."""
     async with unattended(tmp_path / "h", writes("made.txt"), leaves=True) as (running, labour):
@@ -89,6 +95,7 @@ async def test_nothing_leaves_the_machine_without_consent(tmp_path: Path) -> Non
         assert [consent.persist for consent in bench.state.consents] == [False]
 
 
+@on_asyncio
 async def test_a_model_that_cannot_be_called_is_said(tmp_path: Path) -> None:
     """The code is the provider's; a person has to do something, so nothing is tried again."""
     async with unattended(tmp_path / "h", writes()) as (running, labour):
@@ -97,6 +104,7 @@ async def test_a_model_that_cannot_be_called_is_said(tmp_path: Path) -> None:
         assert (result.outcome, result.code, result.retryable) == ("failed", "NOT_FOUND", False)
 
 
+@on_trio
 async def test_a_run_that_fails_is_resumed(tmp_path: Path) -> None:
     """A retry is the same run; asked about again before it, the failure is the same."""
     is_up = False
@@ -120,6 +128,7 @@ async def test_a_run_that_fails_is_resumed(tmp_path: Path) -> None:
         assert len((await running.benches.open(job.workbench_id)).state.runs) == 1
 
 
+@on_asyncio
 async def test_failed_items_need_a_person(tmp_path: Path) -> None:
     """What the others made is left as a draft, not published; a retry is a run of its own."""
     names = ["made.txt", ""]
@@ -144,6 +153,7 @@ async def test_failed_items_need_a_person(tmp_path: Path) -> None:
         assert sorted(bench.state.files) == [IN, MADE, FileName("more.txt")]
 
 
+@on_trio
 async def test_what_a_person_published_meanwhile_is_delivered(tmp_path: Path, out: Path) -> None:
     """A retry after that takes it as the result: no second run."""
     async with unattended(tmp_path / "h", writes("made.txt", "")) as (running, labour):
@@ -156,6 +166,7 @@ async def test_what_a_person_published_meanwhile_is_delivered(tmp_path: Path, ou
         assert len((await running.benches.open(job.workbench_id)).state.runs) == 1
 
 
+@on_asyncio
 async def test_external_references_need_a_person(tmp_path: Path, out: Path) -> None:
     """They are not published unattended; a retry tries again, and one after a discard runs anew."""
     async with unattended(tmp_path / "h", writes("made.txt", tool="link_note")) as (
@@ -211,6 +222,7 @@ async def test_a_run_that_a_person_cancels_has_failed(tmp_path: Path) -> None:
         assert len(bench.state.runs) == 1
 
 
+@on_trio
 async def test_a_person_who_works_there_is_not_disturbed(tmp_path: Path) -> None:
     """A draft that is not the job's alone is neither discarded nor published by it."""
     async with unattended(tmp_path / "h", writes("made.txt", "")) as (running, labour):
@@ -227,6 +239,7 @@ async def test_a_person_who_works_there_is_not_disturbed(tmp_path: Path) -> None
         assert bench.state.draft is not None
 
 
+@on_asyncio
 @pytest.mark.parametrize(
     ("files", "code"),
     [
@@ -247,6 +260,7 @@ async def test_files_that_no_workbench_takes_are_said(
         assert not result.retryable
 
 
+@on_trio
 async def test_two_files_of_one_name_are_said(tmp_path: Path) -> None:
     """Names that some machine would take for one are not made one file."""
     async with unattended(tmp_path / "h", writes()) as (running, labour):
