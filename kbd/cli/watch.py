@@ -177,6 +177,8 @@ def _settle(client: Client, watch: dict[str, Any] | None, arguments: argparse.Na
     named = ", ".join(map(str, changed[:LISTED])) or "nothing had failed"
     more = f" and {len(changed) - LISTED} more" if len(changed) > LISTED else ""
     say(f"{told}: {named}{more}.")
+    if arguments.retry and changed and watch and watch["status"] != "active":
+        note(f"The watch is {watch['status']}: kbd watch resume {watch['watch_id']}")
     return OK
 
 

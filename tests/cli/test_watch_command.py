@@ -337,6 +337,16 @@ def test_what_failed_is_settled_by_number(
     assert method not in daemon.methods()
 
 
+def test_a_retry_that_waits_for_more_says_so(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """A watch that stands still has to be resumed, too."""
+    daemon.answers["WatchList"] = {"watches": [{**ROW, "status": "paused"}]}
+
+    assert kbd("watch", "failed", "invoices", "--retry", "41") == 0
+    assert capsys.readouterr().err == f"The watch is paused: kbd watch resume {WATCH}\n"
+
+
 def test_a_trial_tells_what_would_run(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
 ) -> None:

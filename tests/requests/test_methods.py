@@ -25,6 +25,14 @@ PARAMETERS = {
     "EventsRead": {"workbench_id", "after", "limit"},
     "BlobRead": {"workbench_id", "hash", "offset", "limit"},
     "RunGet": {"run_id"},
+    "WatchAdd": {
+        "folder", "prompt", "patterns", "name", "model_id", "mode", "quiet_s", "deliver_to",
+        "publish", "limits", "on_failure", "on_outcome", "consent", "existing",
+    },
+    "WatchResume": {"watch_id", "consent"},
+    "WatchTest": {"watch_id", "folder", "patterns", "mode", "model_id"},
+    "WatchFailedList": {"watch_id"},
+    "WatchFailedRetry": {"watch_id", "landing_ids"},
 }  # fmt: skip
 
 ANSWERS = {
@@ -47,6 +55,8 @@ ANSWERS = {
     "DraftPublish": {"published_at", "checkpoint_id", "published", "kept_both"},
     "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults"},
     "BlobRead": {"base64", "size_bytes", "has_more"},
+    "WatchAdd": {"watch_id", "passed_over", "waiting"},
+    "WatchFailedList": {"failed", "total", "suspended"},
 }  # fmt: skip
 
 

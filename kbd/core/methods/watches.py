@@ -161,7 +161,7 @@ class WatchMethods:
         except KbdError as error:
             problems.append(error.message)
             tried = Trial()
-        problems += tried.unread
+        problems += tried.problems
         hourly = rule.limits.runs_per_hour
         if tried.run_count > hourly:
             problems.append(

@@ -3,6 +3,7 @@
 What could land is judged by the very decision that judges it when it lands. Blocking.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -52,14 +53,14 @@ class Trial(msgspec.Struct, frozen=True):
         counts: How many files have which verdict.
         runs: What would be started.
         run_count: How many that is.
-        unread: Which folders could not be read, and why.
+        problems: What could not be read, and why runs would not get far.
     """
 
     files: tuple[TriedFile, ...] = ()
     counts: dict[str, int] = {}
     runs: tuple[TriedRun, ...] = ()
     run_count: int = 0
-    unread: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def snapshot(watching: Watching, watch: Watch | None) -> Watching:
@@ -113,7 +114,7 @@ def trial(watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_b
         counts=dict(Counter(file.verdict for file in files)),
         runs=tuple(TriedRun(paths=paths) for paths in _listed(runs)),
         run_count=len(runs),
-        unread=unread,
+        problems=(*unread, *_results_trouble(rule)),
     )
 
 
@@ -213,6 +214,12 @@ def _verdict(found: Found, verdict: Verdict, reason: str = "") -> TriedFile:
         verdict=verdict,
         reason=reason or msgspec.UNSET,
     )
+
+
+def _results_trouble(rule: WatchRule) -> tuple[str, ...]:
+    if rule.deliver_to is None or os.access(rule.deliver_to, os.W_OK | os.X_OK):
+        return ()
+    return ("the folder for results is not there, or cannot be written to",)
 
 
 def _due(watch: Watch) -> list[Landing]:

@@ -228,6 +228,16 @@ def test_a_trial_reads_no_more_than_it_may(
     )
 
 
+def test_a_folder_for_results_that_went_away_is_a_problem(watched: Watched) -> None:
+    """Runs would be made, and fail at their end."""
+    watched.add(publish="auto", deliver_to=str(watched.folder / "out"))
+    (problem,) = watched.tried().problems
+
+    assert "results" in problem
+    (watched.folder / "out").mkdir()
+    assert watched.tried().problems == ()
+
+
 def test_a_folder_that_is_not_there_is_said(watched: Watched, tmp_path: Path) -> None:
     """There is nothing to be tried in it."""
     rule = WatchRule(name="", folder=str(tmp_path / "none"), prompt="")
