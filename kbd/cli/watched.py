@@ -42,9 +42,10 @@ def watch_text(watch: dict[str, Any]) -> str:
     if watch["landings"]:
         rows = [
             (str(each["landing_id"]), each["path"], size(each["size_bytes"]), _stage(each))
-            for each in watch["landings"]
+            for each in watch["landings"][:LISTED]
         ]
         parts += ["", table(("no.", "not done", "size", "stage"), rows)]
+        parts += _more(watch["waiting"] + watch["running"] + watch["failed"] - LISTED)
     if watch["recent"]:
         rows = [
             (moment(each["ended_at"]), _paths(each["paths"]), each["outcome"], _end(each))
