@@ -34,7 +34,8 @@ def test_what_is_due_stays_until_something_became_of_it() -> None:
     settling.forget("d")
     assert settling.next_s == 2.0
     settling.clear()
-    assert (settling.next_s, settling.last_s, len(settling)) == (None, None, 0)
+    assert len(settling) == 0
+    assert settling.last_s is None
 
 
 def test_nobody_waits_for_a_file_that_is_put_off() -> None:
