@@ -30,7 +30,8 @@ def describe(parquet: str, columns: Columns, row_count: int) -> list[dict[str, A
     exact = row_count <= _EXACT_DISTINCT_ROWS
     distinct = "count(DISTINCT {0})" if exact else "approx_count_distinct({0})"
     parts = ("count({0})", distinct)
-    counts = _aggregates(parquet, [(name, parts) for name, _, _ in columns])
+    with closing_connection() as connection:
+        counts = _aggregates(connection, parquet, [(name, parts) for name, _, _ in columns])
     return [
         {
             "name": name,
@@ -79,16 +80,16 @@ def stats(parquet: str, columns: Columns) -> list[dict[str, Any]]:
         for (name, _, _), parts in zip(columns, wanted, strict=True)
     ]
     result = []
-    for (name, kind, _), parts, (non_null, *values) in zip(
-        columns, wanted, _aggregates(parquet, asked), strict=True
-    ):
-        found = {"name": name, "type": kind, "non_null_count": non_null}
-        found |= {label: json_value(v) for label, v in zip(parts, values, strict=True)}
-        result.append(found)
-    texts = [found for found in result if found["type"] == "string"]
     with closing_connection() as connection:
-        for found in texts:
-            found["most_common"] = _most_common(connection, parquet, found["name"])
+        answers = _aggregates(connection, parquet, asked)
+        for (name, kind, _), parts, (non_null, *values) in zip(
+            columns, wanted, answers, strict=True
+        ):
+            found = {"name": name, "type": kind, "non_null_count": non_null}
+            found |= {label: json_value(v) for label, v in zip(parts, values, strict=True)}
+            if kind == "string":
+                found["most_common"] = _most_common(connection, parquet, name)
+            result.append(found)
     return result
 
 
@@ -105,20 +106,21 @@ def rows(parquet: str, columns: Columns, row_start: int, row_count: int) -> list
     return [[json_value(value) for value in row] for row in found]
 
 
-def _aggregates(parquet: str, asked: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[Any, ...]]:
+def _aggregates(
+    connection: duckdb.DuckDBPyConnection,
+    parquet: str,
+    asked: Sequence[tuple[str, Sequence[str]]],
+) -> list[tuple[Any, ...]]:
     """Return the aggregates asked for each column, some columns a statement."""
     result: list[tuple[Any, ...]] = []
-    with closing_connection() as connection:
-        for start in range(0, len(asked), _BATCH):
-            batch = asked[start : start + _BATCH]
-            selected = ", ".join(
-                part.format(ident(name)) for name, parts in batch for part in parts
-            )
-            answer = connection.execute(
-                f"SELECT {selected} FROM read_parquet({sql_text(parquet)})"
-            ).fetchone()
-            values = iter(answer or ())
-            result += [tuple(itertools.islice(values, len(parts))) for _, parts in batch]
+    for start in range(0, len(asked), _BATCH):
+        batch = asked[start : start + _BATCH]
+        selected = ", ".join(part.format(ident(name)) for name, parts in batch for part in parts)
+        answer = connection.execute(
+            f"SELECT {selected} FROM read_parquet({sql_text(parquet)})"
+        ).fetchone()
+        values = iter(answer or ())
+        result += [tuple(itertools.islice(values, len(parts))) for _, parts in batch]
     return result
 
 
