@@ -117,7 +117,7 @@ def python_value(kind: str, text: str) -> Any:
             return text
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(bases(), st.lists(steps, min_size=1, max_size=12))
 def test_edits_do_what_the_model_does(base: Base, taken: list[tuple[Any, ...]]) -> None:
     """Contents, styles, merges, sizes and panes are the model's; other rows keep their bytes."""

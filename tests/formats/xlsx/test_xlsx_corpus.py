@@ -18,7 +18,7 @@ from real_workbooks import real_workbooks
 
 FORMAT = XlsxFormat()
 SAMPLE_SEED = 114
-SAMPLE_SIZE = 70
+SAMPLE_SIZE = 40
 
 NUMBER_FORMATS = "sheetjs__LONumbers-2010.xlsx"
 """It has numbers in every format that there is; openpyxl does not know `A/P` as one of times."""
@@ -119,10 +119,10 @@ def _known(other: Any, cell: Any) -> bool:
 @pytest.mark.corpora
 def test_values_are_those_of_openpyxl(corpora: Path) -> None:
     """Every cell of a sample has the value that openpyxl finds."""
-    chosen = random.Random(SAMPLE_SEED).sample(real_workbooks(corpora), 60)
+    chosen = random.Random(SAMPLE_SEED).sample(real_workbooks(corpora), 30)
     found = {path.name: differences(path) for path in chosen if path.stat().st_size < 100_000}
 
-    assert sum(each is not None for each in found.values()) > 40
+    assert sum(each is not None for each in found.values()) > 20
     assert {name: each[:3] for name, each in found.items() if each} == {}
 
 

@@ -109,7 +109,7 @@ def by_place(rows: list[list[Any]]) -> Cells:
     }  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(starts, st.lists(st.tuples(tables(), placements), min_size=1, max_size=3))
 def test_a_sheet_holds_what_its_model_holds(cells: Cells, writes: list[Any]) -> None:
     """Whatever is written where, both libraries find what the rules say, and no other cell."""

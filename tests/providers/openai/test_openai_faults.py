@@ -7,6 +7,7 @@ import anyio
 import httpx2
 import pytest
 
+from backends import on_trio
 from kbd.errors import (
     ContextExhausted,
     EgressBlockedByPolicy,
@@ -47,6 +48,7 @@ async def failure(answer: Answer, timeout_s: float = 5.0) -> KbdError:
         return caught.value
 
 
+@on_trio
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

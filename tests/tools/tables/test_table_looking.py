@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from backends import on_trio
 from kbd.errors import FileReadFailed, NotFound, ValidationFailed
 from kbd.testing.tools import Workbench, check_tool
 from kbd.tools import Tool
@@ -81,6 +82,7 @@ async def test_rows_by_number(workbench: Workbench, ask: Ask) -> None:
     assert (past["rows"], past["total_rows"], past["has_more"]) == ([], 3, False)
 
 
+@on_trio
 async def test_many_rows_keep_their_order(workbench: Workbench, ask: Ask) -> None:
     """A window far into a file of many row groups is the file's window."""
     workbench.add("n.csv", "n\n" + "".join(f"{n}\n" for n in range(300_000)))
