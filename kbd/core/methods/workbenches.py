@@ -1,5 +1,6 @@
 """Methods about workbenches."""
 
+import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.decisions import ChooseModel
@@ -10,6 +11,7 @@ from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
+from kbd.types import Seq, WorkbenchId
 
 __all__ = ["WorkbenchMethods"]
 
@@ -19,6 +21,7 @@ class WorkbenchMethods:
 
     def __init__(self, shop: Shop) -> None:
         self._shop, self._parts = shop, shop.parts
+        self._rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -51,18 +54,32 @@ class WorkbenchMethods:
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List all workbenches, oldest first."""
         del request, session
-        rows: list[wire.WorkbenchRow] = []
+        rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
         for workbench_id in self._shop.benches.ids():
-            root = self._parts.home.workbench(workbench_id).root
-            size_bytes = await run_sync(disk_bytes, root)
             try:
-                rows.append(workbench_row(await self._shop.bench(workbench_id), size_bytes))
+                rows[workbench_id] = await self._row(workbench_id)
             except NotFound:
                 continue  # It was deleted while we looked.
-            except KbdError as error:
-                known = self._shop.benches.daemon.state.workbenches[workbench_id]
-                rows.append(closed_row(known, size_bytes, error.message))
-        return wire.WorkbenchesFound(workbenches=tuple(rows))
+        self._rows = rows
+        return wire.WorkbenchesFound(workbenches=tuple(rows.values()))
+
+    async def _row(self, workbench_id: WorkbenchId) -> wire.WorkbenchRow:
+        """Describe a workbench; one that was closed since the last list is as it was then."""
+        benches = self._shop.benches
+        root = self._parts.home.workbench(workbench_id).root
+        size_bytes = await run_sync(disk_bytes, root)
+        row = self._rows.get(workbench_id)
+        is_open = benches.opened(workbench_id) is not None
+        if row is not None and not is_open and benches.is_at_end(workbench_id, Seq(row.last_seq)):
+            return msgspec.structs.replace(row, disk_bytes=size_bytes)
+        try:
+            async with benches.glance(workbench_id) as bench:
+                return workbench_row(bench, size_bytes)
+        except NotFound:
+            raise
+        except KbdError as error:
+            known = benches.daemon.state.workbenches[workbench_id]
+            return closed_row(known, size_bytes, error.message)
 
     async def delete(
         self, request: wire.WorkbenchDelete, session: Session

@@ -117,15 +117,16 @@ class WorkshopMethods:
         """List the runs of a workbench, or of all."""
         del session
         one = request.workbench_id
-        benches: list[Bench] = []
+        rows: list[wire.RunInfo] = []
         if not isinstance(one, msgspec.UnsetType):
-            benches.append(await self._shop.bench(one))
+            bench = await self._shop.bench(one)
+            rows += (self._info(bench, run) for run in bench.state.runs)
         else:
             for workbench_id in self._shop.benches.ids():
                 # One that cannot be opened, or was deleted meanwhile, does not hide the others.
                 with contextlib.suppress(KbdError):
-                    benches.append(await self._shop.bench(workbench_id))
-        rows = [self._info(bench, run) for bench in benches for run in bench.state.runs]
+                    async with self._shop.benches.glance(workbench_id) as bench:
+                        rows += [self._info(bench, run) for run in bench.state.runs]
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
     def _info(self, bench: Bench, run: Run) -> wire.RunInfo:

@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -95,6 +95,21 @@ class Benches:
         """Return a workbench if it is open."""
         known = self._open.get(WorkbenchId(workbench_id))
         return known.bench if known is not None else None
+
+    @contextlib.asynccontextmanager
+    async def glance(self, workbench_id: str) -> AsyncIterator[Bench]:
+        """Open a workbench for a look: when too many are open it is closed again after it.
+
+        Raises:
+            KbdError: As for `open`.
+        """
+        was_open = self.opened(workbench_id) is not None
+        opened = await self._opened(workbench_id)
+        looked_s = opened.used_s
+        yield opened.bench
+        if not was_open and opened.used_s == looked_s:
+            opened.used_s = float("-inf")  # nobody else has asked for it meanwhile
+            await self.close_idle()
 
     async def wire(self, workbench_id: str) -> EventWire:
         """Return the events of a log as clients see them; "daemon" is the daemon's own.

@@ -5,6 +5,7 @@ Idle is idle at once here; the daemon waits a minute.
 
 from contextlib import ExitStack, aclosing
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
@@ -12,11 +13,15 @@ import pytest
 from kbd.core.bench import Bench
 from kbd.core.decisions import Record, SendMessage
 from kbd.core.methods.logs import LogMethods
-from kbd.core.server import Batch, Synced
+from kbd.core.methods.workbenches import WorkbenchMethods
+from kbd.core.methods.workshop import WorkshopMethods
+from kbd.core.server import Batch, Session, Synced
 from kbd.core.settings import Settings, WatchSettings
 from kbd.core.supervisor import idle
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
+from kbd.requests.workbenches import WorkbenchList
+from kbd.requests.workshop import RunList
 from kbd.types import FileName, Seq
 from supervised import Supervised, add, supervised
 
@@ -142,3 +147,28 @@ async def test_who_follows_all_logs_misses_nothing_and_opens_nothing(tmp_path: P
                 told = await anext(stream)
                 assert isinstance(told, Batch)
                 assert (told.workbench_id, told.first_seq) == (bench.id, 3)
+
+
+async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
+    """Each is told as it is, from a look or from what was seen before; none stays open for it."""
+    async with supervised(tmp_path / "h") as making:
+        ids = [(await making.bench(a__txt="x")).id for _ in range(3)]
+    async with supervised(tmp_path / "h", ONE) as running:
+        methods = WorkbenchMethods(running.shop)
+        nobody = cast(Session, None)
+
+        async def files() -> list[tuple[str, int]]:
+            found = await methods.list(WorkbenchList(), nobody)
+            return [(row.id, row.files) for row in found.workbenches]
+
+        assert await files() == [(bench_id, 1) for bench_id in ids]
+        assert len(_open(running)) == 1
+        closed = next(bench_id for bench_id in ids if bench_id not in _open(running))
+        before = running.folders(await running.benches.open(closed))
+        await add(await running.benches.open(closed), "b.txt", "y")
+        assert await files() == [(each, 2 if each == closed else 1) for each in ids]
+        assert before.open_mark.exists()  # it was used, so it stays
+        assert (await WorkshopMethods(running.shop).list(RunList(), nobody)).runs == ()
+        assert len(_open(running)) <= 2
+        await running.benches.delete(closed)
+        assert [row[0] for row in await files()] == [each for each in ids if each != closed]
