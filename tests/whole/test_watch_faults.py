@@ -1,7 +1,6 @@
 """What goes wrong in a watched folder: each ends in an outcome that is explained. For `soak`."""
 
 import io
-import os
 import random
 import socket
 import subprocess
@@ -16,12 +15,22 @@ import openpyxl
 import pytest
 
 from model_server import Reply, call, calls, failure, model_server, phase_of, text, turn_of
-from whole.watched import shop_at
+from whole.watched import SALES, eventually, shop_at
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
 PLAN = "# Execution Plan\n\n## Task\nwrite\n\n## Items\n- [ ] 1. Write the notes\n\n## Notes\n"
 NO_RETRY = {"retries": 0}
+
+PLAIN = """
+import ctypes
+header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+ctypes.CDLL(None).capget(header, sets)
+sets[0], sets[1] = sets[0] & ~6, sets[1] & ~6
+ctypes.CDLL(None).capset(header, sets)
+"""
+"""Takes from a daemon that is root what lets root read anything (capabilities(7), 1 and 2)."""
+
 SMALL_BYTES, LARGE_BYTES = 1_000, 200_000
 
 
@@ -144,7 +153,7 @@ def _empty_zip() -> bytes:
 
 
 def test_files_that_cannot_be_read(short_dir: Path, anyio_backend: str) -> None:
-    """Damaged in any way, empty, too large, not permitted: none is passed over as done."""
+    """Damaged in any way, empty, too large: none is passed over as done."""
     noise = random.Random(3).randbytes(5000)
     files = {
         "garbage.xlsx": b"PK\x03\x04" + noise, "cut.xlsx": _cut_workbook(),
@@ -156,8 +165,6 @@ def test_files_that_cannot_be_read(short_dir: Path, anyio_backend: str) -> None:
         for name, content in files.items():
             inbox.drop(name, content)
         inbox.drop("large.csv", b"x" * 100_001)
-        if os.geteuid() != 0:
-            inbox.drop("secret.csv").chmod(0)
         landed = len(list(inbox.folder.iterdir()))
         watch = inbox.settled(landed)
         failed = inbox.failed()
@@ -171,6 +178,28 @@ def test_files_that_cannot_be_read(short_dir: Path, anyio_backend: str) -> None:
         assert {told[name][0] for name in tables} == {"VALIDATION_FAILED"}
         assert str(shop.folder) not in str(told)
         inbox.next_file_runs(landed + 1)
+
+
+def test_a_file_without_permission(short_dir: Path, anyio_backend: str) -> None:
+    """It is parked; a retry without the permission says the same, and with it the file runs."""
+    with shop_at(short_dir, anyio_backend, preface=PLAIN) as shop:
+        inbox = shop.inbox("in")
+        secret = short_dir / "secret.csv"
+        secret.write_text(SALES)
+        secret.chmod(0)
+        secret = secret.rename(inbox.folder / "secret.csv")
+        inbox.settled(1)
+        assert inbox.failed()["secret.csv"]["code"] == "FILE_READ_FAILED"
+        assert "permission denied" in inbox.failed()["secret.csv"]["message"]
+        inbox.retry()
+        inbox.settled(2)
+        assert inbox.failed()["secret.csv"]["code"] == "FILE_READ_FAILED"
+        secret.chmod(0o600)
+        inbox.retry()
+        eventually("it does not run", inbox.delivered)
+        inbox.settled(3)
+        assert inbox.failed() == {}
+        inbox.next_file_runs(4)
 
 
 def test_a_rule_that_cannot_be_followed(short_dir: Path, anyio_backend: str) -> None:

@@ -173,3 +173,66 @@ def test_what_a_person_extracts_is_not_worked_on(short_dir: Path, anyio_backend:
         inbox.drop("a.csv")
         assert inbox.settled(5)["outcomes"] == {"own": 5}
         inbox.next_file_runs(6)
+
+
+def test_what_happens_while_the_daemon_is_down(short_dir: Path, anyio_backend: str) -> None:
+    """What lands runs at the next start; what was only renamed does not, known or passed over."""
+    with shop_at(short_dir, anyio_backend) as shop:
+        (shop.folder / "in").mkdir()
+        (shop.folder / "in" / "old.csv").write_text(f"{SALES}2023-01-01,Old,1.00\n")
+        inbox = shop.inbox("in")
+        inbox.drop("a.csv")
+        inbox.settled(1)
+        shop.daemon.kill()
+        (inbox.folder / "a.csv").rename(inbox.folder / "b.csv")
+        (inbox.folder / "old.csv").rename(inbox.folder / "older.csv")
+        (shop.folder / "elsewhere" / "deep").mkdir(parents=True)
+        for number in range(3):
+            table = f"{SALES}2024-02-0{number + 1},New,{number}.00\n"
+            (shop.folder / "elsewhere" / "deep" / f"new{number}.csv").write_text(table)
+        (shop.folder / "elsewhere").rename(inbox.folder / "elsewhere")
+        shop.daemon.start()
+        watch = inbox.settled(5)
+
+        assert watch["outcomes"] == {"published": 4, "moved": 1}, watch["recent"]
+        assert len(inbox.delivered()) == 4
+        (inbox.folder / "b.csv").chmod(0o640)
+        shop.daemon.kill()
+        shop.daemon.start()
+        time.sleep(2)
+        assert inbox.settled(5)["outcomes"] == {"published": 4, "moved": 1}
+        assert len(inbox.delivered()) == 4
+
+
+def test_the_limits_of_a_rule(short_dir: Path, anyio_backend: str) -> None:
+    """Past those of an hour a watch stands still until it is resumed; past a path's, one is parked.
+
+    A rule that pauses on a failure does.
+    """
+    with shop_at(short_dir, anyio_backend) as shop:
+        inbox = shop.inbox("in", limits={"runs_per_hour": 3, "runs_per_path_hour": 2})
+        for number in range(3):
+            inbox.drop("a.csv", f"{SALES}2024-02-0{number + 1},New,{number}.00\n")
+            inbox.settled(number + 1)
+        busy = inbox.failed()["a.csv"]
+        assert (busy["code"], busy["attempt"]) == ("BUDGET_CAP_REACHED", 0), busy
+        inbox.drop("b.csv", f"{SALES}2024-03-01,B,1.00\n")
+        inbox.settled(4)
+        inbox.drop("c.csv", f"{SALES}2024-03-01,C,1.00\n")
+        eventually("it is not suspended", lambda: inbox.shown()["status"] == "suspended")
+        (still,) = shop.daemon.ask("WatchFailedList")["suspended"]
+        assert (still["code"], still["waiting"]) == ("BUDGET_CAP_REACHED", 1), still
+        shop.daemon.ask("WatchResume", watch_id=inbox.watch_id)
+        assert inbox.settled(5)["outcomes"] == {"published": 4, "failed": 1}
+
+        wary = shop.inbox("wary", on_failure={"retries": 0, "then": "pause"})
+        wary.drop("bad.xlsx", b"PK")
+        wary.settled(1)
+        wary.drop("good.csv")
+        eventually("it does not land", lambda: wary.shown()["landed"] == 2)
+        time.sleep(1)
+        shown = wary.shown()
+        assert (shown["status"], shown["waiting"]) == ("paused", 1), shown
+        assert "without contents" in shown["reason"]
+        shop.daemon.ask("WatchResume", watch_id=wary.watch_id)
+        assert wary.settled(2)["outcomes"] == {"failed": 1, "published": 1}

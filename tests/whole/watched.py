@@ -24,7 +24,7 @@ def eventually(said: str, holds: Callable[[], Any], timeout_s: float = 120.0) ->
     while time.monotonic() < deadline:
         if found := holds():
             return found
-        time.sleep(0.03)
+        time.sleep(0.1)
     raise AssertionError(said)
 
 
@@ -132,9 +132,11 @@ class Watched:
 
 
 @contextmanager
-def shop_at(folder: Path, backend: str, **environment: str) -> Iterator[Watched]:
+def shop_at(
+    folder: Path, backend: str, *, preface: str = "", **environment: str
+) -> Iterator[Watched]:
     """Run a daemon that is quick to give a provider up."""
-    daemon = RealDaemon(folder / "h", backend, {"KBD_RUN_RETRY_S": "0.01"} | environment)
+    daemon = RealDaemon(folder / "h", backend, {"KBD_RUN_RETRY_S": "0.01"} | environment, preface)
     daemon.start()
     try:
         yield Watched(daemon, folder)
