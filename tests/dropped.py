@@ -72,7 +72,7 @@ async def until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
     with anyio.fail_after(30):
         while not is_so():  # noqa: ASYNC110 - what is waited for rings no bell for tests
-            await anyio.sleep(0.005)
+            await anyio.sleep(0.01)
 
 
 @asynccontextmanager

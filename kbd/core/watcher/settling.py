@@ -39,6 +39,8 @@ class Settling:
         self._candidates: dict[str, _Candidate] = {}
         # What was true when it was entered: an entry whose time is not its candidate's is void.
         self._queue: list[tuple[float, str]] = []
+        # When those are due that changed lately and were not put off, the last changed one last.
+        self._lately: dict[str, float] = {}
 
     def __len__(self) -> int:
         return len(self._candidates)
@@ -48,6 +50,7 @@ class Settling:
         known = self._candidates.get(found.raw)
         if known is None or known.found.signature != found.signature:
             self._enter(_Candidate(found, now_s + self._quiet_s))
+            self._lately[found.raw] = now_s + self._quiet_s
 
     def put_off(self, raw: str, due_s: float) -> int:
         """Have a file looked at again later though it did not change.
@@ -64,11 +67,13 @@ class Settling:
     def forget(self, raw: str) -> None:
         """Let go of a file: it is taken, or gone."""
         self._candidates.pop(raw, None)
+        self._lately.pop(raw, None)
 
     def clear(self) -> None:
         """Let go of all files."""
         self._candidates.clear()
         self._queue.clear()
+        self._lately.clear()
 
     def due(self, now_s: float, most: int) -> list[Found]:
         """Return files whose time has come, at most so many, the longest due first.
@@ -94,11 +99,12 @@ class Settling:
     @property
     def last_s(self) -> float | None:
         """When the last file that changed lately is due, put-off ones apart; None if none did."""
-        return max((x.due_s for x in self._candidates.values() if not x.tries), default=None)
+        return next(reversed(self._lately.values()), None)
 
     def _enter(self, candidate: _Candidate) -> None:
         raw = candidate.found.raw
         self._candidates[raw] = candidate
+        self._lately.pop(raw, None)
         heapq.heappush(self._queue, (candidate.due_s, raw))
 
     def _is_valid(self, entry: tuple[float, str]) -> bool:

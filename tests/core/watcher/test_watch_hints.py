@@ -33,8 +33,8 @@ async def _heard(folder: Path) -> AsyncIterator[tuple[Hints, list[tuple[str, ...
 
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten changes at once are many."""
-    monkeypatch.setattr(hints, "_FEW", 10)
+    """Seven changes at once are many."""
+    monkeypatch.setattr(hints, "_FEW", 6)
 
 
 @pytest.mark.usefixtures("_few")
@@ -47,7 +47,7 @@ async def test_changes_are_told_once_listening_began(tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("x")
         await until(lambda: len(told) > 1)
         assert told[1] == ("a.csv",)
-        await run_sync(lambda: [(tmp_path / f"{n}.csv").write_text("x") for n in range(20)])
+        await run_sync(lambda: [(tmp_path / f"{n}.csv").write_text("x") for n in range(40)])
         await until(lambda: None in told[1:])
 
 

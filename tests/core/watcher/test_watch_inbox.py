@@ -1,19 +1,23 @@
 """What lands in a watched folder is recorded once, whatever people do with their files."""
 
+import errno
 import os
 import shutil
 from pathlib import Path
 
 import anyio
 import pytest
+import structlog
 from anyio.to_thread import run_sync
 
 from dropped import WATCH, dropped, until
 from kbd.core.decisions.watches import PauseWatch, RemoveWatch
+from kbd.core.draft.names import file_name
+from kbd.core.watcher import inbox
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
 from kbd.events.watches import FilesPassedOver
-from kbd.types import WatchId
+from kbd.types import FileName, WatchId
 
 pytestmark = pytest.mark.anyio
 
@@ -209,6 +213,74 @@ async def test_a_file_that_vanishes_is_forgotten(tmp_path: Path) -> None:
         path.unlink()
         await until(lambda: desk.inbox.health().settling == 0)
         assert await desk.events() == []
+
+
+async def test_one_file_keeps_no_other_from_landing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not one that the disk does not give, nor one at which kbd fails inside, nor a closed folder.
+
+    The first is recorded as failed in the end, the second is put off, the third is named.
+    """
+    really_open, tries = os.open, []
+
+    def fail(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if path == "bad.csv":
+            tries.append(path)
+            raise OSError(errno.EIO, "Input/output error")
+        if path == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return really_open(path, flags, mode, dir_fd=dir_fd)
+
+    def fault(path: str) -> FileName:
+        if path == "fault.csv":
+            raise ZeroDivisionError
+        return file_name(path)
+
+    monkeypatch.setattr(os, "open", fail)
+    monkeypatch.setattr(inbox, "file_name", fault)
+    with structlog.testing.capture_logs() as told:
+        async with dropped(tmp_path, quiet_s=0.02) as desk:
+            for path in ("bad.csv", "fault.csv", "closed/x.csv", "good.csv"):
+                desk.drop(path)
+            await until(lambda: len(desk.landed()) == 2)
+            assert desk.landed() == [("bad.csv", "FILE_READ_FAILED"), ("good.csv", "good.csv")]
+            await until(lambda: bool(desk.inbox.health().reason))
+            health = desk.inbox.health()
+    assert health.reason == "closed cannot be read: permission denied"
+    assert health.settling == 1
+    assert len(tries) == inbox._TRIES + 1
+    assert [each["event"] for each in told].count("watch_file_failed_inside") == 1
+
+
+class _Counting(Disk):
+    """Counts what is written."""
+
+    writes = 0
+
+    def write_all(self, fd: int, data: bytes, offset: int) -> None:
+        """Write and count."""
+        self.writes += 1
+        super().write_all(fd, data, offset)
+
+
+async def test_what_is_known_is_read_once(tmp_path: Path) -> None:
+    """A file with an old content, or with another mode, is not copied again at each scan."""
+    async with dropped(tmp_path) as desk:
+        path = desk.drop("a.csv", "old")
+        await until(lambda: len(desk.landed()) == 1)
+        desk.drop("a.csv", "new")
+        await until(lambda: len(desk.landed()) == 2)
+        disk = _Counting()
+        desk.copies.store = BlobStore(desk.log.home.landed(WatchId(WATCH)), disk)
+        path.chmod(0o640)
+        await desk.quiet()
+        assert disk.writes == 0
+        desk.drop("a.csv", "old")
+        for _ in range(3):
+            await desk.quiet()
+        assert disk.writes == 1
+        assert len(await desk.events()) == 2
 
 
 class _Full(Disk):
