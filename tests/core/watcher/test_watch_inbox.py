@@ -245,10 +245,9 @@ async def test_one_file_keeps_no_other_from_landing(
                 desk.drop(path)
             await until(lambda: len(desk.landed()) == 2)
             assert desk.landed() == [("bad.csv", "FILE_READ_FAILED"), ("good.csv", "good.csv")]
-            await until(lambda: bool(desk.inbox.health().reason))
-            health = desk.inbox.health()
-    assert health.reason == "closed cannot be read: permission denied"
-    assert health.settling == 1
+            await until(lambda: desk.inbox.health().settling == 1)
+            reason = desk.inbox.health().reason
+    assert reason == "closed cannot be read: permission denied"
     assert len(tries) == inbox._TRIES + 1
     assert [each["event"] for each in told].count("watch_file_failed_inside") == 1
 
