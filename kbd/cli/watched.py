@@ -106,9 +106,10 @@ def test_text(tested: dict[str, Any]) -> str:
     others = [each for each in tested["files"] if each["verdict"] != "run"]
     if others:
         rows = [(each["path"], each["verdict"], each.get("reason", "")) for each in others]
-        left = sum(n for verdict, n in tested["counts"].items() if verdict != "run")
         parts += ["", table(("comes to no run", "because", ""), rows[:LISTED])]
-        parts += _more(left - LISTED)
+        left = {name: count for name, count in tested["counts"].items() if name != "run"}
+        if sum(left.values()) > LISTED:
+            parts.append(f"  … of {sum(left.values())}{_counts(left)}")
     parts += [_wrapped(problem, "  ! ") for problem in tested["problems"]]
     return "\n".join([*parts, "Nothing was done."])
 

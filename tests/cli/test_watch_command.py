@@ -375,6 +375,10 @@ def test_a_trial_tells_what_would_run(
         "b.csv            known    it was c.csv",
         "Nothing was done.",
     ]
+    many = [{**tested["files"][1], "path": f"{number}.csv"} for number in range(30)]
+    daemon.answers["WatchTest"] = {**tested, "files": many, "counts": {"run": 1, "known": 30}}
+    assert kbd("watch", "test", "invoices") == 0
+    assert "19.csv           known    it was c.csv\n  … of 30 (30 known)" in capsys.readouterr().out
     daemon.answers["WatchTest"] = {**tested, "problems": ["nobody has agreed"]}
     assert kbd("watch", "test", str(tmp_path), "--pattern", "*.csv", "--batch") == 1
     assert daemon.params_of("WatchTest") == {
