@@ -27,7 +27,7 @@ PREVIEWS = {"ReviewGetPdfPreviewPage", "ReviewGetImagePreview"}
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[RealDaemon]:
-    """One daemon for all tests here: how methods are served on each backend is proven elsewhere."""
+    """One daemon for all tests here; how calls are served is proven on each backend elsewhere."""
     with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
         running = RealDaemon(Path(folder) / "h", "trio")
         running.start()
