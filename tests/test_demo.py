@@ -112,9 +112,13 @@ def test_text_that_looks_like_a_formula_is_text(workbook: Workbook) -> None:
     assert museum == ["s"]
 
 
+@pytest.mark.soak
 @pytest.mark.libreoffice
 def test_libreoffice_opens_the_result(demo: tuple[str, Path], tmp_path: Path) -> None:
-    """An office program reads the workbook: the first sheet comes out as it went in."""
+    """An office program reads the workbook: the first sheet comes out as it went in.
+
+    Every day one reads a workbook that was written in the same way, in the tests of the format.
+    """
     office = shutil.which("soffice") or shutil.which("libreoffice")
     if office is None:
         pytest.skip("LibreOffice is not installed here")

@@ -305,9 +305,13 @@ def test_slicer_fixtures_are_made_the_same_each_time(tmp_path: Path) -> None:
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.soak
 @pytest.mark.libreoffice
 def test_slicer_fixtures_open(tmp_path: Path) -> None:
-    """LibreOffice opens them and shows their cells; openpyxl does as well."""
+    """LibreOffice opens them and shows their cells; openpyxl does as well.
+
+    Every day it is enough that they are what they were, to the byte.
+    """
     profile = (tmp_path / "profile").as_uri()
     subprocess.run(
         ["soffice", f"-env:UserInstallation={profile}", "--headless", "--convert-to", "csv",
