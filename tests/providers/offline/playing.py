@@ -37,6 +37,7 @@ class Outcome(msgspec.Struct):
         answers: Each item's final text.
         summary: The message to the user.
         calls: The names of the tools called, by phase.
+        ends: The finish reason of each phase, in order.
     """
 
     research: str
@@ -44,6 +45,7 @@ class Outcome(msgspec.Struct):
     answers: list[str]
     summary: str
     calls: list[tuple[Phase, str]]
+    ends: list[str]
 
 
 class Player:
@@ -62,6 +64,7 @@ class Player:
         tools = [*file_tools(formats), *table_tools({}, formats), *edits(formats)]
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
         self._calls: list[tuple[Phase, str]] = []
+        self._ends: list[str] = []
         self._ids: set[str] = set()
         self._entry = 0
         self._before = set(files)
@@ -85,7 +88,7 @@ class Player:
         summary = await self.phase(
             Phase.SUMMARY, asked, f"<plan>\n{text}\n</plan>", *self._results(plan, answers)
         )
-        return Outcome(research, plan, answers, summary, self._calls)
+        return Outcome(research, plan, answers, summary, self._calls, self._ends)
 
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
@@ -94,6 +97,7 @@ class Player:
             reply = await self._turn(phase, tuple(messages))
             if not reply.tool_calls:
                 assert reply.text
+                self._ends.append(reply.finish_reason)
                 return reply.text
             messages.append(Message("assistant", reply.text, reply.tool_calls))
             for call in reply.tool_calls:

@@ -108,6 +108,7 @@ def test_phases_keep_to_their_tools(tmp_path: Path) -> None:
     assert len(checks) == len(outcome.plan.items)
     assert "not a language model" in outcome.summary
     assert "Added: summary.xlsx" in outcome.summary
+    assert set(outcome.ends) == {"stop"}
 
 
 def test_grouped(tmp_path: Path) -> None:
@@ -232,6 +233,7 @@ def test_declined(tmp_path: Path, request_text: str) -> None:
     player, outcome = play(tmp_path, request_text)
 
     assert len(outcome.plan.items) == 1
+    assert outcome.ends == ["stop", "stop", "declined", "stop"]
     assert player.workbench.files.names() == ["transactions.csv"]
     assert f"I read the request as: {request_text}" in outcome.summary
     assert "fixed rules, not a language model" in outcome.summary
