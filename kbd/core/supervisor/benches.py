@@ -105,10 +105,23 @@ class Benches:
         """
         was_open = self.opened(workbench_id) is not None
         opened = await self._opened(workbench_id)
-        looked_s = opened.used_s
+        looked_s = opened.asked_s
         yield opened.bench
-        if not was_open and opened.used_s == looked_s:
-            opened.used_s = float("-inf")  # nobody else has asked for it meanwhile
+        if not was_open:
+            await self.let_go(workbench_id, looked_s)
+
+    async def let_go(self, workbench_id: str, since_s: float) -> None:
+        """Say that a workbench is not needed, unless it was asked for since a moment.
+
+        When too many are open it is closed at once: nobody who asked for it earlier waits for it.
+
+        Args:
+            workbench_id: Which; it need not be open.
+            since_s: The moment, on the monotonic clock.
+        """
+        opened = self._open.get(WorkbenchId(workbench_id))
+        if opened is not None and opened.asked_s <= since_s:
+            opened.used_s = float("-inf")
             await self.close_idle()
 
     async def wire(self, workbench_id: str) -> EventWire:
@@ -221,7 +234,7 @@ class Benches:
         known = self._open.get(checked)
         if known is None:
             known = await self._first(checked)
-        known.used_s = self._parts.clock.monotonic_s()
+        known.asked_s = known.used_s = self._parts.clock.monotonic_s()
         if len(self._open) > self._parts.settings.watch.open_workbenches and not self._is_tended:
             self._is_tended = True
             self._tasks.start_soon(self._tend)

@@ -32,7 +32,8 @@ class Opened:
         scope: Cancelled to close it.
         loaded: The last event that was there when it was opened.
         closed: Set when it is closed.
-        used_s: When it was last asked for, or recorded anything.
+        asked_s: When it was last asked for.
+        used_s: The same, or when it last recorded anything.
     """
 
     def __init__(self, bench: Bench, log_id: WorkbenchId, now_s: float) -> None:
@@ -41,7 +42,7 @@ class Opened:
         self.scope = anyio.CancelScope()
         self.loaded = bench.state.seq
         self.closed = anyio.Event()
-        self.used_s = now_s
+        self.asked_s = self.used_s = now_s
 
     def is_idle(self, now_s: float) -> bool:
         """Return whether nobody has used it for a while, and nothing is under way in it."""

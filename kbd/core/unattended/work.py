@@ -62,15 +62,21 @@ class Unattended:
         Raises:
             LogPoisoned: The disk failed, and the daemon must stop.
         """
-        try:
-            with self._benches.held(job.workbench_id):
-                return await self._carry_out(job)
-        except LogPoisoned:
-            raise
-        except KbdError as error:
-            if self._runs.is_stopping:
-                await anyio.sleep_forever()
-            return self._failed(job, error)
+        opened_s = float("-inf")
+        with self._benches.held(job.workbench_id):
+            try:
+                bench = await open_for(self._benches, job, self._parts.settings.limits)
+                opened_s = self._parts.clock.monotonic_s()
+                result = await self._carry_out(bench, job)
+            except LogPoisoned:
+                raise
+            except KbdError as error:
+                if self._runs.is_stopping:
+                    await anyio.sleep_forever()
+                result = self._failed(job, error)
+        # Thousands of files may land: what only the job asked for is not kept open.
+        await self._benches.let_go(job.workbench_id, opened_s)
+        return result
 
     async def notify(
         self, watch_id: WatchId, rule: WatchRule, ended: Ended
@@ -84,8 +90,7 @@ class Unattended:
             limit_s=self._parts.settings.watch.command_s,
         )
 
-    async def _carry_out(self, job: Job) -> Result:
-        bench = await open_for(self._benches, job, self._parts.settings.limits)
+    async def _carry_out(self, bench: Bench, job: Job) -> Result:
         for _ in range(_STARTS):
             next_step = standing(bench.state, self._reported(job))
             if next_step is Standing.ASK_AGAIN:

@@ -3,6 +3,7 @@
 Idle is idle at once here; the daemon waits a minute.
 """
 
+import math
 from contextlib import ExitStack, aclosing
 from pathlib import Path
 from typing import cast
@@ -12,6 +13,7 @@ import pytest
 
 from kbd.core.bench import Bench
 from kbd.core.decisions import Record, SendMessage
+from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.workbenches import WorkbenchMethods
 from kbd.core.methods.workshop import WorkshopMethods
@@ -20,7 +22,7 @@ from kbd.core.settings import Settings, WatchSettings
 from kbd.core.supervisor import idle
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
-from kbd.requests.workbenches import WorkbenchList
+from kbd.requests.workbenches import FilesFound, WorkbenchFilesList, WorkbenchList
 from kbd.requests.workshop import RunList
 from kbd.types import FileName, Seq
 from supervised import Supervised, add, supervised
@@ -172,3 +174,34 @@ async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
         assert len(_open(running)) <= 2
         await running.benches.delete(closed)
         assert [row[0] for row in await files()] == [each for each in ids if each != closed]
+
+
+async def test_a_request_that_waits_holds_its_workbench(tmp_path: Path) -> None:
+    """However long it takes; when it is answered the workbench may be closed."""
+    async with supervised(tmp_path / "h", ONE) as running:
+        benches = running.benches
+        ids = [(await running.bench(a__txt="x")).id for _ in range(2)]
+        asked, answer = anyio.Event(), anyio.Event()
+
+        async def slow(request: WorkbenchFilesList, session: Session) -> FilesFound:
+            del request, session
+            asked.set()
+            await answer.wait()
+            return FilesFound(files=())
+
+        handler = holding(benches, {WorkbenchFilesList: slow})[WorkbenchFilesList]
+
+        async def ask() -> None:
+            await handler(request, cast(Session, None))
+
+        request = WorkbenchFilesList(workbench_id=ids[0])
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await asked.wait()
+            await benches.let_go(ids[0], math.inf)
+            assert _open(running) == ids
+            answer.set()
+        await benches.let_go(ids[0], -math.inf)  # it was asked for since
+        assert _open(running) == ids
+        await benches.let_go(ids[0], math.inf)
+        assert _open(running) == ids[1:]

@@ -8,7 +8,7 @@ import pytest
 
 from kbd.core.decisions import DiscardDraft, RequestCancel, SendMessage, StartRun
 from kbd.core.review import publish
-from kbd.core.settings import Limits
+from kbd.core.settings import Limits, WatchSettings
 from kbd.core.state import RunStatus
 from kbd.core.watcher import Job, Result
 from kbd.errors import ProviderUnavailable
@@ -58,6 +58,18 @@ async def test_a_job_is_done_and_delivered(tmp_path: Path, out: Path) -> None:
         assert await labour.carry_out(job) == result
         assert len(bench.state.runs) == 1
         assert files_in(out) == {"made.txt": "made"}
+
+
+@on_trio
+async def test_what_only_a_job_used_is_not_kept_open(tmp_path: Path) -> None:
+    """Thousands of files may land, and each has a workbench."""
+    settings = msgspec.structs.replace(SETTINGS, watch=WatchSettings(open_workbenches=1))
+    async with unattended(tmp_path / "h", writes("made.txt"), settings=settings) as (
+        running, labour,
+    ):  # fmt: skip
+        job, somebodys = await landed(running, tmp_path), await running.bench()
+        assert (await labour.carry_out(job)).outcome == "review"
+        assert running.benches.running() == (somebodys,)
 
 
 @on_asyncio

@@ -127,3 +127,24 @@ async def test_a_daemon_that_stops_leaves_the_job_to_the_next(tmp_path: Path) ->
         assert (await labour.carry_out(job)).outcome == "review"
         bench = await running.benches.open(job.workbench_id)
         assert len(bench.state.runs) == 1
+
+
+async def test_a_watcher_that_begins_anew_waits_for_the_run_that_is_there(tmp_path: Path) -> None:
+    """Cut off while its run goes on, the same job is asked for again: it is the same run."""
+    reached = anyio.Event()
+
+    def play(request: ModelRequest) -> ModelReply:
+        reached.set()
+        return writes("made.txt")(request)
+
+    async with unattended(tmp_path / "h", play) as (running, labour):
+        job = await landed(running, tmp_path)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(labour.carry_out, job)
+            await reached.wait()
+            tasks.cancel_scope.cancel()
+        bench = await running.benches.open(job.workbench_id)
+        assert bench.state.active_run() is not None
+        assert (await labour.carry_out(job)).outcome == "review"
+        assert len(bench.state.runs) == 1
+        assert len(bench.state.said) == 2
