@@ -3,10 +3,22 @@
 import msgspec
 
 from folding import Folded, blob
-from kbd.core.state import ItemState, RunStatus, WorkbenchState, item_label
+from kbd.core.state import (
+    DaemonState,
+    ItemState,
+    RunStatus,
+    WatchStatus,
+    WorkbenchState,
+    fold_daemon,
+    fold_workbench,
+    item_label,
+)
 from kbd.core.state.daemon import DAEMON_FOLDS
 from kbd.core.state.fold import FOLDS
+from kbd.core.state.fold_watches import WATCH_FOLDS
+from kbd.events import watches
 from kbd.events.base import ReplyCall
+from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
     ItemCompleted,
@@ -25,8 +37,10 @@ from kbd.events.runs import (
     ToolReturned,
 )
 from kbd.events.vocabulary import VERSIONS
+from kbd.events.workbenches import DaemonStarted, DaemonStopped, WorkbenchCreated
 from kbd.messages import Usage
-from kbd.types import CallId, FileName, Phase
+from kbd.types import CallId, FileName, Phase, Seq
+from logs.make_golden import ADDED, commits
 
 CALL = CallId("c1")
 
@@ -35,6 +49,42 @@ def test_every_event_has_a_fold() -> None:
     """No type of the vocabulary is forgotten, and no fold is of a type outside it."""
     assert set(FOLDS) == set(VERSIONS)
     assert set(DAEMON_FOLDS) <= set(VERSIONS)
+
+
+def test_every_event_of_the_daemons_log_has_one_fold() -> None:
+    """All that watches record changes the daemon's state in one way, and so do starts and stops."""
+    of_watches = {kind for kind in VERSIONS if kind.__module__ == watches.__name__}
+
+    assert set(WATCH_FOLDS) == of_watches
+    assert not set(WATCH_FOLDS) & set(DAEMON_FOLDS)
+    assert {DaemonStarted, DaemonStopped, WorkbenchCreated} <= set(DAEMON_FOLDS)
+
+
+def test_no_event_of_a_watch_changes_a_workbench() -> None:
+    """The log of a workbench has none of them; one that it had would change nothing."""
+    for commit in ADDED:
+        for event in commit:
+            if type(event) in WATCH_FOLDS:
+                state, blank = WorkbenchState(), WorkbenchState(updated_at_us=1)
+                fold_workbench(state, Seq(1), recorded(event, 1))
+                blank.seq = Seq(1)
+                assert blank == state
+
+
+def test_the_daemons_log_reads_what_is_golden() -> None:
+    """Every golden event can be folded by the daemon, those of other logs to no change."""
+    state = DaemonState()
+    for number, record in enumerate((each for commit in commits() for each in commit), 1):
+        before = msgspec.msgpack.encode(state.watching)
+        fold_daemon(state, Seq(number), record)
+        changed = before != msgspec.msgpack.encode(state.watching)
+        assert not changed or type(record.data) in WATCH_FOLDS
+
+    assert state.seq == len([record for commit in commits() for record in commit])
+    # Of the first an outcome is still to be told.
+    statuses = [watch.status for watch in state.watching.watches.values()]
+    assert statuses == [WatchStatus.REMOVED, WatchStatus.ACTIVE]
+    assert len(state.watching.written) == 2
 
 
 def _in_item() -> Folded:

@@ -12,6 +12,7 @@ from kbd.core.decisions.watches import (
     Land,
     NoteCommand,
     NoteWritten,
+    PassOver,
     PauseWatch,
     RemoveWatch,
     ResumeWatch,
@@ -49,6 +50,16 @@ def test_what_is_passed_over_is_told_in_parts() -> None:
     assert (len(passed), 0, {}) == (len(other.signatures), other.landed, other.landings)
 
 
+def test_a_passed_file_may_be_renamed() -> None:
+    """Its new place is known like the old one, and nothing landed."""
+    folded = FoldedWatches()
+
+    folded.do(PassOver(WATCH, (PassedFile("b.csv", "s1"),)))
+
+    assert (folded.watch.signatures, folded.watch.landed) == ({"b.csv": "s1"}, 0)
+    assert folded.start() is None
+
+
 def test_watches_have_their_limits() -> None:
     """An id is used once; neither too many watches nor too many files to pass over are taken."""
     folded = FoldedWatches()
@@ -67,6 +78,7 @@ def test_watches_have_their_limits() -> None:
     "command",
     [
         Land(WATCH, "a", FOLDER, hash_of("a"), 1, "s"),
+        PassOver(WATCH, ()),
         RemoveWatch(WATCH),
         PauseWatch(WATCH),
         ResumeWatch(WATCH),

@@ -240,6 +240,8 @@ def _ended(
 
 
 def _end(watch: Watch, ended: Ended) -> None:
+    if not ended.landings:  # None of them is there any more.
+        return
     watch.ended[ended.outcome] = watch.ended.get(ended.outcome, 0) + len(ended.landings)
     watch.recent = [*watch.recent[-RECENT + 1 :], ended]
     if watch.rule.on_outcome and ended.outcome not in ("moved", "own"):
