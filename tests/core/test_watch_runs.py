@@ -188,6 +188,7 @@ def test_a_part_of_a_batch_is_another_run() -> None:
     folded.do(RetryLandings(WATCH, (first, third)))
     part = folded.start()
     assert part is not None
+    assert [folded.watch.landings[each].run_id for each in whole.landings] == ["", "1", ""]
     folded.finish(part, "failed", retryable=False)
     folded.do(RetryLandings(WATCH, (second,)))
     folded.do(RetryLandings(WATCH, (first, third)))

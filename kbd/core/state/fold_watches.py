@@ -136,8 +136,8 @@ def _started(state: Watching, _seq: Seq, record: Recorded) -> None:
         landing.stage, landing.attempt = LandingStage.RUNNING, data.attempt
         landing.group, landing.workbench_id = data.landings, data.workbench_id
         landing.retry_at_us = 0
-        if data.attempt == 1:
-            landing.pardoned = 0
+        if data.attempt == 1:  # In a workbench that is new to it.
+            landing.pardoned, landing.run_id = 0, RunId("")
     if data.attempt == 1:
         over = 0
         while over < len(watch.starts) and watch.starts[over].at_us <= record.ts_us - HOUR_US:
