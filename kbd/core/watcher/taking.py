@@ -22,8 +22,6 @@ from kbd.types import BlobHash
 
 __all__ = ["Taken", "Unsettled", "digest", "take"]
 
-_MIB = 1024 * 1024
-
 
 class Unsettled(Exception):
     """The file is still written, or was changed, replaced or removed under the copy."""
@@ -68,8 +66,8 @@ def take(tree: Tree, path: str, store: BlobStore, limit_bytes: int) -> Taken:
                 raise Unsettled
             if before.st_size > limit_bytes:
                 msg = (
-                    f"the file has {before.st_size / _MIB:,.1f} MiB, and {limit_bytes / _MIB:,.1f} "
-                    "MiB are allowed (limits.file_bytes)"
+                    f"the file has {before.st_size:,} bytes, and {limit_bytes:,} are allowed "
+                    "(limits.file_bytes)"
                 )
                 raise ValidationFailed(msg)
             try:
