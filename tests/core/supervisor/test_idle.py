@@ -116,14 +116,23 @@ async def _submit_often(running: Supervised, bench: Bench, times: int) -> None:
         await opened.keeper.submit(SendMessage(f"u{number}", f"{number}"))
 
 
+async def _close_often(running: Supervised) -> None:
+    while True:
+        await running.benches.close_idle()
+        await anyio.lowlevel.checkpoint()
+
+
 @pytest.mark.usefixtures("at_once")
 async def test_who_asks_while_it_closes_gets_it_anew(tmp_path: Path) -> None:
     """Closed over and over under everybody's hands: every message is acknowledged, and is there."""
     async with supervised(tmp_path / "h", ONE) as running:
         benches = [await running.bench() for _ in range(3)]
-        async with anyio.create_task_group() as tasks:
-            for bench in benches:
-                tasks.start_soon(_submit_often, running, bench, 4)
+        async with anyio.create_task_group() as closing:
+            closing.start_soon(_close_often, running)
+            async with anyio.create_task_group() as tasks:
+                for bench in benches:
+                    tasks.start_soon(_submit_often, running, bench, 4)
+            closing.cancel_scope.cancel()
         for bench in benches:
             opened = await running.benches.open(bench.id)
             assert [said.text for said in opened.state.said] == [str(n) for n in range(4)]
