@@ -5,6 +5,7 @@ import pytest
 from folding import BENCH, Folded
 from kbd.core.decisions import EndRun, InterruptRun, RequestCancel, SendMessage, StartRun
 from kbd.core.unattended.standing import Standing, fresh_message_id, standing
+from kbd.events.drafts import DraftDiscarded
 from kbd.events.runs import RunFailed, RunFinished
 from kbd.types import RunId
 
@@ -65,7 +66,7 @@ def test_a_run_is_not_resumed_over_a_persons_head() -> None:
     folded.do(SendMessage("u1", "something else"))
     assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
     folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
-    # What was asked again just before a crash is started, and not asked a third time.
+
     assert standing(folded.state, FIRST) is Standing.START
     folded.do(StartRun(None, "p:m"))
     folded.do(EndRun(2, RunFinished(has_draft=False)))
@@ -78,3 +79,14 @@ def test_a_run_without_a_fault_is_not_made_again() -> None:
     folded.do(EndRun(1, RunFinished(has_draft=False)))
     assert standing(folded.state, set()) is Standing.CONCLUDE
     assert standing(folded.state, FIRST) is Standing.CONCLUDE
+
+
+def test_a_run_whose_draft_was_thrown_away_is_made_again() -> None:
+    """At a person's retry only; and what was asked again just before a crash is asked once."""
+    folded = _started()
+    folded.do(EndRun(1, RunFinished(has_draft=True)))
+    folded.apply(DraftDiscarded("d"))
+    assert standing(folded.state, set()) is Standing.CONCLUDE
+    assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
+    folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
+    assert standing(folded.state, FIRST) is Standing.START
