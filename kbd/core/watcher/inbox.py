@@ -6,8 +6,7 @@ there. What goes wrong with the folder or the disk is told in the health, and tr
 """
 
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Literal, TypeVar
 
 import anyio
@@ -19,7 +18,6 @@ from anyio.to_thread import run_sync
 from kbd.core.bell import Bell
 from kbd.core.decisions.daemon import DaemonCommand
 from kbd.core.decisions.watches import Land, PassOver
-from kbd.core.draft.names import file_name
 from kbd.core.keeper import Keeper
 from kbd.core.settings import WatchSettings
 from kbd.core.state import DaemonState, Watch, WatchStatus
@@ -27,14 +25,13 @@ from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.hints import Hints
 from kbd.core.watcher.known import Known
 from kbd.core.watcher.lasting import LONGEST_PAUSE_S, must_stop, record
-from kbd.core.watcher.names import Patterns
+from kbd.core.watcher.looking import Sight, Survey, highest
 from kbd.core.watcher.settling import Settling
-from kbd.core.watcher.taking import Unsettled, take
-from kbd.core.watcher.tree import Found, Tree
+from kbd.core.watcher.taking import Unsettled
+from kbd.core.watcher.tree import Found
 from kbd.errors import DiskFull, KbdError, NotFound
-from kbd.events.blobs import BlobStore
 from kbd.events.disk import LogPoisoned
-from kbd.events.watches import FileLanded, PassedFile
+from kbd.events.watches import FileLanded
 from kbd.types import WatchId
 
 __all__ = ["Health", "Inbox"]
@@ -44,10 +41,6 @@ _ROOT_S = 2.0
 
 _REST = 10
 """Between two scans at least so many times the time of one: a huge folder on a slow disk."""
-
-_BREATH, _BREATH_S = 100, 0.0002
-"""After so many entries a scan stands back: with four at once the event loop waits for 5 ms then
-(99th percentile) instead of 20, and 100,000 entries take a quarter of a second longer."""
 
 _NOTED_AT_ONCE = 500
 """Of what a scan found so much is noted before others have a turn: about a millisecond."""
@@ -84,20 +77,6 @@ class Health(msgspec.Struct, frozen=True):
     settling: int
 
 
-class _Survey(msgspec.Struct, frozen=True):
-    """What a look through a folder found.
-
-    Args:
-        fresh: Files that look otherwise than is known.
-        remembered: Paths of the others of which something is noted; None if not all were seen.
-        unread: Folders that could not be read, with the reason.
-    """
-
-    fresh: list[Found]
-    remembered: set[str] | None
-    unread: dict[str, str]
-
-
 class Inbox:
     """Looks at one watched folder.
 
@@ -119,9 +98,9 @@ class Inbox:
     ) -> None:
         rule = keeper.state.watching.watches[watch_id].rule
         self._watch_id, self._keeper, self._copies = watch_id, keeper, copies
-        self._settings, self._file_bytes = settings, file_bytes
-        self._folder, self._quiet_s = rule.folder, rule.quiet_s
-        self._patterns, self._known = Patterns(rule.patterns), Known()
+        self._settings = settings
+        self._quiet_s, self._known = rule.quiet_s, Known()
+        self._sight = Sight(watch_id, rule, self._known, file_bytes)
         self._settling = Settling(rule.quiet_s)
         self._hints = Hints(rule.folder, self._hear)
         # What is new: at these places; anywhere, if `_all_is_new`.
@@ -194,7 +173,7 @@ class Inbox:
     async def _is_there(self) -> bool:
         """Look whether the folder is there, and the same one as before."""
         try:
-            identity = await self._in_thread(self._looking, _identity, self._folder)
+            identity = await self._in_thread(self._looking, self._sight.identity)
         except KbdError as error:
             if not self._missing:
                 _log.warning("watch_folder_missing", watch=self._watch_id, reason=error.message)
@@ -215,13 +194,15 @@ class Inbox:
         if not self._all_is_new and now_s < self._scan_at_s:
             if not self._news:
                 return
-            places = list(_highest(self._news))
+            places = list(highest(self._news))
         self._news.clear()
         self._is_busy, self._all_is_new = True, False
         try:
             stop = threading.Event()
             try:
-                survey = await self._in_thread(self._looking, self._survey, watch, places, stop)
+                survey = await self._in_thread(
+                    self._looking, self._sight.survey, watch, places, stop
+                )
             finally:
                 stop.set()  # The thread may be left behind, and must not go on for long.
         except KbdError:
@@ -237,7 +218,7 @@ class Inbox:
             if count % _NOTED_AT_ONCE == 0:
                 await anyio.lowlevel.checkpoint()
 
-    def _note_scan(self, survey: _Survey, took_s: float) -> None:
+    def _note_scan(self, survey: Survey, took_s: float) -> None:
         settings = self._settings
         every_s = settings.rescan_s if self._hints.is_heard else settings.poll_s
         self._scan_at_s = anyio.current_time() + max(every_s, _REST * took_s)
@@ -251,25 +232,6 @@ class Inbox:
         if trouble and trouble != self._unread:
             _log.warning("watch_folder_unread", watch=self._watch_id, reason=trouble)
         self._unread = trouble
-
-    def _survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> _Survey:
-        """Find what looks otherwise than is known; blocking."""
-        fresh: list[Found] = []
-        remembered: set[str] = set()
-        with Tree(self._folder) as tree:
-            for place in [""] if places is None else places:
-                for count, found in enumerate(tree.walk(place), 1):
-                    if stop.is_set():
-                        return _Survey(fresh, None, {})
-                    if count % _BREATH == 0:
-                        time.sleep(_BREATH_S)
-                    if self._known.knows(watch, found):
-                        if self._known.is_remembered(found.path):
-                            remembered.add(found.path)
-                    elif _may_land(found) and self._patterns.takes(found.path):
-                        fresh.append(found)
-            unread = tree.unread
-        return _Survey(fresh, None if unread else remembered, unread)
 
     async def _bring_in_due(self, watch: Watch) -> None:
         """Bring in files that are whole, some at once; each ends as recorded, put off or let go."""
@@ -290,7 +252,9 @@ class Inbox:
     async def _bring_in(self, watch: Watch, found: Found) -> None:
         async with self._copies.taking() as store:
             try:
-                finding = await self._in_thread(self._taking, self._examine, watch, found, store)
+                finding = await self._in_thread(
+                    self._taking, self._sight.examine, watch, found, store
+                )
             except (Unsettled, NotFound):
                 self._put_off(found, self._quiet_s)
                 return
@@ -305,7 +269,7 @@ class Inbox:
             except KbdError as error:
                 if error.retryable and self._put_off(found, self._quiet_s) <= _TRIES:
                     return
-                finding = self._failed(found, error)
+                finding = self._sight.failed(found, error)
             except Exception as fault:
                 if must_stop(fault):
                     raise
@@ -335,64 +299,6 @@ class Inbox:
                 self._landed_s = anyio.current_time()
         self._settling.forget(found.raw)
 
-    def _examine(
-        self, watch: Watch, found: Found, store: BlobStore
-    ) -> Land | PassOver | Found | None:
-        """Look at a file that stayed the same, and copy it if it may be new. Blocking.
-
-        Returns:
-            What is to be recorded; or what it looks like, if that changed or is all that did; or
-            None if it is gone.
-
-        Raises:
-            Unsettled: It is not whole yet.
-            KbdError: It cannot be taken.
-        """
-        with self._opened() as tree:
-            now = tree.look(found.raw)
-            if now is None or not _may_land(now):
-                return None
-            if now.signature != found.signature:
-                return now
-            if self._known.was_passed(watch, tree, now):
-                return PassOver(self._watch_id, (PassedFile(now.path, now.signature),))
-            file_name(now.raw)
-            if self._known.is_touched(watch, tree, now):
-                return now
-            taken = take(tree, now.raw, store, self._file_bytes)
-            return Land(
-                watch_id=self._watch_id,
-                path=now.path,
-                folder=self._folder_of(now),
-                sha256=taken.sha256,
-                size_bytes=taken.size_bytes,
-                signature=taken.signature,
-                gone=self._known.gone(watch, tree, now, taken),
-            )
-
-    def _opened(self) -> Tree:
-        """Open the folder for a look at one file, whose fault it is not if that fails."""
-        try:
-            return Tree(self._folder)
-        except KbdError:
-            raise Unsettled from None
-
-    def _failed(self, found: Found, error: KbdError) -> Land:
-        return Land(
-            watch_id=self._watch_id,
-            path=found.path,
-            folder=self._folder_of(found),
-            sha256="",
-            size_bytes=found.size_bytes,
-            signature=found.signature,
-            code=error.code,
-            message=error.message,
-        )
-
-    def _folder_of(self, found: Found) -> str:
-        above, slash, _ = found.path.rpartition("/")
-        return f"{self._folder}{slash}{above}"
-
     async def _rest(self, rings: int) -> None:
         """Wait until something is due, or somebody rings."""
         now_s = anyio.current_time()
@@ -410,25 +316,3 @@ class Inbox:
     ) -> T:
         """Do something that blocks, perhaps for ever: a network disk may hang."""
         return await run_sync(work, *given, limiter=limiter, abandon_on_cancel=True)
-
-
-def _identity(folder: str) -> tuple[int, int]:
-    with Tree(folder) as tree:
-        return tree.identity
-
-
-def _may_land(found: Found) -> bool:
-    """Tell whether an entry is a file, be its name text or not."""
-    return found.kind == "file" or (found.kind == "special" and found.path != found.raw)
-
-
-def _highest(places: Iterable[str]) -> Iterable[str]:
-    """Leave out the places that are below others: those are looked through whole."""
-    kept = set(places)
-    for place in sorted(kept):
-        above = place
-        while above := above.rpartition("/")[0]:
-            if above in kept:
-                break
-        else:
-            yield place

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from dropped import WATCH, dropped, until
 from kbd.core.decisions.watches import PauseWatch, RemoveWatch
 from kbd.core.draft.names import file_name
-from kbd.core.watcher import inbox
+from kbd.core.watcher import inbox, looking
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
 from kbd.events.watches import FilesPassedOver
@@ -241,7 +241,7 @@ async def test_one_file_keeps_no_other_from_landing(
         return file_name(path)
 
     monkeypatch.setattr(os, "open", fail)
-    monkeypatch.setattr(inbox, "file_name", fault)
+    monkeypatch.setattr(looking, "file_name", fault)
     with structlog.testing.capture_logs() as told:
         async with dropped(tmp_path, quiet_s=0.02) as desk:
             for path in ("bad.csv", "fault.csv", "closed/x.csv", "good.csv"):
