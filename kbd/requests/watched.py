@@ -86,7 +86,8 @@ class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
         folder: The folder.
         status: Whether it starts runs.
         code: Why it is suspended.
-        reason: Why it is paused or suspended, or why its folder cannot be seen.
+        reason: Why it is paused or suspended, or what keeps files from landing: a folder that
+            cannot be read, a full disk.
         created_at: ISO 8601, UTC.
         hints: How changes are noticed: the system tells, or the folder is looked through again and
             again, or it is not there.

@@ -6,8 +6,6 @@ import socket
 import subprocess
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import openpyxl
 import pytest
 
 from model_server import Reply, call, calls, failure, model_server, phase_of, text, turn_of
+from whole.disks import tiny_disk
 from whole.watched import SALES, eventually, shop_at
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
@@ -219,25 +218,11 @@ def test_a_rule_that_cannot_be_followed(short_dir: Path, anyio_backend: str) -> 
         assert again["message"] == row["message"]
 
 
-@contextmanager
-def _tiny_disk(folder: Path, size_bytes: int) -> Iterator[None]:
-    """Mount a file system of a few pages, or skip."""
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", str(folder)]
-    made = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if made.returncode:
-        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 def test_a_full_outbox(short_dir: Path, anyio_backend: str) -> None:
     """What finds room is delivered, the rest is parked; a retry brings only that, each once."""
     outbox = short_dir / "full"
     with (
-        _tiny_disk(outbox, 64 * 1024),
+        tiny_disk(outbox, 64 * 1024),
         model_server(_play) as server,
         shop_at(
             short_dir, anyio_backend, OPENAI_BASE_URL=server.base_url, KBD_MODEL="openai:clerk"

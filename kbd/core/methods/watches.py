@@ -240,9 +240,10 @@ class WatchMethods:
         return wire.WatchFound(watch=watch_info(watch, *self._seen(watch_id)))
 
     def _seen(self, watch_id: WatchId) -> tuple[Hints, str]:
-        """Return how a folder's changes are noticed, and why it cannot be seen, or ""."""
+        """Return how a folder's changes are noticed, and what keeps files from landing, or ""."""
         health = self._shop.watcher.health(watch_id)
-        return health.hints, health.reason if health.hints == "missing" else ""
+        # That a folder is looked through again and again has its reason, too: that is no trouble.
+        return health.hints, health.reason if health.hints != "scan" else ""
 
 
 def _numbers(request: wire.WatchFailedRetry | wire.WatchFailedDismiss) -> tuple[Seq, ...] | None:

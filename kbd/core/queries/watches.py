@@ -43,7 +43,7 @@ def watch_row(watch: Watch, hints: Hints, trouble: str) -> wire.WatchRow:
     Args:
         watch: The watch.
         hints: How changes of its folder are noticed.
-        trouble: Why the folder cannot be seen, or "".
+        trouble: What keeps files from landing, or "".
     """
     return wire.WatchRow(
         watch_id=watch.watch_id,
