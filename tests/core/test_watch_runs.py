@@ -121,6 +121,9 @@ def test_a_batch_waits_until_nothing_lands() -> None:
     assert full is not None
     assert len(full.landings) == 3
     assert folded.start(batch_closed=False) is None
+    folded.land("4.csv", "4")
+    folded.land("5.csv", "5")
+    assert folded.start(batch_closed=False) is not None
 
 
 def test_a_batch_has_one_file_of_a_name() -> None:
