@@ -142,12 +142,17 @@ def _name(partial: Path, folder: Path, last: str) -> str:
 def _copy_exclusively(partial: Path, target: Path) -> bool:
     """Do without links (FAT, some network disks): create the name, then fill it."""
     try:
-        with partial.open("rb") as original, target.open("xb") as copy:
+        made = target.open("xb")
+    except FileExistsError:
+        return False
+    try:
+        with made as copy, partial.open("rb") as original:
             shutil.copyfileobj(original, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())
-    except FileExistsError:
-        return False
+    except OSError:
+        target.unlink()
+        raise
     return True
 
 

@@ -321,7 +321,9 @@ class Benches:
                     self._ends[opened.bench.id] = opened.bench.keeper.journal.seq
                     # Whoever asks from here on waits for the lock, and opens it anew.
                     del self._open[opened.bench.id]
-                    await self._close(opened)
+                    # Shielded: nobody may have the lock before the log is closed.
+                    with anyio.CancelScope(shield=True):
+                        await self._close(opened)
                     closed += 1
         return closed
 

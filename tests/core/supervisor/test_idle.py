@@ -160,6 +160,28 @@ async def test_who_follows_all_logs_misses_nothing_and_opens_nothing(tmp_path: P
                 assert (told.workbench_id, told.first_seq) == (bench.id, 3)
 
 
+@pytest.mark.usefixtures("at_once")
+async def test_who_closes_and_goes_away_leaves_no_log_open_twice(tmp_path: Path) -> None:
+    """Cancelled at any step, the next to ask gets a workbench that records."""
+    async with supervised(tmp_path / "h", ONE) as running:
+        benches = [await running.bench() for _ in range(2)]
+        for steps in range(1, 7):
+            for bench in benches:
+                await running.benches.open(bench.id)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(running.benches.close_idle)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+            for bench in benches:
+                opened = await running.benches.open(bench.id)
+                await opened.keeper.submit(SendMessage(f"u{steps}", "hello"))
+        for bench in benches:
+            opened = await running.benches.open(bench.id)
+            assert len(opened.state.said) == 6
+            assert opened.damage is None
+
+
 async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
     """Each is told as it is, from a look or from what was seen before; none stays open for it."""
     async with supervised(tmp_path / "h") as making:

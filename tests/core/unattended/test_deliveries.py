@@ -182,3 +182,30 @@ async def test_a_full_disk_keeps_what_was_delivered(
         assert files_in(out) == {"a.txt": "a"}
         assert len(await _deliver(running, bench, out)) == 2
         assert files_in(out) == {"a.txt": "a", "sub/b.txt": "b"}
+
+
+@on_trio
+async def test_a_disk_without_links_gets_whole_files(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once and over nothing; and when it is full, no half of one."""
+    copy, fails = shutil.copyfileobj, [False, True, False, False]
+
+    def refused(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    def full(source: BinaryIO, target: BinaryIO, length: int) -> None:
+        copy(source, target, length)
+        if fails.pop(0):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (out / "a.txt").write_text("somebody's")
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        monkeypatch.setattr(os, "link", refused)
+        monkeypatch.setattr(shutil, "copyfileobj", full)
+        with pytest.raises(DiskFull):
+            await _deliver(running, bench, out)
+        assert files_in(out) == {"a.txt": "somebody's"}
+        assert await _deliver(running, bench, out) == (str(out / "a(1).txt"),)
+        assert files_in(out) == {"a.txt": "somebody's", "a(1).txt": "a"}
