@@ -1,6 +1,5 @@
-"""`kbd watch`: rules from the command line, consent, what is shown of watches and what failed."""
+"""`kbd watch`: rules from the command line, consent, and what a person does with what failed."""
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,54 +8,10 @@ from typing import Any
 import pytest
 
 from scripted_daemon import AnswerError, ScriptedDaemon
+from told_watches import ANSWERS, ROW, WATCH
 
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
-
-WATCH = "89abcdef01234567"
-
-ROW: dict[str, Any] = {
-    "watch_id": WATCH,
-    "name": "invoices",
-    "folder": "/data/invoices",
-    "status": "active",
-    "created_at": "2026-01-02T03:04:05Z",
-    "hints": "system",
-    "landed": 12,
-    "waiting": 1,
-    "running": 1,
-    "failed": 1,
-    "outcomes": {"published": 8, "failed": 2},
-}
-
-RULE: dict[str, Any] = {
-    "folder": "/data/invoices",
-    "prompt": "total by month",
-    "patterns": ["*.csv", "!old*"],
-    "mode": "file",
-    "quiet_s": 2.0,
-    "deliver_to": "/data/out",
-    "publish": "auto",
-    "limits": {
-        "runs_per_hour": 100, "runs_per_path_hour": 5, "chain_depth": 3, "batch_files": 100,
-    },
-    "on_failure": {"retries": 2, "wait_s": 60.0, "then": "park"},
-    "on_outcome": [],
-}  # fmt: skip
-
-FAILED: dict[str, Any] = {
-    "landing_id": 41,
-    "path": "march.csv",
-    "size_bytes": 2048,
-    "landed_at": "2026-01-02T03:04:05Z",
-    "stage": "parked",
-    "attempt": 3,
-    "code": "PROVIDER_UNAVAILABLE",
-    "message": "the provider\x1b[2J answered 503",
-    "watch_id": WATCH,
-    "watch_name": "invoices",
-    "actions": [f"kbd watch failed {WATCH} --retry 41"],
-}
 
 AWAY = {
     "provider_id": "openai", "enabled": True, "configured": True, "leaves_machine": True,
@@ -67,18 +22,7 @@ AWAY = {
 @pytest.fixture(autouse=True)
 def watches(daemon: ScriptedDaemon) -> None:
     """The daemon watches one folder; its default model stays on this machine."""
-    daemon.answers |= {
-        "WatchList": {"watches": [ROW]},
-        "WatchAdd": {"watch_id": WATCH, "passed_over": 0, "waiting": 0},
-        "WatchGet": {"watch": {**ROW, "rule": RULE, "landings": [], "recent": []}},
-        "WatchPause": {"watch": ROW},
-        "WatchResume": {"watch": ROW},
-        "WatchRemove": {"removed": True},
-        "WatchFailedList": {"failed": [FAILED], "total": 1, "suspended": []},
-        "WatchFailedRetry": {"landing_ids": [41]},
-        "WatchFailedDismiss": {"landing_ids": [41]},
-        "UserGetDefaultModel": {"model_id": "offline:planner"},
-    }
+    daemon.answers |= ANSWERS
 
 
 def leave(daemon: ScriptedDaemon) -> None:
@@ -240,81 +184,6 @@ def test_a_watch_that_is_not_clear_is_not_guessed(
     assert "WatchRemove" not in daemon.methods()
 
 
-def test_the_list_fits_a_terminal(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """A watch a line, in 80 columns; why one stands still is told below."""
-    paused = {**ROW, "name": "long " * 30, "status": "suspended", "reason": "too many\nruns"}
-    daemon.answers["WatchList"] = {"watches": [ROW, paused]}
-
-    assert kbd("watch", "list") == 0
-    told = capsys.readouterr()
-    assert told.out.splitlines()[:2] == [
-        "id                name                      status     landed  open  failed",
-        f"{WATCH}  invoices                  active     12      2     1",
-    ]
-    assert max(len(line) for line in told.out.splitlines()) <= 80
-    assert told.err.endswith(": too many runs\n")
-
-
-def test_a_watch_is_shown_in_full(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """The rule, what is not done, the newest outcomes."""
-    recent = {
-        "landing_ids": [7], "paths": ["a.csv"], "outcome": "published",
-        "ended_at": "2026-01-02T03:05:05Z", "delivered": ["/data/out/summary.xlsx"],
-    }  # fmt: skip
-    shown = {**ROW, "rule": RULE, "landings": [FAILED], "recent": [recent]}
-    daemon.answers["WatchGet"] = {"watch": shown}
-
-    assert kbd("watch", "show", "invoices") == 0
-    told = capsys.readouterr().out
-    for words in (
-        "  files    *.csv !old*", "  results  /data/out", "12 (8 published, 2 failed)",
-        "41   march.csv  2.0 KiB  failed: PROVIDER_UNAVAILABLE",
-        "2026-01-02 03:05  a.csv  published  -> /data/out/summary.xlsx",
-    ):  # fmt: skip
-        assert words in told
-    assert kbd("watch", "show", "invoices", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == shown
-
-
-def test_what_failed_is_explained(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """The file, the reason, clean, and what helps; and which watches stand still."""
-    still = {**ROW, "status": "suspended", "reason": "100 runs were started within an hour"}
-    daemon.answers["WatchFailedList"] = {"failed": [FAILED], "total": 1, "suspended": [still]}
-
-    assert kbd("watch", "failed") == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "41  march.csv (2.0 KiB), landed 2026-01-02 03:04 in invoices",
-        "    PROVIDER_UNAVAILABLE: the provider answered 503",
-        f"    - kbd watch failed {WATCH} --retry 41",
-        f"invoices ({WATCH}) is suspended and starts no runs",
-        "    100 runs were started within an hour",
-        f"    - kbd watch resume {WATCH}",
-    ]
-    daemon.answers["WatchFailedList"] = {"failed": [], "total": 0, "suspended": []}
-    assert kbd("watch", "failed", "invoices") == 0
-    assert capsys.readouterr().out == "Nothing failed.\n"
-
-
-def test_files_that_failed_alike_are_told_together(
-    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
-) -> None:
-    """One reason and one command for all of them; what is not listed is counted."""
-    action = f"kbd watch failed {WATCH} --retry"
-    rows = [{**FAILED, "landing_id": n, "actions": ["kbd doctor", f"{action} {n}"]} for n in (7, 8)]
-    daemon.answers["WatchFailedList"] = {"failed": rows, "total": 1002, "suspended": []}
-
-    assert kbd("watch", "failed") == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "7  march.csv (2.0 KiB), landed 2026-01-02 03:04 in invoices",
-        "8  march.csv (2.0 KiB), landed 2026-01-02 03:04 in invoices",
-        "    PROVIDER_UNAVAILABLE: the provider answered 503",
-        "    - kbd doctor",
-        f"    - {action} 7,8",
-        f"    - kbd watch failed {WATCH} --dismiss 7,8",
-        "  … and 1000 more",
-    ]
-
-
 @pytest.mark.parametrize("option", ["--retry", "--dismiss"])
 def test_what_failed_is_settled_by_number(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, option: str
@@ -345,55 +214,6 @@ def test_a_retry_that_waits_for_more_says_so(
 
     assert kbd("watch", "failed", "invoices", "--retry", "41") == 0
     assert capsys.readouterr().err == f"The watch is paused: kbd watch resume {WATCH}\n"
-
-
-def test_a_trial_tells_what_would_run(
-    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
-) -> None:
-    """Runs, what comes to none and why, problems; a problem is a fault, for scripts."""
-    tested: dict[str, Any] = {
-        "files": [
-            {"path": "a.csv", "size_bytes": 1, "verdict": "run"},
-            {"path": "b.csv", "size_bytes": 1, "verdict": "known", "reason": "it was c.csv"},
-        ],
-        "counts": {"run": 1, "known": 1},
-        "runs": [{"paths": ["a.csv"]}],
-        "run_count": 1,
-        "model_id": "offline:planner",
-        "consented": True,
-        "problems": [],
-    }
-    daemon.answers["WatchTest"] = tested
-
-    assert kbd("watch", "test", "invoices") == 0
-    assert daemon.params_of("WatchTest") == {"watch_id": WATCH}
-    assert capsys.readouterr().out.splitlines() == [
-        "1 run would start with offline:planner.",
-        "  a.csv",
-        "",
-        "comes to no run  because",
-        "b.csv            known    it was c.csv",
-        "Nothing was done.",
-    ]
-    many = [{**tested["files"][1], "path": f"{number}.csv"} for number in range(30)]
-    daemon.answers["WatchTest"] = {**tested, "files": many, "counts": {"run": 1, "known": 30}}
-    assert kbd("watch", "test", "invoices") == 0
-    assert "19.csv           known    it was c.csv\n  … of 30 (30 known)" in capsys.readouterr().out
-    daemon.answers["WatchTest"] = {**tested, "problems": ["nobody has agreed"]}
-    assert kbd("watch", "test", str(tmp_path), "--pattern", "*.csv", "--batch") == 1
-    assert daemon.params_of("WatchTest") == {
-        "folder": str(tmp_path), "patterns": ["*.csv"], "mode": "batch",
-    }  # fmt: skip
-    assert "  ! nobody has agreed\n" in capsys.readouterr().out
-
-
-def test_the_status_counts_watches(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """One line, with what needs a look."""
-    daemon.answers["WatchList"] = {"watches": [ROW, {**ROW, "status": "paused", "failed": 2}]}
-
-    assert kbd("status") == 0
-    told = "  watches      2, 3 failed files, see `kbd watch failed`, 1 not active"
-    assert capsys.readouterr().out.splitlines()[-1] == told
 
 
 def test_a_refusal_is_told(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:

@@ -80,7 +80,10 @@ class Watching:
     def copies(self, watch_id: str) -> list[str]:
         """Return the contents of the copies that are kept."""
         landed = self.log.home.landed(WatchId(watch_id))
-        return sorted(path.read_text() for path in landed.rglob("*") if path.is_file())
+        try:
+            return sorted(path.read_text() for path in landed.rglob("*") if path.is_file())
+        except FileNotFoundError:
+            return ["swept while we looked"]
 
 
 @asynccontextmanager
