@@ -47,7 +47,7 @@ def test_too_many_runs_suspend_the_watch() -> None:
     assert folded.worked_on() == ["0.csv", "1.csv"]
     assert (folded.watch.status, folded.watch.code) == (WatchStatus.SUSPENDED, "BUDGET_CAP_REACHED")
     assert "2 runs" in folded.watch.reason
-    folded.pass_time(7200)
+    folded.pass_time(60)
     assert folded.start() is None
     assert folded.land("5.csv", "5") is not None
     folded.do(ResumeWatch(WATCH))
@@ -97,8 +97,11 @@ def test_a_path_that_changes_too_often_is_parked() -> None:
     assert folded.start() is None
     parked = folded.records[-1].data
     assert isinstance(parked, LandingsParked)
-    assert hash_of("v2") == folded.landing("a.csv").sha256
-    assert (parked.code, folded.landing("a.csv").stage) == ("BUDGET_CAP_REACHED", PARKED)
+    landing = folded.landing("a.csv")
+    assert (landing.sha256, landing.stage) == (hash_of("v2"), PARKED)
+    assert landing.code == parked.code == "BUDGET_CAP_REACHED"
+    assert landing.message == parked.message
+    assert folded.watch.ended == {"failed": 1}
     assert folded.worked_on() == ["b.csv"]
     folded.pass_time(3601)
     folded.do(RetryLandings(WATCH, parked.landings))
