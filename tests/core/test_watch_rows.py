@@ -72,7 +72,7 @@ def test_a_watch_in_full_has_its_newest_outcomes_first() -> None:
         ("EGRESS_CONSENT_REQUIRED", False, f"kbd watch resume {WATCH} --consent"),
         ("PROVIDER_NOT_CONFIGURED", False, "kbd doctor"),
         ("SANDBOX_VIOLATION", False, "rename the file: under its new name it lands anew"),
-        ("FILE_READ_FAILED", False, "let kbd read the file"),
+        ("FILE_READ_FAILED", False, "see that the file is whole and that kbd may read it"),
         ("DISK_FULL", True, "see to it that /out is there and has room"),
         ("VALIDATION_FAILED", True, f"kbd log {BENCH}"),
         ("BUDGET_CAP_REACHED", False, f"kbd watch failed {WATCH} --retry 7"),

@@ -180,7 +180,7 @@ def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
         case SandboxViolation.code if not landing.run_id:
             first = ["rename the file: under its new name it lands anew"]
         case FileReadFailed.code if not landing.run_id:
-            first = ["let kbd read the file"]
+            first = ["see that the file is whole and that kbd may read it"]
         case FileWriteFailed.code | DiskFull.code if watch.rule.deliver_to:
             first = [f"see to it that {watch.rule.deliver_to} is there and has room"]
         case _:
