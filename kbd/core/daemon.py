@@ -97,12 +97,19 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     try:
         anyio.run(serve, backend=backend)
     except* LogPoisoned as failed:
-        _log.critical("disk_failed", error=str(failed.exceptions[0]))
+        _log.critical("disk_failed", error=str(_first(failed)))
         code = EXIT_DISK
     except* KbdError as failed:
-        _log.critical("failed", error=str(failed.exceptions[0]))
+        _log.critical("failed", error=str(_first(failed)))
         code = EXIT_FAILED
     return code
+
+
+def _first(failed: BaseException) -> BaseException:
+    """Return the first error of a group, however deep: its own words are what helps."""
+    while isinstance(failed, BaseExceptionGroup):
+        failed = failed.exceptions[0]
+    return failed
 
 
 async def _serve(

@@ -27,6 +27,22 @@ def test_a_second_daemon_is_refused(daemon: RealDaemon) -> None:
     assert daemon.ask("EngineGetInfo")["pid"] == daemon.pid
 
 
+def test_a_start_that_fails_says_why(short_dir: Path) -> None:
+    """Of a socket's folder that others may enter it is said what it must be, not where it broke."""
+    short_dir.chmod(0o755)
+    started = subprocess.run(
+        [
+            sys.executable, "-m", "kbd", "--home", str(short_dir / "h"), "--socket",
+            str(short_dir / "s"), "daemon",
+        ],
+        capture_output=True, timeout=60, check=False, text=True,
+    )  # fmt: skip
+
+    assert started.returncode == 1
+    assert "0700" in started.stderr
+    assert "TaskGroup" not in started.stderr
+
+
 def test_home_and_socket_are_private(daemon: RealDaemon) -> None:
     """The home is 0700, the socket 0600."""
     assert stat.S_IMODE(daemon.home.stat().st_mode) == 0o700
