@@ -31,9 +31,10 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.demo
 
-# A file stays in one process, so that what a module sets up is set up once.
+# A file stays in one process, so that what a module sets up is set up once. One process more than a
+# small machine has cores: the tests that wait for a disk or a child leave room for it.
 test: $(VENV)/.dev
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not soak"
+	$(BIN)/pytest -q -n 3 --dist loadfile -m "not soak"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

@@ -25,8 +25,14 @@ def _write(daemon: RealDaemon, workbench_id: str, length: int, acknowledged: lis
         pass  # it was killed
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("backend", "kills"),
+    [
+        ("asyncio", 2),
+        pytest.param("asyncio", 20, marks=pytest.mark.soak),
+        pytest.param("trio", 20, marks=pytest.mark.soak),
+    ],
+)
 def test_what_was_acknowledged_outlives_a_kill(short_dir: Path, backend: str, kills: int) -> None:
     """Commands that are committed together are all there after a crash if one was answered."""
     chance = random.Random(7)

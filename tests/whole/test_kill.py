@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from backends import on_asyncio
 from kbd.client.blocking import Client, ConnectionLostError, NoAnswerError
 from real_daemon import RealDaemon
 
@@ -113,8 +114,9 @@ def _prove(daemon: RealDaemon, folder: Path, *, rounds: int, kills: int) -> None
     assert digest == hashlib.sha256(source.read_bytes()).hexdigest()
 
 
+@on_asyncio
 def test_a_run_survives_kills(daemon: RealDaemon, tmp_path: Path) -> None:
-    """Three kills on each backend: the same bytes come out, and no finished call ran again."""
+    """Three kills: the same bytes come out, and no finished call ran again."""
     _prove(daemon, tmp_path, rounds=1, kills=3)
 
 
@@ -125,7 +127,14 @@ def test_runs_survive_a_hundred_kills(daemon: RealDaemon, tmp_path: Path) -> Non
     _prove(daemon, tmp_path, rounds=20, kills=5)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("anyio_backend", "kills"),
+    [
+        ("trio", 2),
+        pytest.param("asyncio", 20, marks=pytest.mark.soak),
+        pytest.param("trio", 20, marks=pytest.mark.soak),
+    ],
+)
 def test_a_publish_survives_kills(daemon: RealDaemon, tmp_path: Path, kills: int) -> None:
     """Killed around the publish: it is completed once, or did not happen; never half of it."""
     chance = random.Random(7)
