@@ -2,11 +2,18 @@
 
 import argparse
 import gc
+import os
+import sys
+import threading
+import time
 from collections.abc import Callable
 
 from kbd.cli.place import home_of, socket_of
 
 __all__ = ["command"]
+
+_LAST_WAIT_S = 2.0
+"""How long threads are waited for when all is written; one may hang on a disk that is away."""
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -36,4 +43,20 @@ def _daemon(arguments: argparse.Namespace) -> int:
     gc.enable()
     home = home_of(arguments.home)
     socket = socket_of(arguments.socket, arguments.home)
-    return main(home, socket, arguments.backend, arguments.log_format)
+    code = main(home, socket, arguments.backend, arguments.log_format)
+    if _hang():
+        # Python would wait for them, perhaps for ever. What was acknowledged is durable.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _hang() -> bool:
+    """Wait a moment for threads that are left, and tell whether any still is."""
+    until_s = time.monotonic() + _LAST_WAIT_S
+    left = [each for each in threading.enumerate() if not each.daemon]
+    left.remove(threading.main_thread())
+    for thread in left:
+        thread.join(max(0.0, until_s - time.monotonic()))
+    return any(thread.is_alive() for thread in left)

@@ -43,6 +43,15 @@ def test_a_start_that_fails_says_why(short_dir: Path) -> None:
     assert "TaskGroup" not in started.stderr
 
 
+def test_a_thread_that_hangs_keeps_no_daemon(short_dir: Path) -> None:
+    """As one does on a network disk that is away: the daemon stops all the same, in order."""
+    hang = "import threading, time; threading.Thread(target=time.sleep, args=(3600,)).start()"
+    running = RealDaemon(short_dir / "home", preface=hang)
+    running.start()
+
+    assert running.stop() == 0
+
+
 def test_home_and_socket_are_private(daemon: RealDaemon) -> None:
     """The home is 0700, the socket 0600."""
     assert stat.S_IMODE(daemon.home.stat().st_mode) == 0o700

@@ -6,9 +6,11 @@ knows no links it does not, and a copy that a crash cut off is made a second tim
 free name. Nothing is ever overwritten.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, fail_after
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
@@ -30,16 +32,28 @@ AT_ONCE = 8
 """Copies that are under way at once, of all jobs: a disk on the network may block one for ever."""
 
 
+PATIENCE_S = 600.0
+"""How long a folder for results may take for one copy: 100 MiB over a slow line take half of it."""
+
+T = TypeVar("T")
+
+
 class Deliveries:
     """Makes the copies.
 
     Args:
         daemon: The Keeper of the daemon's log, which is told what is written where.
         clock: Names the effects.
+        patience_s: Seconds that a folder for results may take to answer.
     """
 
-    def __init__(self, daemon: Keeper[DaemonState, DaemonCommand], clock: Clock) -> None:
-        self._daemon, self._clock = daemon, clock
+    def __init__(
+        self,
+        daemon: Keeper[DaemonState, DaemonCommand],
+        clock: Clock,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._daemon, self._clock, self._patience_s = daemon, clock, patience_s
         self._threads = CapacityLimiter(AT_ONCE)
 
     async def deliver(self, bench: Bench, job: Job, directory: str) -> None:
@@ -47,7 +61,7 @@ class Deliveries:
 
         Raises:
             DiskFull: No space is left there; the rest is delivered by the next call.
-            FileWriteFailed: The folder is missing or cannot be written; the same.
+            FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
         """
         try:
             await self._settle(bench)
@@ -71,28 +85,46 @@ class Deliveries:
         for effect in tuple(bench.state.effects.values()):
             if effect.kind != "deliver":
                 continue
-            made = await run_sync(find_copy, effect, limiter=self._threads)
+            made = await self._in_thread(find_copy, effect)
             if made is None:
-                await run_sync(forget_partial, effect, limiter=self._threads)
+                await self._in_thread(forget_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
                 await bench.keeper.submit(Record((aborted,)))
             else:
                 await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
         for done in bench.state.delivered:
-            await run_sync(forget_partial, done.intended, limiter=self._threads)
+            await self._in_thread(forget_partial, done.intended)
 
     async def _deliver(self, bench: Bench, directory: str, file: FileVersion) -> None:
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
         await bench.keeper.submit(Record((effect,)))
         try:
-            made = await run_sync(
-                extract, effect, bench.blobs.path(file.blob), limiter=self._threads
-            )
+            made = await self._in_thread(extract, effect, bench.blobs.path(file.blob))
+        except _NoAnswerError:
+            # Nobody knows what becomes of the copy: its intent stays open until it can be told.
+            raise
         except (DiskFull, FileWriteFailed) as error:
             await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
             raise
         await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
-        await run_sync(forget_partial, effect, limiter=self._threads)
+        await self._in_thread(forget_partial, effect)
+
+    async def _in_thread(self, work: Callable[..., T], *given: object) -> T:
+        """Do something that a disk on the network may make hang for ever.
+
+        Raises:
+            FileWriteFailed: It did; the thread is left behind.
+        """
+        try:
+            with fail_after(self._patience_s):
+                return await run_sync(work, *given, limiter=self._threads, abandon_on_cancel=True)
+        except TimeoutError:
+            msg = "the folder for results does not answer"
+            raise _NoAnswerError(msg) from None
+
+
+class _NoAnswerError(FileWriteFailed):
+    """A call to the disk has not come back."""
 
 
 def delivered_paths(state: WorkbenchState) -> tuple[str, ...]:

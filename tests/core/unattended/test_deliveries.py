@@ -3,10 +3,12 @@
 import errno
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+from anyio import to_thread
 
 from kbd.core.bench import Bench
 from kbd.core.decisions import Record
@@ -60,6 +62,11 @@ async def _published(running: Supervised, **files: str) -> Bench:
         bench, CLOCK, names=None, keep_both=False, accept_external=False, progress=lambda _: None
     )
     return bench
+
+
+def _until_there(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.005)
 
 
 def _move(folder: Path, to: Path) -> None:
@@ -209,3 +216,25 @@ async def test_a_disk_without_links_gets_whole_files(
         assert files_in(out) == {"a.txt": "somebody's"}
         assert await _deliver(running, bench, out) == (str(out / "a(1).txt"),)
         assert files_in(out) == {"a.txt": "somebody's", "a(1).txt": "a"}
+
+
+@on_trio
+async def test_a_disk_that_hangs_is_not_waited_for(tmp_path: Path, out: Path) -> None:
+    """The delivery fails in time; what becomes of the copy later is found out, and it is one."""
+    async with supervised(tmp_path / "home") as running:
+        bench = await _published(running, a__txt="made")
+        blob = bench.blobs.path(bench.state.files[A].blob)
+        content = blob.read_bytes()
+        blob.unlink()
+        os.mkfifo(blob)  # Its reader waits for a writer, as for a disk that is not there now.
+        deliveries = Deliveries(running.benches.daemon, CLOCK, patience_s=0.05)
+        with pytest.raises(FileWriteFailed, match="does not answer") as failed:
+            await deliveries.deliver(bench, _job(bench), str(out))
+        assert failed.value.retryable
+        assert len(bench.state.effects) == 1
+        await to_thread.run_sync(blob.write_bytes, content)
+        await to_thread.run_sync(_until_there, out / A)
+
+        assert await _deliver(running, bench, out) == (str(out / A),)
+        assert await _facts(bench, EffectIntended) == 1
+        assert files_in(out) == {A: "made"}
