@@ -7,6 +7,7 @@ terminal and hide what a person is about to agree to.
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Sequence
 
 __all__ = ["ask", "clean", "draws", "interactive", "line", "moment", "note", "say", "size", "table"]
@@ -76,8 +77,18 @@ def moment(time: str) -> str:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows under a header, in columns as wide as they need, the last one ragged."""
     lines = [header, *([line(cell, 80) for cell in row] for row in rows)]
-    widths = [max(len(cells[at]) for cells in lines) for at in range(len(header))]
+    widths = [max(_columns(cells[at]) for cells in lines) for at in range(len(header))]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        "  ".join(
+            cell + " " * (width - _columns(cell)) for cell, width in zip(cells, widths, strict=True)
+        ).rstrip()
         for cells in lines
     )
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes (Unicode Standard Annex 11)."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

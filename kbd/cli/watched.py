@@ -47,8 +47,9 @@ def watch_text(watch: dict[str, Any]) -> str:
         parts += ["", table(("no.", "not done", "size", "stage"), rows)]
         parts += _more(watch["waiting"] + watch["running"] + watch["failed"] - LISTED)
     if watch["recent"]:
+        results = watch["rule"].get("deliver_to", "")
         rows = [
-            (moment(each["ended_at"]), _paths(each["paths"]), each["outcome"], _end(each))
+            (moment(each["ended_at"]), _paths(each["paths"]), each["outcome"], _end(each, results))
             for each in watch["recent"][:RECENT]
         ]
         parts += ["", table(("ended (UTC)", "files", "outcome", ""), rows)]
@@ -160,9 +161,10 @@ def _stage(landing: dict[str, Any]) -> str:
             return str(stage)
 
 
-def _end(outcome: dict[str, Any]) -> str:
+def _end(outcome: dict[str, Any], results: str) -> str:
+    """Return the copies, by their paths below the folder for results; or why, or where."""
     if outcome["delivered"]:
-        return "-> " + ", ".join(outcome["delivered"])
+        return "-> " + ", ".join(path.removeprefix(f"{results}/") for path in outcome["delivered"])
     return str(outcome.get("code") or outcome.get("workbench_id", ""))
 
 

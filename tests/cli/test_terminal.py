@@ -58,3 +58,15 @@ def test_blocks_for_programs_are_not_told(capsys: pytest.CaptureFixture[str]) ->
         "  | Two files.",
         "  | Done.",
     ]
+
+
+def test_columns_stand_below_each_other() -> None:
+    """Wide characters take two columns, accents that are characters of their own none."""
+    told = table(("file", "size"), [("未来.txt", "1"), ("re\u0301sume\u0301.txt", "2"), ("a", "3")])
+
+    assert told.splitlines() == [
+        "file        size",
+        "未来.txt    1",
+        "re\u0301sume\u0301.txt  2",
+        "a           3",
+    ]

@@ -39,7 +39,7 @@ def test_a_watch_is_shown_in_full(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
     """The rule, what is not done, the newest outcomes."""
     recent = {
         "landing_ids": [7], "paths": ["a.csv"], "outcome": "published",
-        "ended_at": "2026-01-02T03:05:05Z", "delivered": ["/data/out/summary.xlsx"],
+        "ended_at": "2026-01-02T03:05:05Z", "delivered": ["/data/out/2024/summary.xlsx"],
     }  # fmt: skip
     shown = {**ROW, "rule": RULE, "landings": [FAILED], "recent": [recent]}
     daemon.answers["WatchGet"] = {"watch": shown}
@@ -49,7 +49,7 @@ def test_a_watch_is_shown_in_full(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
     for words in (
         "  files    *.csv !old*", "  results  /data/out", "12 (8 published, 2 failed)",
         "41   march.csv  2.0 KiB  failed: PROVIDER_UNAVAILABLE",
-        "2026-01-02 03:05  a.csv  published  -> /data/out/summary.xlsx",
+        "2026-01-02 03:05  a.csv  published  -> 2024/summary.xlsx",
     ):  # fmt: skip
         assert words in told
     assert kbd("watch", "show", "invoices", "--json") == 0
