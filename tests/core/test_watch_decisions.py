@@ -20,6 +20,7 @@ from kbd.core.decisions.watches import (
 )
 from kbd.core.state import LandingStage
 from kbd.core.state.fold_watches import RECENT
+from kbd.core.state.watches import carries_consent
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.watches import (
     FailurePolicy,
@@ -289,13 +290,16 @@ def test_a_paused_watch_takes_but_does_not_start() -> None:
 
 
 def test_a_person_may_consent_later() -> None:
-    """The consent becomes part of the rule, also of a watch that was not paused."""
+    """The consent becomes part of the rule, also of a watch that was not paused; for that model."""
     folded = FoldedWatches()
     consent = WatchConsent("p", "p:m")
+    assert not carries_consent(folded.watch.rule, "p:m")
 
     assert folded.do(ResumeWatch(WATCH, consent))
 
-    assert (consent,) == folded.watch.consents
+    assert folded.watch.rule.consent == consent
+    assert carries_consent(folded.watch.rule, "p:m")
+    assert not carries_consent(folded.watch.rule, "p:other")
 
 
 def test_an_idle_watch_is_forgotten_at_once() -> None:

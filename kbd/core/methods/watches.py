@@ -28,6 +28,7 @@ from kbd.core.methods.shop import Shop
 from kbd.core.queries.watches import Hints, failed_found, watch_info, watch_row
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.state import Watch, WatchStatus
+from kbd.core.state.watches import carries_consent
 from kbd.core.watcher.trial import Trial, snapshot, trial
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
@@ -211,9 +212,9 @@ class WatchMethods:
 
     def _agreed(self, rule: WatchRule, model_id: str) -> bool:
         """Tell whether what lands may go to a model."""
-        agreed = rule.consent is not None and rule.consent.model_id == model_id
         try:
-            return agreed or not self._parts.egress.needs_consent(model_id)
+            needs = self._parts.egress.needs_consent(model_id)
+            return not needs or carries_consent(rule, model_id)
         except KbdError:
             return False
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from kbd.events.watches import WatchConsent, WatchRule
+from kbd.events.watches import WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "WatchStatus",
     "Watching",
     "Written",
+    "carries_consent",
 ]
 
 HOUR_US = 3_600_000_000
@@ -147,11 +148,6 @@ class Watch(msgspec.Struct):
     landed: int = 0
     ended: dict[str, int] = {}
 
-    @property
-    def consents(self) -> tuple[WatchConsent, ...]:
-        """What a person agreed to."""
-        return (self.rule.consent,) if self.rule.consent is not None else ()
-
     def has_landed(self, path: str, sha256: str) -> bool:
         """Tell whether this content landed under this path before."""
         return path in self.contents.get(sha256, ())
@@ -159,6 +155,13 @@ class Watch(msgspec.Struct):
     def in_stage(self, *stages: LandingStage) -> list[Landing]:
         """Return the landings that are so far, oldest first."""
         return [landing for landing in self.landings.values() if landing.stage in stages]
+
+
+def carries_consent(rule: WatchRule, model_id: str) -> bool:
+    """Tell whether a person agreed with a rule that what lands may be sent to a model."""
+    given = rule.consent
+    provider_id = model_id.partition(":")[0]
+    return given is not None and (given.provider_id, given.model_id) == (provider_id, model_id)
 
 
 class Written(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from kbd.core.draft.names import file_name
 from kbd.core.egress import Egress, scope_hash
 from kbd.core.settings import Limits
 from kbd.core.state import folded_name
+from kbd.core.state.watches import carries_consent
 from kbd.core.supervisor import Benches
 from kbd.core.unattended.standing import job_run
 from kbd.core.watcher import Job, JobFile
@@ -53,8 +54,8 @@ async def agree(bench: Bench, egress: Egress, job: Job, model_id: str) -> None:
     egress.check_set_up(model_id)
     if egress.consented(bench.state, model_id):
         return
-    provider_id, given = model_id.partition(":")[0], job.rule.consent
-    if given is None or (given.provider_id, given.model_id) != (provider_id, model_id):
+    provider_id = model_id.partition(":")[0]
+    if not carries_consent(job.rule, model_id):
         endpoint = egress.provider(model_id).status().endpoint
         msg = (
             f"what lands here would be sent to {endpoint or provider_id} (model {model_id}), and "
