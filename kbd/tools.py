@@ -252,11 +252,14 @@ class ToolResult(msgspec.Struct, frozen=True):
         summary: What a receipt shows of a large result: the head that is worth reading (first
             rows, first lines) and the sizes, as plain values. None lets kbd cut the JSON text.
         is_action: Whether the result is a confirmation of a write, shown whole whatever its size.
+        measured: The fields of `value` that tell how long something took, or the like: what no
+            second call can return. Who repeats the call takes them from the log.
     """
 
     value: Any
     summary: Mapping[str, Any] | None = None
     is_action: bool = False
+    measured: tuple[str, ...] = ()
 
 
 class Tool(ABC):

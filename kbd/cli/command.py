@@ -25,7 +25,13 @@ COMMANDS = {
     "discard": "throw the draft away",
     "watch": "watch folders: work on what lands in them, without being asked",
     "log": "show what happened in a workbench, event by event",
+    "show": "show one event in full",
+    "runs": "list runs: state, time, tokens, cost",
+    "replay": "walk through a run, restore a moment of it, or do its calls again",
     "verify": "check that the log and all file versions are whole",
+    "export": "write a run with all it rests on to one file that verifies itself",
+    "backup": "copy all logs and file versions to a folder, while work goes on",
+    "restore": "make a home from a backup",
     "status": "say whether the daemon runs, and what it does",
     "up": "start the daemon in the background",
     "stop": "stop the daemon",
@@ -137,6 +143,18 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
         case "log":
             from kbd.cli.log import command  # noqa: PLC0415 - 15 ms
+        case "show":
+            from kbd.cli.show import command  # noqa: PLC0415 - 15 ms
+        case "runs":
+            from kbd.cli.runs import command  # noqa: PLC0415 - 13 ms
+        case "replay":
+            from kbd.cli.replay import command  # noqa: PLC0415 - 15 ms
+        case "export":
+            from kbd.cli.export import command  # noqa: PLC0415 - 13 ms
+        case "backup":
+            from kbd.cli.backup import command  # noqa: PLC0415 - 13 ms
+        case "restore":
+            from kbd.cli.restore import command  # noqa: PLC0415 - 13 ms
         case "verify":
             from kbd.cli.verify import command  # noqa: PLC0415 - 13 ms
         case "status":

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
+from anyio import to_thread
 
 from kbd.core.plugins.contributions import WireMethod
 from kbd.core.plugins.host import Owned, Plugin, Plugins
@@ -69,6 +70,7 @@ class Catalog(FormatCatalog):
             )
             for each in sorted(plugins.tools, key=lambda each: each.item.name)
         }
+        self._hashes: dict[str, str] = {}
         # An instance of its own, with the built-in table: the same on every machine.
         self._mime_types = mimetypes.MimeTypes()
 
@@ -138,6 +140,13 @@ class Catalog(FormatCatalog):
             case Phase.SUMMARY:
                 return ()
 
+    async def hash_of(self, plugin: Plugin) -> str:
+        """Return `content_hash` of a loaded plugin, as it was when this was first asked."""
+        known = self._hashes.get(plugin.name)
+        if known is None:
+            known = self._hashes[plugin.name] = await to_thread.run_sync(content_hash, plugin)
+        return known
+
     def provider(self, name: str) -> Owned[Provider]:
         """Return a provider by name, with its owner.
 
@@ -154,7 +163,7 @@ class Catalog(FormatCatalog):
 def content_hash(plugin: Plugin) -> str:
     """Return the SHA-256 of a plugin's source files with their names, for the log.
 
-    It reads them all: call it at start, or in a thread.
+    It reads them all: call it in a thread.
     """
     digest = hashlib.sha256()
     for path in sorted(plugin.folder.rglob("*")):

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.types import BlobHash, CallId, FileName
 
-__all__ = ["Fact", "FileVersion", "Recorded", "ReplyCall"]
+__all__ = ["Fact", "FileVersion", "PluginUsed", "Recorded", "ReplyCall"]
 
 MUST_UNDERSTAND = 1
 """Flag of a record: a reader that does not know its type must not go on without it."""
@@ -50,6 +50,20 @@ class FileVersion(msgspec.Struct, frozen=True):
     name: FileName
     blob: BlobHash
     size_bytes: int
+
+
+class PluginUsed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A plugin that did some of a call's work.
+
+    Args:
+        package: Its package ("kbd_xlsx").
+        version: The version of its distribution.
+        sha256: The hash of its source files with their names; what it was, whatever it is called.
+    """
+
+    package: str
+    version: str
+    sha256: str = ""
 
 
 class ReplyCall(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from kbd.events.base import Fact, ReplyCall
+from kbd.events.base import Fact, PluginUsed, ReplyCall
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, Phase
 
@@ -239,6 +239,7 @@ class ToolCalled(Fact):
         entry_id: Its number in the workbench's tool log, from 1; `recall_tool_result` takes it.
         tool: The tool's name; of a client's own call the method's.
         plugin: The plugin that brings it, with its version ("kbd_tables 0.1.0").
+        plugin_sha256: The hash of that plugin's source files; what it was, whatever it is called.
         arguments: What a client gave, as JSON text; a run's stand in the reply that asked.
         arguments_blob: The hash of what a client gave, if that is too long for the log.
     """
@@ -249,6 +250,7 @@ class ToolCalled(Fact):
     plugin: str = ""
     arguments: str = ""
     arguments_blob: BlobHash | None = None
+    plugin_sha256: str = ""
 
 
 class ToolReturned(Fact):
@@ -265,6 +267,10 @@ class ToolReturned(Fact):
         duration_ms: How long it took.
         error_code: The code, if it failed.
         fingerprint: Of the tool and its canonical arguments, for the detection of loops.
+        saw: The event after which it saw the files; 0 if that was not recorded, when it is the
+            event of its ToolCalled.
+        receipt_bytes: A larger result was shown as a receipt.
+        worked: The plugins that did its work, formats included.
     """
 
     call_id: CallId
@@ -277,6 +283,9 @@ class ToolReturned(Fact):
     duration_ms: int = 0
     error_code: str | None = None
     fingerprint: str = ""
+    saw: int = 0
+    receipt_bytes: int = 2048
+    worked: tuple[PluginUsed, ...] = ()
 
 
 class ToolRefused(Fact):

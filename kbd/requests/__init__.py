@@ -17,6 +17,8 @@
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
     notifications  what the daemon sends without being asked
+    replays        ReplaySteps StateAt ReplayRun
+    archives       RunExport BackupCreate
     openrpc        the document that `rpc.discover` answers, made from these records
 
 A request is a record: its class's name is the method's, its fields are the parameters, its `answer`
@@ -27,6 +29,7 @@ daemon's table is `METHODS` and theirs.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from kbd.requests.archives import BackupCreate, RunExport
 from kbd.requests.base import Request
 from kbd.requests.daemon import (
     DaemonShutdown,
@@ -54,6 +57,7 @@ from kbd.requests.providers import (
     UserGetDefaultModel,
     UserSetDefaultModel,
 )
+from kbd.requests.replays import ReplayRun, ReplaySteps, StateAt
 from kbd.requests.watches import (
     WatchAdd,
     WatchFailedDismiss,
@@ -139,6 +143,11 @@ AnyRequest = (
     | EventsSubscribe
     | EventsUnsubscribe
     | BlobRead
+    | ReplaySteps
+    | StateAt
+    | ReplayRun
+    | RunExport
+    | BackupCreate
     | WatchAdd
     | WatchList
     | WatchGet

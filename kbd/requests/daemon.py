@@ -4,7 +4,15 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, LogParam, Request, Unset
+from kbd.requests.base import (
+    UNSET,
+    Answer,
+    BlobParam,
+    LogParam,
+    Request,
+    SeqParam,
+    Unset,
+)
 from kbd.types import Seq
 
 __all__ = [
@@ -146,12 +154,21 @@ class LogHead(Request):
 
 
 class LogFault(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is wrong with a log: which file, at which byte."""
+    """One thing that is wrong with a log: which file, at which byte.
+
+    Args:
+        kind: What sort of damage it is; see `kbd.events.repair.Fault`.
+        file: The file's name, relative to the folder of the log or of the blobs.
+        offset: Where in it, in bytes.
+        message: What is wrong.
+        seq: The event that was expected there, or that names the blob; 0 if there is none.
+    """
 
     kind: str
     file: str
     offset: int
     message: str
+    seq: int = 0
 
 
 class LogVerified(Answer):
@@ -177,11 +194,19 @@ class LogVerified(Answer):
 
 
 class LogVerify(Request):
-    """Check a log: frames, sequence, chain, blobs."""
+    """Check a log: frames, sequence, chain, anchor, blobs; and a head that was kept elsewhere.
+
+    Args:
+        workbench_id: The log.
+        seq: The event of a head that `LogHead` gave earlier.
+        hash: Its chain value; if the log has another there, it was changed since.
+    """
 
     answer: ClassVar[type[Any]] = LogVerified
 
     workbench_id: LogParam
+    seq: SeqParam | Unset = UNSET
+    hash: BlobParam | Unset = UNSET
 
 
 class RpcDiscover(Request):

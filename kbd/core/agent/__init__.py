@@ -1,10 +1,11 @@
 """The agent: one run through research, plan, implement and summary, resumable at every event.
 
 Read in this order: `run` (the phases), `turns` (one chain of model turns), `toolbox` (one tool
-call), `desk` (what a run reaches). Pure parts: `phases` (the table), `plan` (its grammar),
-`conversation` and `prompts` (what a model is sent), `receipts` (what it sees of results), `budget`
-(loops, waits, window, tokens), `replies` (what is recorded of a reply). Beside them `manifest` (the
-files in a prompt), `notices` (unrecorded progress), `copies` (readable copies).
+call of a run) over `performing` (one tool call, whoever asks), `desk` (what a run reaches). Pure
+parts: `phases` (the table), `plan` (its grammar), `conversation` and `prompts` (what a model is
+sent), `receipts` (what it sees of results), `budget` (loops, waits, window, tokens), `replies`
+(what is recorded of a reply). Beside them `manifest` (the files in a prompt), `notices` (unrecorded
+progress), `copies` (readable copies).
 """
 
 from kbd.core.agent.copies import write_copies, write_tool_log

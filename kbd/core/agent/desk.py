@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.agent.notices import Announce
+from kbd.core.agent.performing import Means
 from kbd.core.catalog import Catalog
 from kbd.core.clock import Clock
 from kbd.core.decisions import Command
@@ -13,9 +14,10 @@ from kbd.core.draft import Blobs, CallFiles
 from kbd.core.keeper import Keeper
 from kbd.core.settings import RunLimits
 from kbd.core.state import Run, WorkbenchState
+from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
-from kbd.tools import Formats, Recall
+from kbd.tools import Recall
 
 __all__ = ["Complete", "Desk"]
 
@@ -49,7 +51,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     run: int
     blobs: Blobs
     open_files: Callable[[], CallFiles]
-    formats: Formats
+    formats: FormatCalls
     recall: Recall
     workers: Workers
     catalog: Catalog
@@ -61,6 +63,17 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     sleep: Callable[[float], Awaitable[None]]
     chance: Callable[[], float]
     copies: Path | None = None
+
+    @property
+    def means(self) -> Means:
+        """What its tool calls reach."""
+        return Means(
+            catalog=self.catalog,
+            formats=self.formats,
+            recall=self.recall,
+            workers=self.workers,
+            limits=self.limits,
+        )
 
     @property
     def state(self) -> WorkbenchState:

@@ -29,6 +29,7 @@ def start(state: WorkbenchState, command: StartCall) -> Decision:
         entry_id=entry_id or state.next_entry,
         tool=command.tool,
         plugin=command.plugin,
+        plugin_sha256=command.plugin_sha256,
     )
     return Decision((called,), run=command.run)
 

@@ -119,6 +119,7 @@ class StartCall(msgspec.Struct, frozen=True):
     call_id: CallId
     tool: str
     plugin: str
+    plugin_sha256: str = ""
 
 
 class FinishCall(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import msgspec
 
-from kbd.core.agent.toolbox import INLINE_BYTES
+from kbd.core.agent.performing import INLINE_BYTES
 from kbd.core.bench import Bench
 from kbd.core.decisions import RecordCall, refuse_client
 from kbd.core.draft import CallFiles
@@ -112,6 +112,7 @@ class _OwnCall:
             entry_id=0,
             tool=self._request.method,
             plugin=f"{self._plugin.package} {self._plugin.version}",
+            plugin_sha256=await self._parts.catalog.hash_of(self._plugin),
             arguments=arguments,
             arguments_blob=blob,
         )

@@ -1,7 +1,7 @@
 """What one run works with, put together from the daemon's parts and its workbench."""
 
 import random
-from typing import Any, assert_never
+from typing import assert_never
 
 import anyio
 import msgspec
@@ -9,17 +9,15 @@ import msgspec
 from kbd.core.agent import Desk
 from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
 from kbd.core.bench import Bench
-from kbd.core.catalog import Catalog
-from kbd.core.draft import CallFiles, LogRecall
+from kbd.core.draft import CallFiles, LogRecall, describe_file
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workers.formats import FormatCalls
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire
 from kbd.requests.base import Notification
-from kbd.tools import FileRef
 from kbd.types import RunId
 
-__all__ = ["describe_file", "desk_for", "open_files", "open_formats"]
+__all__ = ["desk_for", "open_files", "open_formats"]
 
 
 def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
@@ -70,21 +68,6 @@ def open_files(parts: Parts, bench: Bench, *, published: bool = False) -> CallFi
 def open_formats(parts: Parts, bench: Bench) -> FormatCalls:
     """Return the formats as one workbench calls them."""
     return FormatCalls(parts.catalog, parts.workers, bench.folders.cache)
-
-
-def describe_file(catalog: Catalog, file: FileRef) -> dict[str, Any]:
-    """Return what a listing shows of a file."""
-    kind = catalog.kind_of(file.name)
-    described: dict[str, Any] = {
-        "path": file.name,
-        "kind": kind.kind,
-        "size_bytes": file.size_bytes,
-        "mime_type": kind.mime_type,
-        "is_opaque": kind.is_opaque,
-    }
-    if kind.reason:
-        described["reason"] = kind.reason
-    return described
 
 
 def _told(bench: Bench, notice: Notice) -> Notification:

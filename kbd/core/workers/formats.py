@@ -1,10 +1,11 @@
 """The formats as tools and the daemon call them: each capability in its plugin's worker."""
 
 import contextlib
+import copy
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ import msgspec
 from anyio import to_thread
 
 from kbd.core.catalog import Catalog
-from kbd.core.plugins.host import Owned
+from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.workers import child
 from kbd.core.workers.extracts import Extract
 from kbd.core.workers.operations import cannot, operations_of
@@ -61,8 +62,18 @@ class FormatCalls(Formats):
         self._catalog = catalog
         self._workers = workers
         self._cache = cache
+        self._note: Callable[[Plugin], None] | None = None
         self._shelves = None if cache is None else Shelves(cache / "shelves")
         self._maps: OrderedDict[str, bytes] = OrderedDict()
+
+    def noted_by(self, note: Callable[[Plugin], None]) -> "FormatCalls":
+        """Return the same, with what it has cached, that names each plugin that it asks to `note`.
+
+        A plugin whose map is cached counts, too: the map is its work.
+        """
+        noted = copy.copy(self)
+        noted._note = note  # noqa: SLF001 - it is its own copy
+        return noted
 
     def handlers(self) -> Sequence[FormatHandler]:
         """Return all handlers, sorted by name."""
@@ -205,7 +216,14 @@ class FormatCalls(Formats):
         if handler is None:
             msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}."
             raise ValidationFailed(msg)
-        return self._catalog.format(handler.name)
+        return self._owner(handler)
+
+    def _owner(self, handler: FormatHandler) -> Owned[FormatHandler]:
+        """Return a format with the plugin that brings it, which is about to work."""
+        owned = self._catalog.format(handler.name)
+        if self._note is not None:
+            self._note(owned.plugin)
+        return owned
 
     async def _read_region(
         self,
@@ -241,8 +259,7 @@ class FormatCalls(Formats):
     async def _write(
         self, handler: FormatHandler, function: str, kind: type[T], arguments: dict[str, Any]
     ) -> T:
-        owned = self._catalog.format(handler.name)
-        return await self._call(owned, function, kind, arguments, FileWriteFailed)
+        return await self._call(self._owner(handler), function, kind, arguments, FileWriteFailed)
 
     async def _call(
         self,

@@ -1,0 +1,259 @@
+"""How one tool call is done, whoever asks for it: a run, or a proof that does it again.
+
+Nothing is recorded here. What a call may reach is in its `Means`; what it wrote is staged and, if
+it ends well, durable as blobs; what came of it is a `Done`, and `result_of` says what the log and
+the model are told.
+"""
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anyio
+import msgspec
+import structlog
+
+from kbd.core.agent.budget import LOOP_NOTE, Loop, loop_verdict
+from kbd.core.agent.receipts import shown
+from kbd.core.catalog import Catalog, ToolEntry
+from kbd.core.draft import CallFiles
+from kbd.core.plugins.host import Plugin
+from kbd.core.settings import RunLimits
+from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.pool import Workers, name_of
+from kbd.errors import (
+    DiskFull,
+    FileReadFailed,
+    FileWriteFailed,
+    KbdError,
+    LogCorrupt,
+    NotFound,
+    ToolTimeout,
+    UserCanceled,
+    ValidationFailed,
+)
+from kbd.events.base import ReplyCall
+from kbd.events.disk import LogPoisoned
+from kbd.events.drafts import FileChanged
+from kbd.tools import CallLimits, Files, Formats, Recall, Tool, ToolResult
+from kbd.types import CallId, Effect, Phase
+
+__all__ = [
+    "INLINE_BYTES",
+    "CallContext",
+    "Done",
+    "Means",
+    "error_text",
+    "noted",
+    "parsed",
+    "perform",
+    "permitted",
+    "result_of",
+]
+
+INLINE_BYTES = 64 * 1024
+"""Results and arguments above this are blobs; the log holds what is read often."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """What tool calls reach.
+
+    Args:
+        catalog: The tools, with the plugins that brought them.
+        formats: The formats, called in workers.
+        recall: Earlier results.
+        workers: For a tool's own work.
+        limits: What a call may use.
+    """
+
+    catalog: Catalog
+    formats: FormatCalls
+    recall: Recall
+    workers: Workers
+    limits: RunLimits
+
+
+class CallContext:
+    """`kbd.tools.ToolContext` for one call.
+
+    Args:
+        means: What it reaches.
+        entry: The tool; its own work runs in the worker of the plugin that brought it.
+        files: The files as this call sees them.
+
+    Attributes:
+        worked: The plugins that worked for it, in the order of their first work.
+    """
+
+    def __init__(self, means: Means, entry: ToolEntry, files: CallFiles) -> None:
+        self._means, self._entry, self._files = means, entry, files
+        self._formats = means.formats.noted_by(self._note)
+        self.worked: list[Plugin] = []
+
+    @property
+    def files(self) -> Files:
+        """The workbench's files."""
+        return self._files
+
+    @property
+    def formats(self) -> Formats:
+        """The formats."""
+        return self._formats
+
+    @property
+    def recall(self) -> Recall:
+        """Earlier results."""
+        return self._means.recall
+
+    async def isolate(
+        self,
+        function: Callable[..., Any],
+        arguments: Mapping[str, Any],
+        *,
+        limits: CallLimits | None = None,
+    ) -> Any:
+        """Call a function of the tool's package in a worker; see `ToolContext.isolate`."""
+        tool = self._entry.tool
+        self._note(self._entry.plugin)
+        return await self._means.workers.call(
+            self._entry.plugin.name,
+            name_of(function),
+            arguments,
+            limits or tool.limits,
+            what=tool.name,
+            failure=_failure(tool),
+        )
+
+    def _note(self, plugin: Plugin) -> None:
+        if plugin not in self.worked:
+            self.worked.append(plugin)
+
+
+class Done(msgspec.Struct, frozen=True):
+    """How a call ended, before it is recorded.
+
+    Args:
+        result: What the tool returned; None if it failed.
+        text: The same as JSON text.
+        error: Why it failed.
+        changes: What it wrote; none if it failed.
+        worked: The plugins that worked for it.
+    """
+
+    result: ToolResult | None = None
+    text: str = ""
+    error: KbdError | None = None
+    changes: tuple[FileChanged, ...] = ()
+    worked: tuple[Plugin, ...] = ()
+
+
+def permitted(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
+    """Return the tool if the phase may call it.
+
+    Raises:
+        NotFound: There is no such tool; the message names near matches.
+        ValidationFailed: The phase may not call it.
+    """
+    known = {entry.tool.name: entry for entry in catalog.tools()}
+    entry = known.get(name)
+    if entry is None:
+        near = difflib.get_close_matches(name, known, 3)
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        msg = f"there is no tool {name[:80]!r}{hint}"
+        raise NotFound(msg)
+    if entry not in catalog.tools_for(phase):
+        msg = f"{name} cannot be called in the {phase.value} phase; nothing was done"
+        raise ValidationFailed(msg)
+    return entry
+
+
+def parsed(tool: Tool, call: ReplyCall, text: str) -> Any:
+    """Return a call's arguments as the tool's record.
+
+    Raises:
+        ValidationFailed: They are no JSON object or do not fit; the message has the path.
+    """
+    if call.fault is not None:
+        raise ValidationFailed(call.fault)
+    try:
+        return msgspec.json.decode(text, type=tool.arguments)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        msg = f"the arguments of {tool.name} do not fit its schema: {fault}"
+        raise ValidationFailed(msg) from None
+
+
+async def perform(
+    means: Means, entry: ToolEntry, call_id: CallId, arguments: Any, files: CallFiles
+) -> Done:
+    """Let the tool work, within its time, and make durable what it wrote.
+
+    Raises:
+        DiskFull: There is no room to write.
+        UserCanceled: The run was asked to stop.
+    """
+    tool, limit_s = entry.tool, means.limits.tool_s
+    context = CallContext(means, entry, files)
+    try:
+        with anyio.fail_after(limit_s):
+            result: ToolResult = await tool.run(context, arguments)
+        text = msgspec.json.encode(result.value).decode()
+        changes = await files.land(call_id)
+    except (DiskFull, LogCorrupt, LogPoisoned, UserCanceled):
+        raise
+    except KbdError as fault:
+        error = fault
+    except TimeoutError:
+        error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s and was ended")
+    except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
+        _log.warning("tool_failed", tool=tool.name, plugin=entry.plugin.name, exc_info=fault)
+        error = _failure(tool)(f"{tool.name} failed inside ({type(fault).__name__})")
+    else:
+        return Done(result, text, None, changes, tuple(context.worked))
+    return Done(error=error, worked=tuple(context.worked))
+
+
+def result_of(tool: str, entry_id: int, done: Done, receipt_bytes: int) -> tuple[str, str]:
+    """Return a call's whole result as text, and what the model sees of it.
+
+    Args:
+        tool: The tool's name.
+        entry_id: Under which number the result can be recalled.
+        done: How the call ended.
+        receipt_bytes: A larger result is shown as a receipt.
+    """
+    if done.result is None:
+        text = error_text(done.error) if done.error is not None else ""
+        return text, text
+    told = shown(
+        tool, entry_id, done.text, done.result.value,
+        summary=done.result.summary, is_action=done.result.is_action, limit=receipt_bytes,
+    )  # fmt: skip
+    return done.text, told
+
+
+def noted(limits: RunLimits, earlier: list[str], mark: str, text: str) -> tuple[str, bool]:
+    """Add a note to a result if the call has been made too often; say whether it was added.
+
+    Args:
+        limits: The run's.
+        earlier: The fingerprints of the calls before it, oldest first.
+        mark: Its own.
+        text: What the model sees of its result.
+    """
+    recent = [*earlier, mark][-limits.loop_window :]
+    verdict, count = loop_verdict(recent, limits.loop_warning, limits.loop_failure)
+    if verdict is Loop.NONE:
+        return text, False
+    return f"{text}\n\n{LOOP_NOTE.format(count=count)}", True
+
+
+def error_text(error: KbdError) -> str:
+    """Return what the model sees of an error."""
+    return f"Error: {error.code}: {error.message}"
+
+
+def _failure(tool: Tool) -> type[KbdError]:
+    """Return what a fault inside a tool is told as."""
+    return FileWriteFailed if tool.effect is Effect.WRITE else FileReadFailed

@@ -1,0 +1,411 @@
+"""Requests that look back: a run step by step, the state at an event, a run's calls done again."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from kbd.messages import Usage
+from kbd.requests.base import Answer, Request, RunParam, SeqParam, WorkbenchParam
+from kbd.requests.workshop import RunInfo
+from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq
+
+__all__ = [
+    "CallStep",
+    "Divergence",
+    "FieldDiff",
+    "FileAt",
+    "FileDiff",
+    "FileStep",
+    "ItemStep",
+    "ModelStep",
+    "PartDiff",
+    "PluginCompared",
+    "ReplayRun",
+    "ReplaySteps",
+    "RunAt",
+    "RunReplayed",
+    "SkippedCall",
+    "StateAt",
+    "StateFound",
+    "Step",
+    "StepCall",
+    "StepKind",
+    "StepsFound",
+]
+
+_FolderText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+
+
+class _ReplayRequest(Request):
+    """The root of this file's requests."""
+
+    subject: ClassVar[str] = "replay"
+
+
+StepKind = Literal[
+    "asked", "run", "phase", "model", "tool", "refused", "research", "plan", "item", "summary",
+    "draft", "other",
+]  # fmt: skip
+"""What a step tells of: the request; the run's own start, stop, end; a phase; a turn of the model;
+a tool call; a call that was refused; what a phase wrote; an item; what became of the draft; and
+what else was recorded meanwhile."""
+
+
+class StepCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call as the model asked for it; its arguments are JSON text, or in a blob."""
+
+    call_id: CallId
+    tool: str
+    arguments: str = ""
+    blob: BlobHash | None = None
+    fault: str | None = None
+
+
+class ModelStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn of the model.
+
+    Args:
+        model_id: The model.
+        turn: Within the phase or the item's attempt, from 1.
+        opening: The hash of the messages that open the chain, a JSON array of messages: with the
+            turns and results since, what the model saw.
+        tools: What it was offered.
+        tool_choice: "required", "auto" or "none".
+        text: What it said; empty while it is not answered.
+        calls: What it asked for.
+        finish_reason: Why it ended.
+        usage: What it consumed.
+        failures: The attempts that failed, as "CODE: message".
+        is_open: Whether no answer is recorded.
+    """
+
+    model_id: str
+    turn: int
+    opening: BlobHash
+    tools: tuple[str, ...] = ()
+    tool_choice: str = "auto"
+    text: str = ""
+    calls: tuple[StepCall, ...] = ()
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    failures: tuple[str, ...] = ()
+    is_open: bool = False
+
+
+class CallStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool call, or its refusal.
+
+    Args:
+        call_id: The call.
+        entry_id: Its number in the tool log; 0 for a refusal.
+        tool: The tool.
+        arguments: JSON text; empty if they are in `arguments_blob`.
+        arguments_blob: Arguments that are too long for the log.
+        ok: Whether it did what was asked.
+        error_code: The code, if it failed or was refused.
+        shown: What the model saw: the result, a receipt of it, or an error.
+        result: The whole result as JSON text; empty if it is `shown`, or in `blob`.
+        blob: A result that is too long for the log.
+        size_bytes: The size of the whole result.
+        plugins: The plugins that worked, as "package version sha256".
+        is_open: Whether its end is not recorded: it wrote nothing.
+    """
+
+    call_id: CallId
+    entry_id: int
+    tool: str
+    arguments: str = ""
+    arguments_blob: BlobHash | None = None
+    ok: bool = False
+    error_code: str | None = None
+    shown: str = ""
+    result: str = ""
+    blob: BlobHash | None = None
+    size_bytes: int = 0
+    plugins: tuple[str, ...] = ()
+    is_open: bool = False
+
+
+class FileStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file of the draft that a step changed.
+
+    Args:
+        path: Its name.
+        change: What happened to it.
+        before: The hash of its bytes before, if it was there.
+        after: The hash of its bytes since, if it is there.
+        size_bytes: Their size.
+        before_size_bytes: Their size before.
+        warnings: What the review shows of it.
+    """
+
+    path: FileName
+    change: Literal["added", "modified", "deleted", "rolled back"]
+    before: BlobHash | None = None
+    after: BlobHash | None = None
+    size_bytes: int = 0
+    before_size_bytes: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+class ItemStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An item of the plan as it stood: "open", "active", "done" or "failed"."""
+
+    index: int
+    text: str
+    state: str
+    reason: str = ""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a run, as a person walks through it.
+
+    Args:
+        index: Its place, from 1.
+        first_seq: The first event that it tells of.
+        seq: The last one; `StateAt` it is what the step left.
+        kind: What it tells of.
+        title: The same in one line.
+        ts: When it began; ISO 8601, UTC.
+        duration_ms: How long it took, as far as that is recorded.
+        phase: The phase it belongs to.
+        item: The item, from 1, or 0.
+        attempt: The item's attempt, or 0.
+        text: What was said or written, in full.
+        model: The turn, of a "model" step.
+        call: The call, of a "tool" or "refused" step.
+        items: The plan as it stood after the step, where the step changed it.
+        files: What the step changed in the draft.
+    """
+
+    index: int
+    first_seq: Seq
+    seq: Seq
+    kind: StepKind
+    title: str
+    ts: str
+    duration_ms: int = 0
+    phase: Phase | None = None
+    item: int = 0
+    attempt: int = 0
+    text: str = ""
+    model: ModelStep | None = None
+    call: CallStep | None = None
+    items: tuple[ItemStep, ...] = ()
+    files: tuple[FileStep, ...] = ()
+
+
+class StepsFound(Answer):
+    """Steps of a run in order.
+
+    Args:
+        run: The run.
+        request: What was asked for.
+        steps: At most `limit`, and fewer if they are large.
+        total: How many there are.
+    """
+
+    run: RunInfo
+    request: str
+    steps: tuple[Step, ...]
+    total: int
+
+
+class ReplaySteps(_ReplayRequest):
+    """Read the steps of a run behind the `after`-th."""
+
+    answer: ClassVar[type[Any]] = StepsFound
+
+    run_id: RunParam
+    after: Annotated[int, msgspec.Meta(ge=0)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 200
+
+
+class FileAt(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as it stood: "published", or in the draft "added", "modified" or "deleted"."""
+
+    path: FileName
+    state: Literal["published", "added", "modified", "deleted"]
+    size_bytes: int
+    hash: BlobHash | None
+
+
+class RunAt(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest run as it stood; texts are Markdown, empty while they are not written."""
+
+    run_id: RunId
+    status: str
+    phase: Phase | None
+    item: int
+    attempt: int
+    research: str
+    plan: str
+    summary: str
+    usage: Usage
+
+
+class StateFound(Answer):
+    """A workbench as it stood after an event.
+
+    Args:
+        workbench_id: Which.
+        seq: The event.
+        ts: When that was; ISO 8601, UTC.
+        name: The workbench's name.
+        state_hash: The hash of all of its state: equal if and only if the state is.
+        files: Its files, sorted.
+        draft_id: The draft that was open, or "".
+        run: The newest run, if there was one.
+        destination: Where it was written to, if that was asked for.
+    """
+
+    workbench_id: str
+    seq: Seq
+    ts: str
+    name: str
+    state_hash: str
+    files: tuple[FileAt, ...]
+    draft_id: str = ""
+    run: RunAt | None = None
+    destination: str = ""
+
+
+class StateAt(_ReplayRequest):
+    """Tell how a workbench stood after an event; write it to a new folder if one is named.
+
+    The folder must not exist, or be empty: nothing is overwritten. It gets `published/` and
+    `draft/` with the files to the byte, `state.json`, and `plan.md`, `research.md`,
+    `conversation.jsonl` where there are such.
+    """
+
+    answer: ClassVar[type[Any]] = StateFound
+
+    workbench_id: WorkbenchParam
+    seq: SeqParam
+    destination_dir: _FolderText | msgspec.UnsetType = msgspec.UNSET
+
+
+class FieldDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """A field that differs.
+
+    Args:
+        path: Where, by names and places: "rows[3][1]".
+        recorded: The recorded value as JSON, cut if it is long; empty if there is none.
+        replayed: The new one, likewise.
+    """
+
+    path: str
+    recorded: str
+    replayed: str
+
+
+class PartDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a package that differs; a hash is empty where the part is missing."""
+
+    part: str
+    recorded: str
+    replayed: str
+
+
+class FileDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that differs.
+
+    Args:
+        path: Its name.
+        recorded: The recorded hash; empty if the call had not written it.
+        replayed: The new one; empty likewise.
+        parts: The parts of the package whose contents differ, if it is one.
+        offset: The first byte that differs; -1 if one of them is missing.
+    """
+
+    path: str
+    recorded: str
+    replayed: str
+    parts: tuple[PartDiff, ...] = ()
+    offset: int = -1
+
+
+class Divergence(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that did not come out as recorded.
+
+    Args:
+        seq: The event that recorded its end.
+        call_id: The call.
+        entry_id: Its number in the tool log, or 0.
+        tool: The tool.
+        phase: The phase that called it.
+        item: The item, from 1, or 0.
+        what: The parts that differ: "outcome", "result", "shown", "files", "refusal".
+        fields: The fields that differ, of outcome, result and shown; at most 50.
+        files: The files that differ.
+        plugins: The plugins among those that worked that are not the recorded ones.
+    """
+
+    seq: Seq
+    call_id: CallId
+    entry_id: int
+    tool: str
+    phase: Phase | None
+    item: int
+    what: tuple[str, ...]
+    fields: tuple[FieldDiff, ...] = ()
+    files: tuple[FileDiff, ...] = ()
+    plugins: tuple[str, ...] = ()
+
+
+class SkippedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that cannot be repeated, and why: what ended it was a limit of time, say."""
+
+    seq: Seq
+    call_id: CallId
+    tool: str
+    reason: str
+
+
+class PluginCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """A plugin of the run: what was recorded, and what is here now; empty where there is none."""
+
+    package: str
+    recorded_version: str
+    recorded_sha256: str
+    version: str
+    sha256: str
+
+
+class RunReplayed(Answer):
+    """What came of doing a run's calls again.
+
+    Args:
+        run_id: The run.
+        calls: How many calls were repeated, refusals included.
+        equal: How many came out as recorded, to the byte.
+        files: How many file versions were made again and compared.
+        divergences: The others, in order: the first is where the run would have gone another way.
+        skipped: What was not repeated.
+        plugins: What worked then, beside what works now.
+        duration_ms: How long it took.
+    """
+
+    run_id: RunId
+    calls: int
+    equal: int
+    files: int
+    divergences: tuple[Divergence, ...]
+    skipped: tuple[SkippedCall, ...]
+    plugins: tuple[PluginCompared, ...]
+    duration_ms: int
+
+
+class ReplayRun(_ReplayRequest):
+    """Do every tool call of a run again, on the recorded inputs, and compare what comes out.
+
+    Args:
+        run_id: The run.
+        with_plugin: A folder that holds another version of a plugin's package, used in place of
+            the installed one of that name.
+    """
+
+    answer: ClassVar[type[Any]] = RunReplayed
+
+    run_id: RunParam
+    with_plugin: _FolderText | msgspec.UnsetType = msgspec.UNSET
