@@ -226,6 +226,13 @@ class ToolContext(Protocol):
     def recall(self) -> Recall:
         """Earlier results."""
 
+    @property
+    def now_us(self) -> int:
+        """The time of the call in microseconds since 1970 UTC, as the log has it.
+
+        The only clock of a tool: when the call is done again, it stands where it stood.
+        """
+
     async def isolate(
         self,
         function: Callable[..., Any],

@@ -45,11 +45,13 @@ class Outcome(msgspec.Struct, frozen=True):
         events: What was recorded; empty if there was nothing to do.
         run: The run they belong to, or 0.
         first: The number of the first of them, or 0.
+        ts_us: The time that they carry.
     """
 
     events: tuple[Event, ...]
     run: int
     first: Seq
+    ts_us: int
 
 
 Settle = Callable[[Outcome | Exception], None]
@@ -243,7 +245,7 @@ class Keeper(Generic[S, C]):
                 seq = Seq(seq + 1)
                 self._fold(self._next, seq, record)
                 records.append(record)
-            waiting.outcome = Outcome(decision.events, decision.run, first)
+            waiting.outcome = Outcome(decision.events, decision.run, first, now_us)
         return records
 
     async def _refold(self) -> None:

@@ -243,6 +243,7 @@ class Workbench:
 
     Attributes:
         limits: The limits that the last `isolate` call asked for, or None.
+        now_us: The time of the calls in microseconds since 1970 UTC; set it as a test needs it.
     """
 
     def __init__(self, root: Path, handlers: Iterable[FormatHandler] = ()) -> None:
@@ -250,6 +251,7 @@ class Workbench:
         self._files = _Files(root, self._formats)
         self._recall = _Recall()
         self.limits: CallLimits | None = None
+        self.now_us = 1_763_750_000_000_000
 
     @property
     def files(self) -> _Files:

@@ -82,13 +82,14 @@ class CallContext:
         means: What it reaches.
         entry: The tool; its own work runs in the worker of the plugin that brought it.
         files: The files as this call sees them.
+        now_us: Its time, as the log has it.
 
     Attributes:
         worked: The plugins that worked for it, in the order of their first work.
     """
 
-    def __init__(self, means: Means, entry: ToolEntry, files: CallFiles) -> None:
-        self._means, self._entry, self._files = means, entry, files
+    def __init__(self, means: Means, entry: ToolEntry, files: CallFiles, now_us: int) -> None:
+        self._means, self._entry, self._files, self._now_us = means, entry, files, now_us
         self._formats = means.formats.noted_by(self._note)
         self.worked: list[Plugin] = []
 
@@ -106,6 +107,11 @@ class CallContext:
     def recall(self) -> Recall:
         """Earlier results."""
         return self._means.recall
+
+    @property
+    def now_us(self) -> int:
+        """The time of the call."""
+        return self._now_us
 
     async def isolate(
         self,
@@ -185,16 +191,24 @@ def parsed(tool: Tool, call: ReplyCall, text: str) -> Any:
 
 
 async def perform(
-    means: Means, entry: ToolEntry, call_id: CallId, arguments: Any, files: CallFiles
+    means: Means, entry: ToolEntry, call_id: CallId, arguments: Any, files: CallFiles, now_us: int
 ) -> Done:
     """Let the tool work, within its time, and make durable what it wrote.
+
+    Args:
+        means: What it reaches.
+        entry: The tool.
+        call_id: The call, which its changes name.
+        arguments: The tool's own record.
+        files: The files as the call sees them.
+        now_us: The time of the call, as the log has it.
 
     Raises:
         DiskFull: There is no room to write.
         UserCanceled: The run was asked to stop.
     """
     tool, limit_s = entry.tool, means.limits.tool_s
-    context = CallContext(means, entry, files)
+    context = CallContext(means, entry, files, now_us)
     try:
         with anyio.fail_after(limit_s):
             result: ToolResult = await tool.run(context, arguments)

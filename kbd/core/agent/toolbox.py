@@ -96,7 +96,7 @@ async def _run(desk: Desk, entry: ToolEntry, call: ReplyCall, arguments: Any, ma
     began = desk.clock.monotonic_s()
     saw, files = desk.state.seq, desk.open_files()
     try:
-        done = await perform(desk.means, entry, call.id, arguments, files)
+        done = await perform(desk.means, entry, call.id, arguments, files, outcome.ts_us)
         took_ms = int((desk.clock.monotonic_s() - began) * 1000)
         returned = await _returned(desk, call, entry_id, done, mark, took_ms, saw)
         draft_id = desk.clock.new_id()
