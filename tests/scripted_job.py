@@ -31,6 +31,8 @@ def run_info(status: str = "finished", **changes: Any) -> dict[str, Any]:
     return {
         "run_id": RUN,
         "workbench_id": WORKBENCH,
+        "request": "one sheet per category",
+        "model_id": "offline:planner",
         "status": status,
         "phase": "summary",
         "items": [],

@@ -218,6 +218,8 @@ class RunInfo(Answer):
     Args:
         run_id: Its id.
         workbench_id: Where it worked.
+        request: The first line of what was asked for, at most 200 characters.
+        model_id: The model that does it.
         status: How it stands.
         phase: The phase it is in, or ended in.
         items: Its plan.
@@ -230,6 +232,8 @@ class RunInfo(Answer):
 
     run_id: RunId
     workbench_id: WorkbenchId
+    request: str
+    model_id: str
     status: RunStatus
     phase: Phase | None
     items: tuple[RunItem, ...]

@@ -136,6 +136,21 @@ def test_progress_counts_from_one() -> None:
     ]  # fmt: skip
 
 
+def test_a_run_tells_what_was_asked_of_which_model() -> None:
+    """The first line of the message that it works on, cut if it is long; not of a later one."""
+    folded = Folded()
+    folded.do(SendMessage("u1", "\n total by month \nand by shop"))
+    folded.do(StartRun(None, "p:m"))
+    folded.apply(RunFinished(has_draft=False), run=1)
+    folded.do(SendMessage("u2", "x" * 201))
+    folded.do(StartRun(None, "p:n"))
+    told = [run_info(folded.state, run, 0.0) for run in folded.state.runs]
+
+    assert [(row.request, row.model_id) for row in told] == [
+        ("total by month", "p:m"), ("x" * 199 + "…", "p:n"),
+    ]  # fmt: skip
+
+
 def test_a_run_that_failed_tells_its_error() -> None:
     """Code, phase and whether it is worth trying again, in the notification and in the run."""
     folded = Folded()

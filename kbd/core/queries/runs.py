@@ -16,6 +16,9 @@ from kbd.types import Phase, Seq
 
 __all__ = ["conversation", "run_answer", "run_info", "workshop_state"]
 
+REQUEST_CHARACTERS = 200
+"""How much of a request stands in a list of runs; the conversation has all of it."""
+
 _PAGE = 1000
 
 
@@ -43,6 +46,8 @@ def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
     return wire.RunInfo(
         run_id=state.run_id(run.number),
         workbench_id=state.workbench_id,
+        request=_request(state, run.message_id),
+        model_id=run.model_id,
         status=run.status.value,
         phase=run.phase,
         items=items,
@@ -52,6 +57,14 @@ def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
         started_at=shown_time(run.started_at_us),
         ended_at=shown_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
     )
+
+
+def _request(state: WorkbenchState, message_id: str) -> str:
+    """Return the first line of a message that says something."""
+    said = next((each.text for each in state.said if each.message_id == message_id), "")
+    first = said.strip().partition("\n")[0].rstrip()
+    too_long = len(first) > REQUEST_CHARACTERS
+    return f"{first[: REQUEST_CHARACTERS - 1]}…" if too_long else first
 
 
 def run_answer(state: WorkbenchState, run: Run) -> wire.RunAnswered:
