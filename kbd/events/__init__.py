@@ -9,8 +9,8 @@ Contents, in reading order:
   `mend` (torn writes), `tail` (the end that is written), `anchor` (how far the log was durable),
   `disk` (what may fail).
 * `blobs` (`BlobStore`): the bytes of files, by hash; `named` says which event names which.
-* `snapshots`: caches of folded state. `reading`: a log that somebody else has open. `repair`:
-  verification, and the explicit cut.
+* `snapshots`: caches of folded state. `reading`: a log that somebody else has open. `copying`: its
+  beginning as a log of its own. `repair`: verification, and the explicit cut.
 
 The format on disk
 ==================

@@ -10,7 +10,15 @@ from events.logs import Unsynced
 from kbd.events.disk import Disk
 
 
-class FullDisk(Unsynced):
+class SeenDisk(Disk):
+    """A disk that sees all that is written: nothing is copied past it in the kernel."""
+
+    def copy_range(self, source: int, fd: int, offset: int, size: int) -> int:
+        """Say that it cannot."""
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+
+class FullDisk(SeenDisk, Unsynced):
     """A disk that takes so many more bytes, then writes short, then is full.
 
     Args:
@@ -40,7 +48,7 @@ class FullDisk(Unsynced):
         return written
 
 
-class BadDisk(Disk):
+class BadDisk(SeenDisk):
     """A disk whose n-th call of a kind fails, once: the next one lies that all is well.
 
     Args:
@@ -101,7 +109,7 @@ class PowerCutError(BaseException):
     """The power went."""
 
 
-class PowerDisk(Disk):
+class PowerDisk(SeenDisk):
     """A disk that forgets, when the power goes, some of what was not synced.
 
     Writes, cuts, reservations and renames are remembered until what they touch is synced; `crash`
