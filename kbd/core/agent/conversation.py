@@ -21,9 +21,9 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.agent import plan as plans
 from kbd.core.agent.prompts import load
 from kbd.core.state import Chain, Item, ItemState, Plan, Said, item_label
+from kbd.core.state.readable import plan_markdown
 from kbd.messages import Message, ToolCall
 from kbd.types import CallId, Phase
 
@@ -34,7 +34,6 @@ __all__ = [
     "earlier",
     "entries_of",
     "implement_opening",
-    "plan_markdown",
     "plan_opening",
     "research_opening",
     "summary_opening",
@@ -55,8 +54,6 @@ _BLOCKS = (
     "request", "earlier_messages", "research", "plan", "item", "failure", "files", "results",
     "changes",
 )  # fmt: skip
-
-_MARKS = {ItemState.OPEN: " ", ItemState.DONE: "x", ItemState.FAILED: "!"}
 
 
 def research_opening(
@@ -114,12 +111,6 @@ def summary_opening(
         _json_block("changes", {"changes": changes}),
     ]
     return _opening(Phase.SUMMARY, blocks)
-
-
-def plan_markdown(plan: Plan) -> str:
-    """Render plan.md from the state."""
-    lines = [plans.PlanLine(item.text, _MARKS[item.state], item.reason) for item in plan.items]
-    return plans.render(plan.task, lines, plan.notes, plan.original_count)
 
 
 def earlier(said: Sequence[Said], message_id: str) -> str:

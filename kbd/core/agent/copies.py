@@ -16,9 +16,9 @@ import msgspec
 import structlog
 from anyio.to_thread import run_sync
 
-from kbd.core.agent.conversation import plan_markdown
 from kbd.core.journal import Journal
 from kbd.core.state import Run, Said, WorkbenchState
+from kbd.core.state.readable import conversation_lines, plan_markdown
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.events.shown import shown_time
@@ -66,7 +66,7 @@ async def write_copies(folder: Path, state: WorkbenchState, *, anew: bool = Fals
 
     def write() -> None:
         if anew or not _carry_on(conversation, said):
-            texts[conversation] = _lines(map(_message, said))
+            texts[conversation] = conversation_lines(said)
         _write_all(texts)
 
     await run_sync(write)
@@ -87,16 +87,6 @@ async def write_tool_log(folder: Path, journal: Journal) -> None:
 
     await journal.replay(note, Seq(0))
     await run_sync(lambda: _write_all({folder / "tool_log.jsonl": _lines(lines)}))
-
-
-def _message(said: Said) -> dict[str, Any]:
-    return {
-        "type": "user_message" if said.role == "user" else "assistant_message",
-        "message_id": said.message_id,
-        "role": said.role,
-        "text": said.text,
-        "created_at": shown_time(said.created_at_us),
-    }
 
 
 def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]:
@@ -124,7 +114,7 @@ def _carry_on(path: Path, said: Sequence[Said]) -> bool:
             newer = list(takewhile(lambda one: one.message_id != known, reversed(said)))
             if after or len(newer) == len(said):
                 return False
-            file.write(_lines(map(_message, reversed(newer))).encode("utf-8", "replace"))
+            file.write(conversation_lines(reversed(newer)).encode("utf-8", "replace"))
     except (OSError, ValueError, msgspec.DecodeError):
         return False  # no copy yet, a torn one, or one with a line too long to look at
     return True

@@ -7,9 +7,9 @@ A plan is a checklist, one line an item (contract, section 6):
     - [!] 3. … [Failed: reason]                                    failed for good
 
 An item's identity is its place, from 1; the number on the line is decoration. A model's text is
-parsed once, when it is recorded; plan.md is a rendering and is never read back, so a line of a
-model that is ticked already is still work to do. Lines are parsed by hand: a pattern with nested
-repeats can be made to hang.
+parsed once, when it is recorded; plan.md is a rendering (`kbd.core.state.readable`) and is never
+read back, so a line of a model that is ticked already is still work to do. Lines are parsed by
+hand: a pattern with nested repeats can be made to hang.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,13 +22,10 @@ __all__ = [
     "MAX_ITEMS",
     "MAX_ITEM_CHARS",
     "Admitted",
-    "PlanLine",
     "PlanText",
     "additions",
     "admit",
-    "one_line",
     "parse",
-    "render",
 ]
 
 MAX_ITEMS = 200
@@ -37,7 +34,6 @@ MAX_ITEMS = 200
 MAX_ITEM_CHARS = 500
 """An item is one line that says what to do; details belong into the notes."""
 
-MAX_REASON_CHARS = 220
 MAX_SECTION_CHARS = 20_000
 """The longest Task or Notes; the notes are in every item's context."""
 
@@ -48,14 +44,6 @@ class PlanText(msgspec.Struct, frozen=True):
     task: str
     items: tuple[str, ...]
     notes: str = ""
-
-
-class PlanLine(msgspec.Struct, frozen=True):
-    """An item as plan.md shows it; `mark` is " ", "x" or "!", `reason` is why it failed."""
-
-    text: str
-    mark: str = " "
-    reason: str = ""
 
 
 class Admitted(msgspec.Struct, frozen=True):
@@ -99,26 +87,6 @@ def parse(text: str) -> PlanText:
     return PlanText(task[:MAX_SECTION_CHARS], tuple(items), notes[:MAX_SECTION_CHARS])
 
 
-def render(task: str, lines: Sequence[PlanLine], notes: str, original_count: int) -> str:
-    """Write plan.md."""
-    body = [_item_line(place, line) for place, line in enumerate(lines, 1)]
-    parts = [
-        f"<!-- original_count: {original_count} -->",
-        "# Execution Plan",
-        "",
-        "## Task",
-        task,
-        "",
-        "## Items",
-        "",
-        *body,
-        "",
-        "## Notes",
-        notes,
-    ]
-    return "\n".join(parts).rstrip() + "\n"
-
-
 def additions(text: str, existing: Sequence[str]) -> tuple[str, ...]:
     """Find the items that an item's final text asks to add: unchecked numbered lines.
 
@@ -153,17 +121,6 @@ def admit(wanted: Sequence[str], count: int, original_count: int, factor: int = 
         return Admitted(added)
     reason = f"a plan may grow to {cap} items of at most {MAX_ITEM_CHARS} characters"
     return Admitted(added, refused, reason)
-
-
-def one_line(reason: str, most: int = MAX_REASON_CHARS) -> str:
-    """Bring a reason onto one line of at most `most` characters."""
-    line = " ".join(reason.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def _item_line(place: int, line: PlanLine) -> str:
-    suffix = f" [Failed: {one_line(line.reason)}]" if line.mark == "!" else ""
-    return f"- [{line.mark}] {place}. {line.text}{suffix}"
 
 
 def _lines(text: str) -> Iterator[str]:

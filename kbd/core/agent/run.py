@@ -22,6 +22,7 @@ from kbd.core.agent.phases import PHASES, turn_limit
 from kbd.core.agent.turns import EmptyReply, Objection, Opening, Talk, converse, takes_any
 from kbd.core.decisions import EndRun, FailAttempt, RecordRun
 from kbd.core.state import ItemState, Plan, Run, WorkbenchState
+from kbd.core.state.readable import one_line
 from kbd.errors import (
     AgentLoopDetected,
     ContextExhausted,
@@ -169,7 +170,7 @@ async def _attempt(desk: Desk, place: int) -> None:
         text = await converse(desk, _talk(desk, Phase.IMPLEMENT, opening))
     except ATTEMPT_ENDING as error:
         final = _plan_of(desk.current).items[place - 1].failures > 0
-        reason = plan.one_line(error.message, desk.limits.reason_characters)
+        reason = one_line(error.message, desk.limits.reason_characters)
         await desk.keeper.submit(FailAttempt(desk.run, error.code, reason, final))
     else:
         await _record(desk, *_completion(desk, place, text))

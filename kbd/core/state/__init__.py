@@ -2,7 +2,8 @@
 
 Read in this order: `drafts` and `runs` (the parts), `workbench` (the whole of one workbench),
 `fold` (how each event changes it, with `fold_runs` and `fold_drafts`), `daemon` (what the daemon's
-own log says), with `watches` (one watched folder) and `fold_watches`.
+own log says), with `watches` (one watched folder) and `fold_watches`; `readable` writes what
+people read of it.
 
 State is the only mutable thing of the pure floors, and only the folds change it.
 """

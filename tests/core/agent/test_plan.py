@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.core.agent import plan
+from kbd.core.state.readable import PlanLine, render
 from kbd.errors import ValidationFailed
 
 TEXT = """# Execution Plan
@@ -90,9 +91,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         read = plan.parse(text)
     except ValidationFailed:
         return
-    lines = [plan.PlanLine(item) for item in read.items]
+    lines = [PlanLine(item) for item in read.items]
 
-    assert plan.parse(plan.render("", lines, "", len(lines))).items == read.items
+    assert plan.parse(render("", lines, "", len(lines))).items == read.items
 
 
 def test_long_hostile_lines_are_read_in_linear_time() -> None:
@@ -106,12 +107,12 @@ def test_long_hostile_lines_are_read_in_linear_time() -> None:
 def test_the_rendering_shows_every_mark() -> None:
     """plan.md opens with the original count and keeps layout, marks and reasons."""
     lines = [
-        plan.PlanLine("one", "x"),
-        plan.PlanLine("two", "!", "it\nbroke " + "z" * 300),
-        plan.PlanLine("three"),
+        PlanLine("one", "x"),
+        PlanLine("two", "!", "it\nbroke " + "z" * 300),
+        PlanLine("three"),
     ]
 
-    text = plan.render("Task", lines, "- note", 2)
+    text = render("Task", lines, "- note", 2)
 
     assert text.startswith("<!-- original_count: 2 -->\n# Execution Plan\n\n## Task\nTask\n")
     assert "- [x] 1. one\n- [!] 2. two [Failed: it broke zz" in text

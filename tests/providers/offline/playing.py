@@ -11,6 +11,7 @@ import msgspec
 
 from kbd.core.agent import plan as plans
 from kbd.core.agent.receipts import shown
+from kbd.core.state.readable import PlanLine, render
 from kbd.errors import KbdError
 from kbd.messages import Message
 from kbd.providers import ModelReply, ModelRequest, ToolSchema
@@ -79,8 +80,8 @@ class Player:
         text = ""
         for place, item in enumerate(plan.items, 1):
             marks = ["x" if n < place else " " for n in range(1, len(plan.items) + 1)]
-            lines = [plans.PlanLine(*line) for line in zip(plan.items, marks, strict=True)]
-            text = plans.render(plan.task, lines, plan.notes, len(lines))
+            lines = [PlanLine(*line) for line in zip(plan.items, marks, strict=True)]
+            text = render(plan.task, lines, plan.notes, len(lines))
             block = f"<plan>\n{text}\n</plan>"
             tag = f'<item number="{place}" attempt="1">\n{item}\n</item>'
             answer = await self.phase(Phase.IMPLEMENT, asked, block, tag, self._files())
