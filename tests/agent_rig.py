@@ -1,8 +1,8 @@
 """A real workbench for runs: log, Keeper, blobs and catalog, with small tools and a script."""
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -334,6 +334,27 @@ def _plugins(made: list[str]) -> Plugins:
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[TOOLS] = module
     return Plugins.discover(Settings(), found=[Installed("testing", TOOLS)])
+
+
+@asynccontextmanager
+async def open_rig(
+    folder: Path,
+    play: Play,
+    *,
+    limits: RunLimits = LIMITS,
+    window: int = 128_000,
+    events: Sequence[Recorded] = (),
+) -> AsyncIterator[Rig]:
+    """Open a rig on its script and folder, with events recorded before, and close it again."""
+    rig = Rig(folder, play, limits, window)
+    if events:
+        await rig.keeper.journal.append(events)
+    await rig.keeper.load()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.keeper.run)
+        yield rig
+        tasks.cancel_scope.cancel()
+    await rig.keeper.journal.aclose()
 
 
 Opened = Callable[..., AbstractAsyncContextManager[Rig]]

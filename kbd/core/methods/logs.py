@@ -1,6 +1,7 @@
 """Methods about logs: reading, following, checking them, and the blobs that they name."""
 
 import base64
+import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
@@ -12,12 +13,13 @@ from kbd.core.journal import Journal
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.events import FOLLOW_BATCH, EventWire
 from kbd.core.server import Batch, Handler, Session, Stream, Synced, subscription_handlers
-from kbd.errors import KbdError, NotFound, ValidationFailed
+from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed
+from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
-from kbd.events.repair import Verification, verify
+from kbd.events.verification import Verification, verify
 from kbd.requests import daemon as wire_daemon
 from kbd.requests import events as wire
-from kbd.requests.base import Request
+from kbd.requests.base import UNSET, Request
 from kbd.types import Seq
 
 __all__ = ["LogMethods"]
@@ -71,23 +73,49 @@ class LogMethods:
     ) -> wire_daemon.LogHeadFound:
         """Return the last event's number and the chain value there."""
         del session
-        log = (await self._journal(request.workbench_id)).log
-        return wire_daemon.LogHeadFound(seq=log.seq, hash=log.head.hex())
+        end = (await self._journal(request.workbench_id)).log.end
+        return wire_daemon.LogHeadFound(seq=Seq(end.seq), hash=end.chain.hex())
 
     async def verify(
         self, request: wire_daemon.LogVerify, session: Session
     ) -> wire_daemon.LogVerified:
-        """Read a whole log and all blobs that it names, and say what is wrong."""
+        """Read a whole log and all blobs that it names, and say what is wrong.
+
+        Raises:
+            FileReadFailed: A file of the log cannot be read.
+            NotFound: There is no such workbench.
+            ValidationFailed: Of a head that was kept, only the number or only the hash is given.
+        """
         del session
+        home, blobs = self._parts.home, None
         if request.workbench_id == "daemon":
-            found = await run_sync(verify, self._parts.home.daemon_log)
-            folder = self._parts.home.daemon_log
+            folder = home.daemon_log
         else:
-            folders = await run_sync(self._parts.home.existing, request.workbench_id)
-            folder = folders.log
-            found = await run_sync(verify, folders.log, BlobStore(folders.blobs))
-        segments = await run_sync(lambda: len(tuple(folder.glob("*.kbl"))))
-        return _verified(found, segments)
+            folders = await run_sync(home.existing, request.workbench_id)
+            folder, blobs = folders.log, BlobStore(folders.blobs)
+        checked = partial(
+            verify,
+            folder,
+            blobs,
+            durable=self._end(request.workbench_id),
+            kept=_kept(request),
+        )
+        try:
+            return _verified(await run_sync(checked))
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise FileReadFailed(f"the log cannot be read: {reason}") from error
+
+    def _end(self, log_id: str) -> Anchor | None:
+        """Where a log ends that is open: its anchor on disk may lag behind."""
+        benches = self._shop.benches
+        if log_id == "daemon":
+            log = benches.daemon.journal.log
+        elif (bench := benches.opened(log_id)) is not None:
+            log = bench.keeper.journal.log
+        else:
+            return None
+        return log.end if log.damage is None else None
 
     async def follow(self, subscription: str, cursors: Mapping[str, Seq]) -> Stream:
         """Open a stream of one log, or of all.
@@ -194,21 +222,33 @@ async def _one(log_id: str, events: EventWire, after: Seq) -> AsyncGenerator[Bat
             yield Batch(log_id, last - len(rows) + 1, rows)
 
 
-def _verified(found: Verification, segments: int) -> wire_daemon.LogVerified:
-    faults: tuple[wire_daemon.LogFault, ...] = ()
-    if found.fault is not None:
-        fault = found.fault
-        faults = (
-            wire_daemon.LogFault(
-                kind=fault.kind, file=fault.file, offset=fault.offset, message=fault.reason
-            ),
-        )
+def _kept(request: wire_daemon.LogVerify) -> Anchor | None:
+    """The head that a client kept, if it names one."""
+    seq, value = request.seq, request.hash
+    if seq is UNSET and value is UNSET:
+        return None
+    if seq is UNSET or value is UNSET:
+        msg = "a head that was kept is both: `seq`, and the `hash` behind it"
+        raise ValidationFailed(msg)
+    return Anchor(seq, bytes.fromhex(value))
+
+
+def _verified(found: Verification) -> wire_daemon.LogVerified:
     return wire_daemon.LogVerified(
         ok=found.whole,
         seq=found.seq,
         frames=found.frames,
-        segments=segments,
+        segments=found.segments,
         blobs=found.blobs_checked,
         head=found.head,
-        faults=faults,
+        faults=tuple(
+            wire_daemon.LogFault(
+                kind=fault.kind,
+                file=fault.file,
+                offset=fault.offset,
+                message=fault.reason,
+                seq=fault.seq,
+            )
+            for fault in found.faults
+        ),
     )

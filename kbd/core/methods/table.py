@@ -7,6 +7,7 @@ from kbd.core.methods.files import FileMethods
 from kbd.core.methods.formats import FormatMethods
 from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
+from kbd.core.methods.replays import ReplayMethods
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.watches import WatchMethods
 from kbd.core.methods.workbenches import WorkbenchMethods
@@ -28,6 +29,7 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
         DraftMethods(shop),
         EgressMethods(shop),
         LogMethods(shop),
+        ReplayMethods(shop),
         WatchMethods(shop),
         FormatMethods(shop),
     ):

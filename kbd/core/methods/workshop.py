@@ -130,13 +130,7 @@ class WorkshopMethods:
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
     def _info(self, bench: Bench, run: Run) -> wire.RunInfo:
-        try:
-            model = self._parts.egress.model(run.model_id)
-        except KbdError:
-            return run_info(bench.state, run, 0.0)  # Its provider is not installed any more.
-        cost = run.usage.input_tokens * model.input_price
-        cost += run.usage.output_tokens * model.output_price
-        return run_info(bench.state, run, round(cost / 1_000_000, 6))
+        return run_info(bench.state, run, self._shop.cost_of(run))
 
 
 def _raise_failure(bench: Bench, run: Run) -> None:

@@ -1,6 +1,9 @@
 """Looking back: what the log says of a run, and the workbench as it stood after any event.
 
 Reads only, and only what is recorded: nothing here is a second authority.
+
+Read in this order: `story` (a run's steps) with `span` (which events it tells), `telling` (how they
+are folded), `parts` and `wording`; then `moments` (the state at an event).
 """
 
 __all__: list[str] = []
