@@ -1,4 +1,4 @@
-"""Which workbench a person means: its id, the beginning of its id, or its name."""
+"""Which workbench or run a person means: by its id, the beginning of its id, or its name."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from kbd.cli.exits import FAILED, Stop
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["find"]
+__all__ = ["find", "find_run"]
 
 
 def find(client: Client, named: str) -> dict[str, Any]:
@@ -17,15 +17,52 @@ def find(client: Client, named: str) -> dict[str, Any]:
     Raises:
         Stop: None or several are meant.
     """
-    workbenches: list[dict[str, Any]] = call(client, "WorkbenchList")["workbenches"]
+    return _one(_meant(call(client, "WorkbenchList")["workbenches"], named), named)
+
+
+def find_run(client: Client, named: str) -> dict[str, Any]:
+    """Return the run that is named, as `RunGet` tells it.
+
+    A workbench means its newest run, `WB-2` its second one. A run's id is of that form, too.
+
+    Raises:
+        Stop: No workbench or several are meant, or it has no such run.
+    """
+    workbenches = call(client, "WorkbenchList")["workbenches"]
+    meant, number = _meant(workbenches, named), ""
+    base, _, last = named.rpartition("-")
+    if not meant and base and last.isascii() and last.isdigit() and len(last) <= 15:
+        meant, number = _meant(workbenches, base), last
+        named = base if meant else named
+    workbench_id = str(_one(meant, named)["id"])
+    runs: list[dict[str, Any]] = call(client, "RunList", {"workbench_id": workbench_id})["runs"]
+    if not runs:
+        raise Stop(f"There was no run in workbench {named} yet.", FAILED)
+    # Runs are numbered as they began, whatever the clock said.
+    runs.sort(key=lambda run: int(run["run_id"].rpartition("-")[2]))
+    if not number:
+        return runs[-1]
+    if not 1 <= int(number) <= len(runs):
+        have = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+        raise Stop(f"Workbench {named} has {have}; there is no run {number}.", FAILED)
+    return runs[int(number) - 1]
+
+
+def _meant(workbenches: list[dict[str, Any]], named: str) -> list[dict[str, Any]]:
     for meant in (
         [each for each in workbenches if each["id"] == named],
         [each for each in workbenches if each["name"] == named],
         [each for each in workbenches if named and each["id"].startswith(named)],
     ):
-        if len(meant) == 1:
-            return meant[0]
         if meant:
-            ids = ", ".join(each["id"] for each in meant)
-            raise Stop(f"Several workbenches are called {named}; name one by its id: {ids}", FAILED)
+            return meant
+    return []
+
+
+def _one(meant: list[dict[str, Any]], named: str) -> dict[str, Any]:
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        ids = ", ".join(each["id"] for each in meant)
+        raise Stop(f"Several workbenches are called {named}; name one by its id: {ids}", FAILED)
     raise Stop(f"There is no workbench {named}; `kbd wb list` shows all.", FAILED)
