@@ -17,7 +17,8 @@
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
     notifications  what the daemon sends without being asked
-    replays        ReplaySteps StateAt ReplayRun
+    replays        ReplaySteps StateAt
+    proofs         ReplayRun
     archives       RunExport BackupCreate
     openrpc        the document that `rpc.discover` answers, made from these records
 
@@ -51,13 +52,14 @@ from kbd.requests.drafts import (
 )
 from kbd.requests.egress import EgressGetConsentStatus, EgressGrantWorkshopConsent
 from kbd.requests.events import BlobRead, EventsRead, EventsSubscribe, EventsUnsubscribe
+from kbd.requests.proofs import ReplayRun
 from kbd.requests.providers import (
     ModelsListSupported,
     ProvidersGetStatus,
     UserGetDefaultModel,
     UserSetDefaultModel,
 )
-from kbd.requests.replays import ReplayRun, ReplaySteps, StateAt
+from kbd.requests.replays import ReplaySteps, StateAt
 from kbd.requests.watches import (
     WatchAdd,
     WatchFailedDismiss,

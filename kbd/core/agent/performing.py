@@ -49,6 +49,7 @@ __all__ = [
     "perform",
     "permitted",
     "result_of",
+    "surplus",
 ]
 
 INLINE_BYTES = 64 * 1024
@@ -188,6 +189,14 @@ def parsed(tool: Tool, call: ReplyCall, text: str) -> Any:
     except (msgspec.DecodeError, RecursionError) as fault:
         msg = f"the arguments of {tool.name} do not fit its schema: {fault}"
         raise ValidationFailed(msg) from None
+
+
+def surplus(limits: RunLimits) -> ValidationFailed:
+    """Return why a call is refused that comes behind as many as one turn may make."""
+    most = limits.calls_a_turn
+    return ValidationFailed(
+        f"one turn may make {most} calls; this one was not made, repeat it in the next"
+    )
 
 
 async def perform(

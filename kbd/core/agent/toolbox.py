@@ -23,6 +23,7 @@ from kbd.core.agent.performing import (
     perform,
     permitted,
     result_of,
+    surplus,
 )
 from kbd.core.catalog import ToolEntry
 from kbd.core.decisions import FinishCall, RecordRun, StartCall
@@ -71,10 +72,7 @@ async def refuse_surplus(desk: Desk, calls: Sequence[ReplyCall]) -> None:
     Raises:
         UserCanceled: The run was asked to stop.
     """
-    most = desk.limits.calls_a_turn
-    error = ValidationFailed(
-        f"one turn may make {most} calls; this one was not made, repeat it in the next"
-    )
+    error = surplus(desk.limits)
     told = error_text(error)
     refusals = tuple(ToolRefused(call.id, call.name, error.code, told) for call in calls)
     await desk.keeper.submit(RecordRun(desk.run, refusals))

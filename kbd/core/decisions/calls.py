@@ -11,7 +11,10 @@ from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import ToolCalled
 from kbd.events.vocabulary import Event
 
-__all__ = ["finish", "record", "refuse_client", "start"]
+__all__ = ["CHANGED_MEANWHILE", "finish", "record", "refuse_client", "start"]
+
+CHANGED_MEANWHILE = "was changed by somebody else during this call; read it again"
+"""How the error ends that a call gets whose file is not what it saw any more."""
 
 
 def start(state: WorkbenchState, command: StartCall) -> Decision:
@@ -86,7 +89,7 @@ def _written(
     for change in changes:
         seen = state.seen(change.name)
         if (seen.blob if seen else None) != change.before:
-            msg = f"{change.name!r} was changed by somebody else during this call; read it again"
+            msg = f"{change.name!r} {CHANGED_MEANWHILE}"
             raise ValidationFailed(msg, retryable=True)
     if changes and state.draft is None:
         return (DraftOpened(draft_id), *changes)

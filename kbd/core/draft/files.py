@@ -1,5 +1,6 @@
 """What one tool call sees of a workbench's files, and what it writes."""
 
+import copy
 import difflib
 import os
 import uuid
@@ -64,6 +65,12 @@ class CallFiles:
         self._describe = describe
         self._staged: list[Path] = []
         self._written: dict[FileName, _Put] = {}
+
+    def afresh(self) -> "CallFiles":
+        """Return the same picture with nothing staged, for the same call once more."""
+        fresh = copy.copy(self)
+        fresh._staged, fresh._written = [], {}  # noqa: SLF001 - it is its own copy
+        return fresh
 
     def names(self) -> Sequence[FileName]:
         """Return the names of all files, sorted."""

@@ -60,7 +60,8 @@ class Workers:
     Args:
         plugins: Who may be called, and what each one's worker imports.
         settings: How many calls at once, and the limits of a call that names none.
-        extra_paths: Folders to import plugins from that are not installed; for tests.
+        extra_paths: Folders to import plugins from that are not installed, or in place of the
+            installed ones.
     """
 
     def __init__(

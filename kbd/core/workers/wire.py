@@ -37,7 +37,7 @@ class _Packet(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class Start(_Packet, frozen=True):
-    """Extend the path, import the modules, be ready."""
+    """Look in the paths first, import the modules, be ready."""
 
     paths: tuple[str, ...]
     preload: tuple[str, ...]

@@ -63,7 +63,8 @@ class Zygote:
             return False
         order = self._orders.decode(packet)
         assert isinstance(order, Start)
-        sys.path.extend(order.paths)
+        # First, so that a version from there is taken in place of the installed one.
+        sys.path[:0] = order.paths
         try:
             for module in (self._package, *order.preload):
                 importlib.import_module(module)

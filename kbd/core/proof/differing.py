@@ -1,0 +1,193 @@
+"""Where two results differ, by fields. Pure: two outcomes in, a list out."""
+
+from collections.abc import Iterator
+from typing import Any, AnyStr
+
+import msgspec
+
+from kbd.core.proof.repeating import Outcome
+from kbd.events.drafts import FileChanged
+from kbd.requests.proofs import FieldDiff
+
+__all__ = ["MOST_FIELDS", "differences", "shared_length", "what_differs"]
+
+MOST_FIELDS = 50
+"""Fields that are told of one call: enough to see what it is about."""
+
+SHOWN_CHARACTERS = 300
+"""How much of a value is told."""
+
+BEFORE_CHARACTERS = 40
+"""How much of a long text is told from before the first character that differs."""
+
+
+class _Missing:
+    """What stands for a field that is not there."""
+
+
+_MISSING = _Missing()
+
+
+def what_differs(recorded: Outcome, replayed: Outcome) -> tuple[str, ...]:
+    """Name the parts that differ: none if the call came out as recorded."""
+    if recorded.refused and replayed.refused:
+        same = (recorded.error_code, recorded.shown) == (replayed.error_code, replayed.shown)
+        return () if same else ("refusal",)
+    if recorded.refused != replayed.refused:
+        return ("outcome",)
+    before = (recorded.ok, recorded.error_code)
+    parts = {
+        "outcome": before != (replayed.ok, replayed.error_code),
+        "result": recorded.text != replayed.text,
+        "shown": recorded.shown != replayed.shown,
+        "files": _of_files(recorded) != _of_files(replayed),
+    }
+    return tuple(name for name, differs in parts.items() if differs)
+
+
+def shared_length(one: AnyStr, other: AnyStr) -> int:
+    """Return how much of their beginning two texts, or two blocks of bytes, have in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def differences(recorded: Outcome, replayed: Outcome) -> tuple[FieldDiff, ...]:
+    """Return the fields in which two outcomes differ, at most `MOST_FIELDS`."""
+    found: list[FieldDiff] = []
+    for path, before, after in _fields(recorded, replayed):
+        if len(found) == MOST_FIELDS:
+            break
+        found.append(_told(path, before, after))
+    if not found and recorded.text != replayed.text:
+        # The same values, written in another way.
+        found.append(_told(*_of_texts("result", recorded.text, replayed.text)))
+    return tuple(found)
+
+
+Field = tuple[str, Any, Any]
+
+
+def _fields(recorded: Outcome, replayed: Outcome) -> Iterator[Field]:
+    if recorded.refused != replayed.refused:
+        yield ("outcome", _named(recorded), _named(replayed))
+    elif recorded.ok != replayed.ok:
+        yield ("ok", recorded.ok, replayed.ok)
+    if recorded.error_code != replayed.error_code:
+        yield (
+            "error_code",
+            _MISSING if recorded.error_code is None else recorded.error_code,
+            _MISSING if replayed.error_code is None else replayed.error_code,
+        )
+    if recorded.refused != replayed.refused:
+        if replayed.refused:
+            yield ("shown", recorded.shown, replayed.shown)
+        return
+    before, after = _value(recorded), _value(replayed)
+    yield from _walk("", before, after)
+    # Where the model saw the whole result, it would only be told twice.
+    if recorded.shown != replayed.shown and not (
+        recorded.shown == recorded.text and replayed.shown == replayed.text
+    ):
+        yield from _walk("shown", _seen(recorded.shown), _seen(replayed.shown))
+    yield from _walk("files", _of_files(recorded), _of_files(replayed))
+
+
+def _named(outcome: Outcome) -> str:
+    return "refused" if outcome.refused else "done" if outcome.ok else "failed"
+
+
+def _value(outcome: Outcome) -> Any:
+    """Return a result as plain values, an error or what is no JSON as its text."""
+    if outcome.refused or not outcome.ok:
+        return {"error": outcome.text} if outcome.text else {}
+    try:
+        return msgspec.json.decode(outcome.text)
+    except (msgspec.DecodeError, RecursionError):
+        return outcome.text
+
+
+def _seen(shown: str) -> Any:
+    """Return a receipt as plain values; with a note behind it, or an error, as text."""
+    try:
+        return msgspec.json.decode(shown)
+    except (msgspec.DecodeError, RecursionError):
+        return shown
+
+
+def _of_files(outcome: Outcome) -> dict[str, Any]:
+    """Return what was written, by name; the call's own id says nothing."""
+    return {change.name: _of_change(change) for change in outcome.changes}
+
+
+def _of_change(change: FileChanged) -> dict[str, Any]:
+    return {
+        "before": change.before,
+        "after": change.after,
+        "size_bytes": change.size_bytes,
+        "warnings": list(change.warnings),
+        "notes": list(change.notes),
+    }
+
+
+def _walk(path: str, before: Any, after: Any) -> Iterator[Field]:
+    """Yield the leaves that differ, in the order of what was recorded.
+
+    Values are compared by what they are in JSON: 1 and 1.0 differ there, and so do the orders of
+    two objects' names.
+    """
+    match before, after:
+        case dict(), dict():
+            if [*before] != [*after] and {*before} == {*after}:
+                yield (f"{path or 'result'} (order of names)", [*before], [*after])
+            for name in dict.fromkeys((*before, *after)):
+                inner = _inner(path, name)
+                yield from _walk(inner, before.get(name, _MISSING), after.get(name, _MISSING))
+        case list(), list():
+            for place in range(max(len(before), len(after))):
+                yield from _walk(f"{path}[{place}]", _at(before, place), _at(after, place))
+        case str(), str() if before != after and max(len(before), len(after)) > SHOWN_CHARACTERS:
+            yield _of_texts(path, before, after)
+        case _ if type(before) is not type(after) or before != after:
+            yield (path or "result", before, after)
+        case _:
+            pass
+
+
+def _inner(path: str, name: Any) -> str:
+    key = str(name)
+    if not key.isidentifier():
+        return f"{path}[{msgspec.json.encode(key).decode()}]"
+    return f"{path}.{key}" if path else key
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else _MISSING
+
+
+def _of_texts(path: str, before: str, after: str) -> Field:
+    """Cut two long texts to where they begin to differ, and say where that is."""
+    at = shared_length(before, after)
+    line = before.count("\n", 0, at) + 1
+    column = at - (before.rfind("\n", 0, at) + 1) + 1
+    start = max(0, at - BEFORE_CHARACTERS)
+    lead = "…" if start else ""
+    where = f"{path or 'result'} (line {line}, character {column})"
+    end = start + SHOWN_CHARACTERS
+    return where, lead + before[start:end], lead + after[start:end]
+
+
+def _told(path: str, before: Any, after: Any) -> FieldDiff:
+    return FieldDiff(path=path, recorded=_cut(before), replayed=_cut(after))
+
+
+def _cut(value: Any) -> str:
+    if value is _MISSING:
+        return ""
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"

@@ -1,0 +1,305 @@
+"""The proof itself: fold the log, do each call again, compare what comes out."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio import from_thread
+from anyio.streams.memory import MemoryObjectSendStream
+from anyio.to_thread import run_sync
+
+from kbd.core.agent.performing import Means
+from kbd.core.catalog import Catalog
+from kbd.core.clock import SystemClock
+from kbd.core.draft import CallFiles, describe_file
+from kbd.core.paths import WorkbenchFolders
+from kbd.core.plugins.host import Plugin
+from kbd.core.proof.differing import differences, what_differs
+from kbd.core.proof.packages import file_diff
+from kbd.core.proof.repeating import (
+    Outcome,
+    hit_a_limit,
+    recorded_outcome,
+    repeated,
+    unrepeatable,
+)
+from kbd.core.proof.retelling import RecordedCall, Retelling
+from kbd.core.proof.scratch import Kept, KeptResults, ScratchBlobs
+from kbd.core.settings import RunLimits
+from kbd.core.state import WorkbenchState
+from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.pool import Workers
+from kbd.errors import FileReadFailed, KbdError, NotFound
+from kbd.events.base import PluginUsed
+from kbd.events.drafts import FileChanged
+from kbd.events.reading import read_log
+from kbd.events.scan import Survey
+from kbd.requests.proofs import (
+    Divergence,
+    FileDiff,
+    PluginCompared,
+    RunReplayed,
+    SkippedCall,
+)
+from kbd.types import RunId
+
+__all__ = ["prove"]
+
+CALLS_AHEAD = 4
+"""Calls that are read from the log before they are done."""
+
+TOLD_BYTES = 512 * 1024
+"""The differences that are told in full; of later calls only which parts differ."""
+
+
+async def prove(
+    folders: WorkbenchFolders,
+    run: int,
+    scratch: Path,
+    *,
+    catalog: Catalog,
+    workers: Workers,
+    limits: RunLimits,
+) -> RunReplayed:
+    """Do every recorded call of a run again and compare; only `scratch` is written to.
+
+    Args:
+        folders: The workbench, of which `log` and `blobs` are read.
+        run: The run's number.
+        scratch: An empty folder for what the calls write; whoever made it removes it.
+        catalog: The tools and formats that do the calls.
+        workers: Their processes, running.
+        limits: What a run may use.
+
+    Raises:
+        NotFound: There is no such run.
+        LogCorrupt: The log is damaged before the run's end.
+        NotUnderstood: An event that must be understood is not known.
+        DiskFull: There is no room for what the calls write.
+    """
+    proof = _Proof(folders, scratch, catalog, workers, limits)
+    began_s = SystemClock().monotonic_s()
+    async with proof.told(run) as calls:
+        async for call in calls:
+            await proof.take(call)
+    took_ms = int((SystemClock().monotonic_s() - began_s) * 1000)
+    return await proof.answer(RunId(f"{folders.id}-{run}"), took_ms)
+
+
+Told = RecordedCall | SkippedCall
+
+Look = Callable[[WorkbenchState], CallFiles]
+
+
+class _Proof:
+    """A proof under way, and what it has found."""
+
+    def __init__(
+        self,
+        folders: WorkbenchFolders,
+        scratch: Path,
+        catalog: Catalog,
+        workers: Workers,
+        limits: RunLimits,
+    ) -> None:
+        self._folders, self._scratch = folders, scratch
+        self._catalog, self._workers, self._limits = catalog, workers, limits
+        for part in ("stage", "blobs", "cache"):
+            (scratch / part).mkdir(mode=0o700)
+        self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
+        self._results = KeptResults(scratch / "results", self._blobs)
+        self._formats = FormatCalls(catalog, workers, scratch / "cache")
+        self._plugins = _plugins_of(catalog)
+        self._calls = self._equal = self._files = 0
+        self._divergences: list[Divergence] = []
+        self._skipped: list[SkippedCall] = []
+        self._used: dict[PluginUsed, None] = {}
+        self._told_bytes = 0
+
+    @asynccontextmanager
+    async def told(self, run: int) -> AsyncIterator[AsyncIterator[Told]]:
+        """Read the log in a thread, while the calls that it tells are taken.
+
+        Raises:
+            KbdError: As for `prove`.
+        """
+        send, receive = anyio.create_memory_object_stream[Told](CALLS_AHEAD)
+        failure: KbdError | None = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                reader = _Reader(self._folders.log, run, send)
+                tasks.start_soon(partial(reader.run, look=self._look, results=self._results))
+                async with receive:
+                    try:
+                        yield receive
+                    except KbdError as fault:
+                        failure = fault
+        finally:
+            self._results.close()
+        if failure is None:
+            failure = reader.failure
+        if failure is not None:
+            raise failure
+
+    async def take(self, call: Told) -> None:
+        """Do one call again, and keep what came of it."""
+        if isinstance(call, SkippedCall):
+            self._skipped.append(call)
+            return
+        self._used.update(dict.fromkeys(call.plugins))
+        reason = unrepeatable(call)
+        if reason is not None:
+            self._skip(call, reason)
+            return
+        try:
+            recorded = await recorded_outcome(call, self._blobs)
+            arguments = call.call.arguments
+            if call.call.blob is not None:
+                arguments = (await self._blobs.read(call.call.blob)).decode("utf-8", "replace")
+        except NotFound:
+            msg = "a blob that the call's events name is missing: `kbd verify` says which"
+            raise FileReadFailed(msg) from None
+        replayed = await repeated(self._means(call), call, arguments, recorded)
+        if hit_a_limit(replayed):
+            # The machine may have been busy: what a call was given does not say how fast it is.
+            replayed = await repeated(self._means(call), call, arguments, recorded)
+        self._calls += 1
+        self._files += len(recorded.changes)
+        await self._compare(call, recorded, replayed)
+        for change in replayed.changes:
+            if change.after is not None:
+                await self._blobs.forget(change.after)
+
+    async def answer(self, run_id: RunId, took_ms: int) -> RunReplayed:
+        """Return what was found."""
+        return RunReplayed(
+            run_id=run_id,
+            calls=self._calls,
+            equal=self._equal,
+            files=self._files,
+            divergences=tuple(self._divergences),
+            skipped=tuple(self._skipped),
+            plugins=tuple([await self._compared(used) for used in self._used]),
+            duration_ms=took_ms,
+        )
+
+    def _look(self, state: WorkbenchState) -> CallFiles:
+        stage, cache = self._scratch / "stage", self._scratch / "cache"
+        describe = partial(describe_file, self._catalog)
+        return CallFiles(state, self._blobs, stage, cache, describe)
+
+    def _means(self, call: RecordedCall) -> Means:
+        return Means(
+            catalog=self._catalog,
+            formats=self._formats,
+            recall=Kept(self._results, call.seq),
+            workers=self._workers,
+            limits=self._limits,
+        )
+
+    def _skip(self, call: RecordedCall, reason: str) -> None:
+        self._skipped.append(
+            SkippedCall(seq=call.seq, call_id=call.end.call_id, tool=call.call.name, reason=reason)
+        )
+
+    async def _compare(self, call: RecordedCall, recorded: Outcome, replayed: Outcome) -> None:
+        what = what_differs(recorded, replayed)
+        if not what:
+            self._equal += 1
+            return
+        found = Divergence(
+            seq=call.seq,
+            call_id=call.end.call_id,
+            entry_id=call.entry_id,
+            tool=call.call.name,
+            phase=call.phase,
+            item=call.item,
+            what=what,
+            plugins=await self._others(call),
+        )
+        if self._told_bytes < TOLD_BYTES:
+            fields = differences(recorded, replayed)
+            files = await self._file_diffs(recorded.changes, replayed.changes)
+            found = msgspec.structs.replace(found, fields=fields, files=files)
+        self._told_bytes += len(msgspec.json.encode(found))
+        self._divergences.append(found)
+
+    async def _file_diffs(
+        self, recorded: tuple[FileChanged, ...], replayed: tuple[FileChanged, ...]
+    ) -> tuple[FileDiff, ...]:
+        before = {change.name: change.after for change in recorded}
+        after = {change.name: change.after for change in replayed}
+        diffs = []
+        for name in dict.fromkeys((*before, *after)):
+            old, new = before.get(name), after.get(name)
+            if old != new:
+                left = (old, self._blobs.path(old)) if old else None
+                right = (new, self._blobs.made(new)) if new else None
+                diffs.append(await run_sync(file_diff, name, left, right))
+        return tuple(diffs)
+
+    async def _others(self, call: RecordedCall) -> tuple[str, ...]:
+        """Return the plugins of a call that are not the recorded ones."""
+        compared = [await self._compared(used) for used in call.plugins]
+        return tuple(
+            each.package
+            for each in compared
+            if each.recorded_sha256 and each.recorded_sha256 != each.sha256
+        )
+
+    async def _compared(self, used: PluginUsed) -> PluginCompared:
+        """Put what is installed now beside a plugin that was recorded."""
+        now = self._plugins.get(used.package)
+        return PluginCompared(
+            package=used.package,
+            recorded_version=used.version,
+            recorded_sha256=used.sha256,
+            version=now.version if now is not None else "",
+            sha256=await self._catalog.hash_of(now) if now is not None else "",
+        )
+
+
+class _Reader:
+    """Reads a log in a thread, no further ahead of who takes the calls than need be.
+
+    Attributes:
+        failure: Why it could not be read, or does not have the run.
+    """
+
+    def __init__(self, log: Path, run: int, send: MemoryObjectSendStream[Told]) -> None:
+        self._log, self._number, self._send = log, run, send
+        self.failure: KbdError | None = None
+
+    async def run(self, *, look: Look, results: KeptResults) -> None:
+        """Read it, and tell the calls."""
+        retelling = Retelling(self._number, look=look, keep=results.keep, tell=self._tell)
+        with self._send:
+            try:
+                found = await run_sync(self._read, retelling)
+            except anyio.BrokenResourceError:
+                return  # Who took the calls has gone.
+            except KbdError as fault:
+                self.failure = fault
+                return
+        if not retelling.has_ended and found.fault is not None:
+            self.failure = found.fault
+        elif not retelling.has_run:
+            self.failure = NotFound(f"there is no run {self._number} in this workbench")
+
+    def _read(self, retelling: Retelling) -> Survey:
+        found = read_log(self._log, retelling.apply)
+        retelling.finish()
+        return found
+
+    def _tell(self, call: Told) -> None:
+        from_thread.run(self._send.send, call)
+
+
+def _plugins_of(catalog: Catalog) -> dict[str, Plugin]:
+    """Return the plugins that can work for a call, by their packages."""
+    plugins = [entry.plugin for entry in catalog.tools()]
+    plugins += [catalog.format(handler.name).plugin for handler in catalog.handlers()]
+    return {plugin.package: plugin for plugin in plugins}

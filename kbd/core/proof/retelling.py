@@ -1,0 +1,192 @@
+"""What the log says of each call of a run: what it was given, and what came of it.
+
+One fold over the log. Each call is told when its end comes by, with the files as they stood when it
+saw them, so that nobody has to hold more than the calls that are being done.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from kbd.core.draft import CallFiles
+from kbd.core.state import RunStatus, WorkbenchState, fold_workbench
+from kbd.events.base import PluginUsed, Recorded, ReplyCall
+from kbd.events.drafts import FileChanged
+from kbd.events.runs import (
+    RunCancelled,
+    RunFailed,
+    RunInterrupted,
+    RunResumed,
+    ToolCalled,
+    ToolRefused,
+    ToolReturned,
+)
+from kbd.requests.proofs import SkippedCall
+from kbd.types import CallId, Phase, Seq
+
+__all__ = ["RecordedCall", "Retelling"]
+
+
+class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that ended, with all that it was given.
+
+    Args:
+        seq: The event that recorded its end.
+        call: As the model asked for it.
+        place: Its place among the calls of its turn, from 0.
+        phase: The phase that called it.
+        item: The item, from 1, or 0.
+        marks: The fingerprints of the calls before it in its chain, oldest first.
+        end: How it ended.
+        entry_id: Its number in the tool log; 0 for a refusal.
+        now_us: Its time.
+        files: The files as it saw them; None for a refusal.
+        changes: What it wrote.
+        plugins: What worked for it; the one that brings the tool first.
+    """
+
+    seq: Seq
+    call: ReplyCall
+    place: int
+    phase: Phase
+    item: int
+    marks: tuple[str, ...]
+    end: ToolReturned | ToolRefused
+    entry_id: int = 0
+    now_us: int = 0
+    files: CallFiles | None = None
+    changes: tuple[FileChanged, ...] = ()
+    plugins: tuple[PluginUsed, ...] = ()
+
+
+class _Open:
+    """A call that has started: its event, and the files after it and after each event since."""
+
+    def __init__(self, seq: Seq, ts_us: int, called: ToolCalled) -> None:
+        self.seq, self.ts_us, self.called = seq, ts_us, called
+        self.pictures: list[tuple[Seq, CallFiles]] = []
+        self.changes: list[FileChanged] = []
+
+    def owns(self, data: object) -> bool:
+        """Whether an event is a change that this call made."""
+        return isinstance(data, FileChanged) and data.call_id == self.called.call_id
+
+    def seen(self, saw: int) -> CallFiles:
+        """Return the files as they stood after an event."""
+        at = saw or self.seq
+        return [files for seq, files in self.pictures if seq <= max(at, self.seq)][-1]
+
+
+class Retelling:
+    """Folds a log and tells each call of one run.
+
+    Args:
+        run: The run's number.
+        look: Makes the picture of the files that one call sees.
+        keep: Takes every result of the workbench, with its event, for those who recall it.
+        tell: Takes each call when it has ended, in order, and each that cannot be told.
+
+    Attributes:
+        state: The workbench after what was folded so far.
+    """
+
+    def __init__(
+        self,
+        run: int,
+        *,
+        look: Callable[[WorkbenchState], CallFiles],
+        keep: Callable[[Seq, ToolReturned], None],
+        tell: Callable[[RecordedCall | SkippedCall], None],
+    ) -> None:
+        self.state = WorkbenchState()
+        self._run, self._look, self._keep, self._tell = run, look, keep, tell
+        self._open: _Open | None = None
+        self._cut_off: dict[CallId, SkippedCall] = {}
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the run was begun."""
+        return len(self.state.runs) >= self._run
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run is over."""
+        return self.has_run and self.state.run(self._run).status is not RunStatus.RUNNING
+
+    def apply(self, seq: Seq, record: Recorded) -> None:
+        """Take the next event of the workbench."""
+        if isinstance(record.data, ToolReturned):
+            self._keep(seq, record.data)
+        if record.run == self._run:
+            self._note(seq, record)
+        fold_workbench(self.state, seq, record)
+        if self._open is not None and not self._open.owns(record.data):
+            self._open.pictures.append((seq, self._look(self.state)))
+
+    def finish(self) -> None:
+        """Tell what has not ended, at the end of the log."""
+        self._cut()
+        for skipped in self._cut_off.values():
+            self._tell(skipped)
+
+    def _note(self, seq: Seq, record: Recorded) -> None:
+        match record.data:
+            case ToolCalled() as called:
+                self._cut()
+                self._open = _Open(seq, record.ts_us, called)
+            case FileChanged() as change if self._open is not None and self._open.owns(change):
+                self._open.changes.append(change)
+            case ToolReturned() | ToolRefused() as end:
+                self._tell(self._ended(seq, end))
+                self._open = None
+            case RunCancelled() | RunInterrupted() | RunFailed() | RunResumed():
+                self._cut()
+            case _:
+                pass
+
+    def _cut(self) -> None:
+        """Set a call aside that was cut off: it may be made again when the run goes on."""
+        if self._open is not None:
+            called = self._open.called
+            reason = "its end is not recorded: the run stopped while it worked"
+            cut = SkippedCall(
+                seq=self._open.seq, call_id=called.call_id, tool=called.tool, reason=reason
+            )
+            self._cut_off[called.call_id] = cut
+            self._open = None
+
+    def _ended(self, seq: Seq, end: ToolReturned | ToolRefused) -> RecordedCall | SkippedCall:
+        """Put together what is known of a call, before its end is folded."""
+        run = self.state.run(self._run)
+        self._cut_off.pop(end.call_id, None)
+        turn = run.chain.turns[-1] if run.chain.turns else None
+        asked = [call.id for call in turn.calls] if turn is not None else []
+        if turn is None or end.call_id not in asked or run.phase is None:
+            return _untold(seq, end, "the reply that asked for it is not in the log")
+        place = asked.index(end.call_id)
+        known = RecordedCall(
+            seq=seq, call=turn.calls[place], place=place, phase=run.phase, item=run.item,
+            marks=tuple(run.chain.fingerprints), end=end,
+        )  # fmt: skip
+        if isinstance(end, ToolRefused):
+            return known
+        opened = self._open
+        if opened is None or opened.called.call_id != end.call_id:
+            return _untold(seq, end, "its start is not in the log")
+        return msgspec.structs.replace(
+            known, entry_id=end.entry_id, now_us=opened.ts_us, files=opened.seen(end.saw),
+            changes=tuple(opened.changes), plugins=_worked(opened.called, end),
+        )  # fmt: skip
+
+
+def _untold(seq: Seq, end: ToolReturned | ToolRefused, reason: str) -> SkippedCall:
+    tool = end.tool if isinstance(end, ToolRefused) else ""
+    return SkippedCall(seq=seq, call_id=end.call_id, tool=tool, reason=reason)
+
+
+def _worked(called: ToolCalled, end: ToolReturned) -> tuple[PluginUsed, ...]:
+    """Return the plugins that worked, the one that brings the tool first, each once."""
+    package, _, version = called.plugin.partition(" ")
+    brought = PluginUsed(package, version, called.plugin_sha256)
+    others = (each for each in end.worked if each.package != package)
+    return (brought, *others)
