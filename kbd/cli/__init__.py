@@ -7,8 +7,9 @@ pays only for what it needs (the gate is three times a bare Python).
 What they share: `exits` (the codes), `place` (where the daemon is), `link` (speaks to it), `start`
 (starts it), `terminal` (what may be printed), `names` (which workbench is meant); `job` (what `run`
 and `send` share, shown by `progress`), `adding`, `publishing` and `extracting` (steps of a job),
-`changes` and `describe` (a change set and an event for people); `watching` (steps of `kbd watch`)
-and `watched` (watches for people).
+`changes` and `describe` (a change set and an event for people, the latter in `phrases`); `reading`
+(a log page by page), `placing` (where an event belongs) and `selecting` (which events are asked
+for); `watching` (steps of `kbd watch`) and `watched` (watches for people).
 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
 `verify`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.

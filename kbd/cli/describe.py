@@ -2,19 +2,17 @@
 
 The line is made from a template by type; a type that has none (of a newer daemon) is told with its
 name and its first fields. What templates name and an event leaves out is empty: defaults are not
-recorded.
+recorded. Lines of a run are indented by phase and item, and what did not go as it should is marked.
 """
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.terminal import line, size
+from kbd.cli.phrases import Told, trouble
+from kbd.cli.placing import Place
+from kbd.cli.terminal import line
 
-__all__ = ["DERIVED", "TEMPLATES", "described"]
-
-WIDTH = 160
-"""How long a line may become; the whole event is in `kbd log --json`."""
+__all__ = ["TEMPLATES", "described", "told"]
 
 TEMPLATES = {
     "WorkbenchCreated": "workbench {name} was created",
@@ -25,32 +23,32 @@ TEMPLATES = {
     "ModelChosen": "model {model_id} was chosen",
     "UserMessageAdded": "asked: {text}",
     "AssistantMessageAdded": "answered: {text}",
-    "RunStarted": "run started with {model_id}",
-    "RunResumed": "run resumed with {model_id}",
-    "RunInterrupted": "run interrupted: {reason}",
+    "RunStarted": "{run} started with {model_id}",
+    "RunResumed": "{run} resumed with {model_id}",
+    "RunInterrupted": "run interrupted{after}: {reason}",
     "RunCancelRequested": "cancel was requested",
-    "RunCancelled": "run cancelled",
-    "RunFailed": "run failed in {subphase}: {code}: {message}",
-    "RunFinished": "run finished",
+    "RunCancelled": "run cancelled{after}",
+    "RunFailed": "run failed in {subphase}{after}: {code}: {message}",
+    "RunFinished": "run finished{spent}",
     "PhaseStarted": "phase {phase} started",
-    "PhaseCompleted": "phase {phase} completed",
+    "PhaseCompleted": "phase {phase} completed{spent}",
     "ResearchWritten": "research: {text}",
-    "PlanWritten": "plan of {count} items: {items}",
-    "ItemStarted": "item {item} started, attempt {attempt}",
-    "ItemCompleted": "item {item} completed: {text}",
-    "ItemRetried": "item {item} will be retried: {code}: {reason}",
-    "ItemFailed": "item {item} failed: {code}: {reason}",
+    "PlanWritten": "plan of {count}: {items}",
+    "ItemStarted": "{begun}",
+    "ItemCompleted": "item {item} completed{spent}: {text}",
+    "ItemRetried": "item {item} failed{after}, to be tried again: {code}: {reason}",
+    "ItemFailed": "item {item} failed{after}: {code}: {reason}",
     "ItemsAdded": "items added: {items}",
     "ItemsRefused": "items refused ({reason}): {items}",
     "SummaryWritten": "summary: {text}",
     "ModelRequested": "asked {model_id}, turn {turn}",
-    "ModelReplied": "model replied: {calls} {text}",
-    "ModelFailed": "model failed: {code}: {message}",
-    "ToolCalled": "tool {tool} called, entry {entry_id}",
-    "ToolReturned": "tool returned {outcome}, entry {entry_id}, {duration_ms} ms",
-    "ToolRefused": "tool {tool} refused: {code}: {shown}",
+    "ModelReplied": "model replied{spent}{replied}",
+    "ModelFailed": "model failed{after}{again}: {code}: {message}",
+    "ToolCalled": "{called}",
+    "ToolReturned": "{returned}",
+    "ToolRefused": "tool {tool} refused: {refused}",
     "DraftOpened": "draft {draft_id} opened",
-    "FileChanged": "draft: {change} {name} ({size})",
+    "FileChanged": "draft: {change} {name} ({sizes}){warned}",
     "DraftDiscarded": "draft {draft_id} discarded",
     "DeletionConfirmed": "deletion confirmed: {names}",
     "PublishIntended": "publish {publish_id} of {files} began",
@@ -80,122 +78,41 @@ TEMPLATES = {
     "FilesWritten": "kbd writes {written} into {folder}: no reason for a run",
     "LogRepaired": "torn end of {segment} cut off at byte {offset}, kept as {kept_as}",
 }
-"""By the event's type; in braces a field of its data, or one of `DERIVED`."""
+"""By the event's type; in braces a field of its data, or one of `phrases.DERIVED`."""
+
+_AROUND = frozenset({"ItemStarted", "ItemCompleted", "ItemRetried", "ItemFailed"})
+"""What stands around the lines of an item, less deep than they."""
 
 
-def described(event: dict[str, Any]) -> str:
-    """Return an event, as `EventsRead` tells it, as one clean line."""
-    data = event.get("data")
+def described(event: dict[str, Any], place: Place, width: int) -> str:
+    """Return an event as one clean line.
+
+    Args:
+        event: As `EventsRead` tells it.
+        place: Where it belongs.
+        width: The columns that the line may take.
+    """
+    kind, data = str(event["type"]), event.get("data")
     data = data if isinstance(data, dict) else {}
-    template = TEMPLATES.get(event["type"])
-    told = template.format_map(_Fields(data)) if template else _generic(event["type"], data)
-    time = str(event.get("ts", ""))[11:19]
-    return line(f"{event['seq']:>6}  {time}  {told}", WIDTH)
+    mark = "!" if trouble(kind, data) else " "
+    start = f"{event['seq']:>6} {event['ts'][11:19]} {mark} {'  ' * _depth(kind, place)}"
+    return start + line(told(event, place), max(width - len(start), 20))
 
 
-class _Fields(dict[str, Any]):
-    """An event's data as a template sees it."""
-
-    def __getitem__(self, name: str) -> str:
-        if name in DERIVED:
-            return DERIVED[name](self)
-        value = self.get(name, "")
-        return value if isinstance(value, str) else json.dumps(value)
-
-    def __missing__(self, name: str) -> str:
-        return ""
+def told(event: dict[str, Any], place: Place) -> str:
+    """Return what an event tells, as a sentence that may be long and is not clean."""
+    kind, data = str(event["type"]), event.get("data")
+    data = data if isinstance(data, dict) else {}
+    template = TEMPLATES.get(kind)
+    return template.format_map(Told(data, place)) if template else _generic(kind, data)
 
 
-def _change(data: dict[str, Any]) -> str:
-    if data.get("cause") == "rollback":
-        return "rolled back"
-    if data.get("after") is None:
-        return "deleted"
-    return "changed" if data.get("before") else "added"
-
-
-def _count(of: str) -> Callable[[dict[str, Any]], str]:
-    def count(data: dict[str, Any]) -> str:
-        return str(len(data.get(of, ())))
-
-    return count
-
-
-def _joined(of: str) -> Callable[[dict[str, Any]], str]:
-    def joined(data: dict[str, Any]) -> str:
-        return "; ".join(str(each) for each in data.get(of, ()))
-
-    return joined
-
-
-def _files(data: dict[str, Any]) -> str:
-    names = [str(each.get("name", "")) for each in data.get("files", ())]
-    return f"{len(names)} files: {', '.join(names)}" if names else "no files"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _rule(data: dict[str, Any]) -> str:
-    rule = data.get("rule", {})
-    return f"{rule.get('folder', '')} ({rule.get('name', '')})"
-
-
-def _landings(data: dict[str, Any]) -> str:
-    """Name landed files by the numbers of the events that tell of them."""
-    numbers = [str(number) for number in data.get("landings", ())]
-    more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
-    return f"no. {', '.join(numbers[:5])}{more}"
-
-
-def _became(data: dict[str, Any]) -> str:
-    match data.get("outcome", ""):
-        case "moved":
-            return f", known before as {data.get('moved_from', '')}: no run"
-        case "own":
-            return ", written by kbd itself: no run"
-        case "failed":
-            return f", put aside: {data.get('code', '')}: {data.get('message', '')}"
-        case _:
-            return ""
-
-
-def _ended(data: dict[str, Any]) -> str:
-    if data.get("outcome") == "failed":
-        again = "to be tried again: " if data.get("retry_at_us") else ""
-        return f"failed, {again}{data.get('code', '')}: {data.get('message', '')}"
-    delivered = ", ".join(data.get("delivered", ()))
-    return f"{data.get('outcome', '')}{f', delivered {delivered}' if delivered else ''}"
-
-
-def _exit(data: dict[str, Any]) -> str:
-    code = data.get("exit_code")
-    return f" with code {code}" if code is not None else f" badly: {data.get('message', '')}"
-
-
-DERIVED: dict[str, Callable[[dict[str, Any]], str]] = {
-    "agreed": lambda data: ", with consent" if data.get("consent") else "",
-    "attempt": lambda data: str(data.get("attempt", 1)),
-    "became": _became,
-    "because": lambda data: f": {data['reason']}" if data.get("reason") else "",
-    "calls": lambda data: ", ".join(str(each.get("name")) for each in data.get("calls", ())),
-    "change": _change,
-    "count": _count("items"),
-    "ended": _ended,
-    "exit": _exit,
-    "files": _files,
-    "items": _joined("items"),
-    "landings": _landings,
-    "names": _joined("names"),
-    "outcome": lambda data: "ok" if data.get("ok") else f"an error ({data.get('error_code')})",
-    "passed": lambda data: _counted(len(data.get("files", ())), "file"),
-    "rule": _rule,
-    "size": lambda data: size(int(data.get("size_bytes", 0))),
-    "duration_ms": lambda data: str(data.get("duration_ms", 0)),
-    "watch": lambda data: str(data.get("watch_id", ""))[:8],
-    "written": lambda data: _counted(len(data.get("hashes", ())), "file"),
-}
+def _depth(kind: str, place: Place) -> int:
+    if not place.phase:
+        return 0
+    if kind in {"PhaseStarted", "PhaseCompleted"}:
+        return 1
+    return 3 if place.item and kind not in _AROUND else 2
 
 
 def _generic(kind: str, data: dict[str, Any]) -> str:

@@ -3,20 +3,24 @@
 import argparse
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
-from kbd.cli.describe import described
-from kbd.cli.exits import OK, UNREACHABLE, Stop
+from kbd.cli.describe import TEMPLATES, described
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.link import broken, call, connect, refusal
 from kbd.cli.names import find
-from kbd.cli.terminal import say
+from kbd.cli.placing import Tracker
+from kbd.cli.reading import events_of
+from kbd.cli.selecting import PHASES, Selection, known_types, moment_of
+from kbd.cli.terminal import columns, note, say
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
 
 __all__ = ["command"]
 
-PAGE = 1000
-"""Events a request; the method's own default."""
+WIDTH = 160
+"""Columns of a line where stdout is no terminal; the whole event is in --json and `kbd show`."""
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -25,55 +29,149 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd log taxes
   kbd log taxes --follow
+  kbd log taxes --run 2 --phase implement --item 3
+  kbd log taxes --tool 'xlsx_*' --since 2h --grep total
+  kbd log taxes --type ToolRefused,ItemRetried,ModelFailed
   kbd log taxes --after 120 --json | python -m json.tool --json-lines
-  kbd log daemon                       the daemon's own log"""
+  kbd log daemon                       the daemon's own log
+
+Shown is what passes every filter. A line is cut to the terminal, or to 160 columns;
+`kbd show WB SEQ` tells an event in full. `!` marks what did not go as it should.
+Times are shown in UTC. Given ones are ISO 8601, in this machine's zone unless they
+name an offset, or how long ago: 45s, 30m, 2h, 3d."""
     parser.add_argument("workbench", metavar="WB", help="its id or name; or `daemon`")
     parser.add_argument("--follow", action="store_true", help="go on with what happens")
     parser.add_argument("--after", type=int, default=0, metavar="N", help="only events after N")
+    parser.add_argument("--run", metavar="RUN", help="of this run: its number or id")
+    parser.add_argument("--phase", metavar="P", help=f"of this phase: {', '.join(PHASES)}")
+    parser.add_argument("--item", type=int, metavar="I", help="of this item of the plan, from 1")
+    parser.add_argument("--tool", metavar="T", help="about this tool; `*` and `?` as in names")
+    parser.add_argument(
+        "--type", action="append", default=[], metavar="X", help="of these types, as A,B"
+    )
+    parser.add_argument("--since", metavar="TIME", help="not before")
+    parser.add_argument("--until", metavar="TIME", help="before")
+    parser.add_argument("--grep", metavar="TEXT", help="with this text anywhere, in any case")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, complete")
     return _log
 
 
 def _log(arguments: argparse.Namespace) -> int:
+    selection = _selection(arguments)
     with connect(arguments) as client:
-        named = arguments.workbench
-        log = "daemon" if named == "daemon" else str(find(client, named)["id"])
-        show = _show_json if arguments.json else _show
-        if arguments.follow:
-            _follow(client, log, arguments.after, show)
+        if arguments.workbench == "daemon":
+            log = "daemon"
         else:
-            _read(client, log, arguments.after, show)
+            workbench = find(client, arguments.workbench)
+            log = str(workbench["id"])
+            if arguments.run is not None:
+                selection = selection._replace(run=_run(client, workbench, arguments.run))
+        show = _Show(selection, arguments.after, as_json=arguments.json)
+        if arguments.follow:
+            _follow(client, log, show)
+        else:
+            _read(client, log, show)
     return OK
 
 
-def _show(event: dict[str, Any]) -> None:
-    say(described(event))
+def _selection(arguments: argparse.Namespace) -> Selection:
+    """Return what is asked for, but the run, which only the daemon knows.
+
+    Raises:
+        Stop: A filter makes no sense.
+    """
+    phase = (arguments.phase or "").lower()
+    if phase and phase not in PHASES:
+        raise Stop(f"There is no phase {arguments.phase}; there are {', '.join(PHASES)}.", USAGE)
+    if arguments.item is not None and arguments.item < 1:
+        raise Stop("Items are counted from 1.", USAGE)
+    if arguments.follow and arguments.until:
+        raise Stop("--follow has no end: say either --follow or --until.", USAGE)
+    now = datetime.now().astimezone()
+    selection = Selection(
+        phase=phase,
+        item=arguments.item or 0,
+        tool=arguments.tool or "",
+        types=known_types(arguments.type, TEMPLATES),
+        since=moment_of(arguments.since, now) if arguments.since else "",
+        until=moment_of(arguments.until, now) if arguments.until else "",
+        text=arguments.grep or "",
+    )
+    if arguments.workbench == "daemon" and (arguments.run is not None or selection.needs_place):
+        msg = "The daemon's own log has no runs; --run, --phase, --item and --tool need a workbench"
+        raise Stop(f"{msg}.", USAGE)
+    return selection
 
 
-def _show_json(event: dict[str, Any]) -> None:
-    say(json.dumps(event))
+def _run(client: Client, workbench: dict[str, Any], named: str) -> int:
+    """Return the number of a run that is named by its number or its id.
+
+    Raises:
+        Stop: The workbench has no such run.
+    """
+    log = str(workbench["id"])
+    number = named.removeprefix(f"{log}-")
+    runs = call(client, "RunList", {"workbench_id": log})["runs"]
+    if f"{log}-{number}" in {run["run_id"] for run in runs}:
+        return int(number)
+    has = f"it has 1 to {len(runs)}" if len(runs) > 1 else "it has one" if runs else "it has none"
+    raise Stop(f"There is no run {named} in {workbench['name']}; {has}.", FAILED)
 
 
-def _read(client: Client, log: str, after: int, show: Callable[[dict[str, Any]], None]) -> None:
-    last = after
-    while True:
-        params = {"workbench_id": log, "after": last, "limit": PAGE}
-        found = call(client, "EventsRead", params, slow=True)
-        for event in found["events"]:
-            show(event)
-            last = event["seq"]
-        if not found["events"] or last >= found["last_seq"]:
+class _Show:
+    """Shows the events that are asked for.
+
+    Attributes:
+        after: The event after which events are shown.
+        begin: The event after which it wants them: those before `after` say where others belong.
+        last: The last event that it was given.
+        count: How many it has shown.
+    """
+
+    def __init__(self, selection: Selection, after: int, *, as_json: bool) -> None:
+        self.after = self.last = after
+        self.begin = 0 if selection.needs_place or not as_json else after
+        self.count = 0
+        self.selection, self._as_json = selection, as_json
+        self._tracker = Tracker()
+        self._width, self._day = columns(WIDTH), ""
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take the next event, and show it if it is one of those."""
+        place = self._tracker.place(event)
+        if event["seq"] <= self.after:
             return
+        self.last = event["seq"]
+        if not self.selection.takes(event, place):
+            return
+        self.count += 1
+        if self._as_json:
+            say(json.dumps(event))
+            return
+        day = event["ts"][:10]
+        if day != self._day:
+            say(f"{day} UTC")
+            self._day = day
+        say(described(event, place, self._width))
 
 
-def _follow(client: Client, log: str, after: int, show: Callable[[dict[str, Any]], None]) -> None:
-    last = after
+def _read(client: Client, log: str, show: _Show) -> None:
+    for event in events_of(client, log, show.begin):
+        show.take(event)
+    if not show.count:
+        matched = show.selection == Selection()
+        note(f"There is nothing after event {show.after}." if matched else "Nothing matched.")
+
+
+def _follow(client: Client, log: str, show: _Show) -> None:
+    for event in events_of(client, log, show.begin, show.after):
+        show.take(event)
     try:
-        for event in client.follow(log, after):
-            show(event)
-            last = event["seq"]
+        for event in client.follow(log, show.after):
+            show.take(event)
     except RemoteError as error:
         raise refusal(error) from error
     except ConnectionLostError as error:
-        msg = f"{broken(error).message}\nThen: kbd log {log} --follow --after {last}"
-        raise Stop(msg, UNREACHABLE) from error
+        filters = "" if show.selection == Selection() else ", with the same filters"
+        again = f"kbd log {log} --follow --after {show.last}{filters}"
+        raise Stop(f"{broken(error).message}\nThen: {again}", UNREACHABLE) from error

@@ -10,7 +10,20 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["ask", "clean", "draws", "interactive", "line", "moment", "note", "say", "size", "table"]
+__all__ = [
+    "ask",
+    "clean",
+    "columns",
+    "draws",
+    "duration",
+    "interactive",
+    "line",
+    "moment",
+    "note",
+    "say",
+    "size",
+    "table",
+]
 
 # CSI and OSC sequences whole; then every control character but newline and tab; then the marks
 # that turn the direction of writing, which can make a name read as another.
@@ -27,9 +40,22 @@ def clean(text: str) -> str:
 
 
 def line(text: str, width: int = 200) -> str:
-    """Return the text as one clean line of at most `width` characters."""
+    """Return the text as one clean line that takes at most `width` columns of a terminal."""
     one = " ".join(clean(text).split())
-    return one if len(one) <= width else one[: width - 1] + "…"
+    if _columns(one) <= width:
+        return one
+    cut = one[: width - 1]
+    while _columns(cut) > width - 1:
+        cut = cut[:-1]
+    return f"{cut}…"
+
+
+def columns(otherwise: int) -> int:
+    """Return how many columns stdout has; `otherwise` if it is no terminal, or says nothing."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
+    except (OSError, ValueError):
+        return otherwise
 
 
 def say(text: str = "") -> None:
@@ -67,6 +93,19 @@ def size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} TiB"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time as people read it."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join([f"{count} {unit}" for count, unit in parts if count][:2])
 
 
 def moment(time: str) -> str:

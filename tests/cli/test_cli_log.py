@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from kbd.cli.describe import DERIVED, TEMPLATES, described
+from kbd.cli.describe import TEMPLATES, described
+from kbd.cli.phrases import DERIVED
+from kbd.cli.placing import Place, Spent
 from kbd.events.vocabulary import Event
 from scripted_daemon import Notify, ScriptedDaemon
 from scripted_job import WORKBENCH
@@ -41,23 +43,73 @@ def test_every_template_names_what_the_event_has() -> None:
         assert named <= {*kind.__struct_fields__, *DERIVED}
 
 
+CALL = Place(1, "implement", 2, 1, 3, "Dining", ("read_file",), "kbd_x 1.0", '{"path":"a"}')
+SPENT = CALL._replace(spent=Spent(2.5, 4, 3, 1204, 88))
+
+
 @pytest.mark.parametrize(
-    ("recorded", "told"),
+    ("recorded", "place", "told"),
     [
-        (event(3, "FileAdded", name="a.csv", size_bytes=2048), "added a.csv (2.0 KiB)"),
-        (event(4, "ItemStarted", item=2), "item 2 started, attempt 1"),
-        (event(5, "FileChanged", name="a", after="x", size_bytes=5), "draft: added a (5 bytes)"),
-        (event(5, "FileChanged", name="a", before="x"), "draft: deleted a (0 bytes)"),
-        (event(6, "ToolReturned", entry_id=9, ok=True), "tool returned ok, entry 9, 0 ms"),
-        (event(7, "ModelReplied", calls=[{"name": "read_file"}]), "model replied: read_file"),
-        (event(8, "PlanWritten", items=["a", "b"]), "plan of 2 items: a; b"),
-        (event(9, "Newer", x=1, y="z"), 'Newer x=1 y="z"'),
-        (event(10, "UserMessageAdded", text="two\nlines\x1b[2J"), "asked: two lines"),
+        (event(3, "FileAdded", name="a.csv", size_bytes=2048), Place(), "added a.csv (2.0 KiB)"),
+        (event(4, "ItemStarted", item=2), Place(), "item 2 started"),
+        (event(4, "ItemStarted", item=2, attempt=2), CALL, "item 2 of 3 started, attempt 2: Dining"),
+        (
+            event(4, "ItemCompleted", item=2, text="Done."), SPENT,
+            "item 2 completed in 2.5 s (4 turns, 3 calls, 1,204 in, 88 out): Done.",
+        ),
+        (event(5, "FileChanged", name="a", after="x", size_bytes=5), Place(),
+         "draft: added a (5 bytes)"),
+        (event(5, "FileChanged", name="a", before="x", before_size_bytes=5), Place(),
+         "draft: deleted a (was 5 bytes)"),
+        (event(5, "FileChanged", name="a", before="x", before_size_bytes=2048, after="y",
+               size_bytes=5, warnings=["w"]), Place(),
+         "draft: changed a (2.0 KiB -> 5 bytes), 1 warning"),
+        (event(5, "FileChanged", name="a", before="x", after=None, cause="rollback"), Place(),
+         "draft: rolled back a (was 0 bytes)"),
+        (event(6, "ToolCalled", tool="read_file", entry_id=9), CALL,
+         'tool read_file called, entry 9: {"path":"a"}'),
+        (event(6, "ToolReturned", entry_id=9, ok=True), Place(),
+         "tool returned 0 bytes in 0 ms, entry 9"),
+        (event(6, "ToolReturned", entry_id=9, ok=True, size_bytes=4096, result="{}",
+               duration_ms=1200, worked=[{"package": "kbd_csv", "version": "1"}]), CALL,
+         "read_file returned 4.0 KiB as a receipt in 1.2 s, entry 9 (kbd_csv)"),
+        (event(6, "ToolReturned", entry_id=9, ok=False, shown="Error: NOT_FOUND: no a"), CALL,
+         "! read_file failed in 0 ms, entry 9 (kbd_x 1.0): NOT_FOUND: no a"),
+        (event(6, "ToolRefused", tool="rm", code="X", shown="Error: X: no"), CALL,
+         "! tool rm refused: X: no"),
+        (event(7, "ModelReplied", calls=[{"name": "a"}, {"name": "b"}, {"name": "a"}]), SPENT,
+         "model replied in 2.5 s (4 turns, 3 calls, 1,204 in, 88 out): a ×2, b"),
+        (event(7, "ModelReplied", text="so", finish_reason="length"), Place(),
+         "model replied [length]: so"),
+        (event(7, "ModelFailed", code="X", message="no", retry_attempt=1, wait_ms=2000), SPENT,
+         "! model failed after 2.5 s, retry 1 in 2.0 s: X: no"),
+        (event(7, "ModelFailed", code="X", message="no"), Place(),
+         "! model failed, no retry: X: no"),
+        (event(8, "PlanWritten", items=["a", "b"]), Place(), "plan of 2 items: a; b"),
+        (event(9, "Newer", x=1, y="z"), Place(), 'Newer x=1 y="z"'),
+        (event(10, "UserMessageAdded", text="two\nlines\x1b[2J"), Place(), "asked: two lines"),
     ],
-)
-def test_an_event_is_one_clean_line(recorded: dict[str, Any], told: str) -> None:
-    """Sequence, time and a sentence; an unknown type is told with its fields."""
-    assert described(recorded) == f"{recorded['seq']} 03:04:05 {told}"
+)  # fmt: skip
+def test_an_event_is_one_clean_line(recorded: dict[str, Any], place: Place, told: str) -> None:
+    """Sequence, time, a mark if something went wrong, and a sentence; an unknown type, too."""
+    shown = described(recorded, place, 200)
+
+    assert " ".join(shown.split()) == f"{recorded['seq']} 03:04:05 {told}"
+
+
+def test_lines_fit_a_terminal_and_show_what_belongs_together() -> None:
+    """Phases are set in below the run, items below the phase, calls below the item."""
+    shown = [
+        described(event(1, "RunStarted", model_id="x:y"), Place(1), 80),
+        described(event(2, "PhaseStarted", phase="implement"), Place(1, "implement"), 80),
+        described(event(3, "ItemStarted", item=2), CALL, 80),
+        described(event(4, "ModelReplied", text="long " * 100), CALL, 80),
+        described(event(5, "ModelReplied", text="\u6f22" * 100), CALL, 80),
+    ]
+
+    assert [len(text[18:]) - len(text[18:].lstrip()) for text in shown] == [0, 2, 4, 6, 6]
+    assert [len(text) for text in shown[3:]] == [80, 24 + 15 + 20 + 1]
+    assert all(text.endswith("…") for text in shown[3:])
 
 
 def test_the_log_is_read_in_pages(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
@@ -84,12 +136,15 @@ def test_following_tells_how_to_go_on(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
         notify("EventsAppended", {**batch, "workbench_id": "f" * 16})
         return {"workbench_id": WORKBENCH}
 
+    daemon.answers["EventsRead"] = {
+        "events": [event(seq, "RunCancelRequested") for seq in range(1, 8)], "last_seq": 8,
+    }  # fmt: skip
     daemon.answers["EventsSubscribe"] = subscribe
     daemon.close_after.add("EventsSubscribe")
 
     assert kbd("log", "taxes", "--follow", "--after", "7") == 69
     told = capsys.readouterr()
-    assert told.out == "8 03:04:05 run cancelled\n"
+    assert told.out == "2026-01-02 UTC\n     8 03:04:05   run cancelled\n"
     assert f"kbd log {WORKBENCH} --follow --after 8" in told.err
 
 
