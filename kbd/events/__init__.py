@@ -10,7 +10,8 @@ Contents, in reading order:
   `disk` (what may fail).
 * `blobs` (`BlobStore`): the bytes of files, by hash; `named` says which event names which.
 * `snapshots`: caches of folded state. `reading`: a log that somebody else has open. `copying`: its
-  beginning as a log of its own. `repair`: verification, and the explicit cut.
+  beginning as a log of its own. `verification`: proof that all is whole; `faults`: what may be
+  wrong. `repair`: the explicit cut.
 
 The format on disk
 ==================

@@ -188,6 +188,8 @@ class BlobStore:
             except FileNotFoundError:
                 missing.append(blob)
                 continue
+            except OSError:
+                digest = ""  # What cannot be read is as good as damaged.
             checked += 1
             if digest != blob:
                 damaged.append(blob)

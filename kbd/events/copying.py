@@ -12,9 +12,10 @@ import msgspec
 from kbd.errors import DiskFull, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor, write_anchor
 from kbd.events.disk import DISK, Disk, is_full
+from kbd.events.faults import damaged
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.scan import survey
-from kbd.events.segment import Block, Segment, damaged
+from kbd.events.segment import Block, Segment
 from kbd.types import Seq
 
 __all__ = ["Extent", "copy_log", "extent_of"]

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from isal.isal_zlib import crc32
 from msgspec import Struct
 
-from kbd.errors import LogCorrupt, ValidationFailed
+from kbd.errors import ValidationFailed
+from kbd.events.faults import Problem, misfit
 
 __all__ = [
     "BODY_AT",
@@ -33,6 +34,7 @@ __all__ = [
     "SegmentHeader",
     "announced",
     "chain_value",
+    "is_whole_but_for_length",
     "listed",
     "next_valid",
     "pack",
@@ -118,7 +120,7 @@ class Parsed(NamedTuple):
 
     last: int
     link: Link
-    problem: str
+    problem: Problem
 
 
 class SegmentHeader(NamedTuple):
@@ -196,29 +198,32 @@ def parse(data: bytes, link: Link, seed: int) -> Parsed:
     except struct.error:
         pass  # The bytes end before a header does: cheaper to be told than to ask at each frame.
     if not at:
-        return Parsed(0, Link(link.seq, 0, previous), _problem(data, at, seed))
-    # The links keep the order in between. `repair.verify` compares the number of each frame with
+        return Parsed(0, Link(link.seq, 0, previous), _problem(data, at, seed, link.seq))
+    # The links keep the order in between. `verification` compares the number of each frame with
     # what the one before it holds.
     _, first = _SPAN.unpack_from(data, last)
     count = _count(data[last + BODY_AT : last + BODY_AT + 5])
     if _SPAN.unpack_from(data)[1] != link.seq or first < link.seq or not count:
-        return Parsed(0, Link(link.seq, 0, 0), "the frame's number or body is wrong")
-    return Parsed(last, Link(first + count, at, previous), _problem(data, at, seed))
+        return Parsed(0, Link(link.seq, 0, 0), Problem.CONTENT)
+    after = first + count
+    return Parsed(last, Link(after, at, previous), _problem(data, at, seed, after))
 
 
-def _problem(data: bytes, at: int, seed: int) -> str:
+def _problem(data: bytes, at: int, seed: int, expected: int) -> Problem:
     """Say why the bytes where a parse stopped are no frame that belongs; empty if they only end."""
     if len(data) - at < HEADER_BYTES:
-        return ""
-    found, checksum, length, _ = _LINKED.unpack_from(data, at)
+        return Problem.NONE
+    found, checksum, length, _, first = _FRAME.unpack_from(data, at)
     stop = at + HEADER_BYTES + length
-    if found != _MARK or length < _LEAST:
-        return "no frame begins here"
+    if found != _MARK or not _LEAST <= length <= _LENGTH_LIMIT:
+        return Problem.NO_FRAME
     if stop > len(data):
-        return ""
+        return Problem.NONE
     if crc32(data[at + 8 : stop], seed) != checksum:
-        return "the frame's checksum does not match its bytes"
-    return "the frame does not follow from the one before it"
+        return Problem.CHECKSUM
+    # A frame that was moved keeps its number. One that has the number of this place was written
+    # for it, behind another frame than the one that stands there now.
+    return Problem.REWRITTEN if first == expected else Problem.ELSEWHERE
 
 
 def listed(data: bytes, end: int) -> list[tuple[int, int, int]]:
@@ -259,6 +264,18 @@ def announced(data: bytes, at: int = 0) -> int:
     return HEADER_BYTES + int(length)
 
 
+def is_whole_but_for_length(data: bytes, seed: int) -> bool:
+    """Tell whether bytes are one whole frame, if their number is taken for its length.
+
+    So a length that was damaged is told from a frame whose end is gone.
+    """
+    if len(data) < HEADER_BYTES + _LEAST:
+        return False
+    length = (len(data) - HEADER_BYTES).to_bytes(4, "little")
+    _, checksum = _BEGINNING.unpack_from(data)
+    return bool(crc32(length + data[12:], seed) == checksum)
+
+
 def next_valid(data: bytes, seq: int, seed: int) -> int | None:
     """Find a frame that is valid by itself and holds `seq` or a later number.
 
@@ -294,14 +311,15 @@ def read_segment(data: bytes) -> SegmentHeader:
         LogCorrupt: The bytes are no such header, or one that a newer kbd must read.
     """
     if len(data) < SEGMENT_BYTES:
-        raise LogCorrupt("the segment is too short to have a header")
+        raise misfit("the segment is too short to have a header", "truncated")
     magic, _, min_reader, first, salt, chain = _SEGMENT.unpack_from(data)
     (checksum,) = _CHECKSUM.unpack_from(data, _SEGMENT.size)
     if magic != _SEGMENT_MAGIC or crc32(data[: _SEGMENT.size]) != checksum:
-        raise LogCorrupt("the segment's header is damaged")
+        raise misfit("the segment's header is damaged", "damaged")
     if min_reader > FORMAT:
-        raise LogCorrupt(
+        needs = (
             f"the segment needs a kbd that reads log format {min_reader}; this one reads {FORMAT}"
         )
+        raise misfit(needs, "unknown")
     seed = crc32(_MARK_BYTES, crc32(salt.to_bytes(8, "little")))
     return SegmentHeader(first, salt, chain, checksum, seed)

@@ -139,6 +139,12 @@ class EventLog:
         """The chain value at the end: 32 bytes that stand for the whole history."""
         return self._tip.chain
 
+    @property
+    def end(self) -> Anchor:
+        """Both at once: the log may grow between two questions."""
+        tip = self._tip
+        return Anchor(tip.link.seq - 1, tip.chain)
+
     def append(self, records: Sequence[Recorded]) -> Seq:
         """Make records durable as one frame: all of them or none.
 
@@ -290,7 +296,7 @@ class EventLog:
             first = self._born(Link(1, 0, 0), GENESIS)
             self._tip = _Tip((first,), first.start, GENESIS)
         self._anchor = AnchorFile(self._directory, self._disk)
-        self._tail = self._tail_of(self._tip.segments[-1])
+        self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
         self._tail.claim(self._tip.link.offset)
         self._disk.sync_directory(self._directory)
         self._drop_anchor()
@@ -308,9 +314,6 @@ class EventLog:
         salt = int.from_bytes(self._entropy(8), "little")
         return segment.born(self._directory, link.seq, chain, salt, self._disk)
 
-    def _tail_of(self, last: Segment) -> Tail:
-        return Tail(last.path, self._segment_bytes, self._disk)
-
     def _check_writable(self) -> Tail:
         if self._poison:
             raise LogPoisoned(self._poison)
@@ -326,7 +329,7 @@ class EventLog:
             tip = self._tip
             tail.seal(tip.link.offset)
             new = self._born(tip.link, tip.chain)
-            following = self._tail_of(new)
+            following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
             raise self._poisoned("A new segment of the log cannot be made.") from error
         tail.close()
@@ -336,20 +339,16 @@ class EventLog:
 
     def _unwritten(self, tail: Tail, offset: int, error: OSError) -> DiskFull | LogPoisoned:
         """Leave the log as it was before a frame that was not written; return what to raise."""
-        self._undo(tail, offset)
+        try:
+            tail.cut(offset)
+        except OSError as undone:
+            raise self._poisoned("What was half written cannot be taken back.") from undone
         if is_full(error):
             return DiskFull(
                 "No space is left on the device: nothing was recorded, and nothing was lost.",
                 actions=("Free some space, then try again.",),
             )
         return self._poisoned("The log cannot be written.")
-
-    def _undo(self, tail: Tail, offset: int) -> None:
-        """Take back what was written of a frame."""
-        try:
-            tail.cut(offset)
-        except OSError as error:
-            raise self._poisoned("What was half written cannot be taken back.") from error
 
     def _poisoned(self, message: str) -> LogPoisoned:
         self._poison = f"{message} kbd must be restarted to see what is really there."
@@ -359,7 +358,7 @@ class EventLog:
         """Name the end in the anchor. On a full disk the one before stands, which is true, too."""
         assert self._anchor is not None, "the log is open"
         try:
-            self._anchor.advance(Anchor(self.seq, self.head))
+            self._anchor.advance(self.end)
         except OSError as error:
             if is_full(error):
                 return
@@ -381,8 +380,7 @@ class EventLog:
                 for block in segment.walk(fd, source.header.seed, source.near(after + 1), end):
                     yield source, block
                     if block.problem:
-                        link = block.link
-                        error = segment.damaged(block.problem, source.name, link.offset, link.seq)
+                        error = segment.broken(block, source.name)
                         self.damage = self.damage or error
                         raise error
             finally:

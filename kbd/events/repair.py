@@ -1,73 +1,21 @@
-"""Proof that a log is whole, and the explicit cut for one that is not."""
+"""The explicit cut of a log that is damaged, or that somebody wants to end earlier."""
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from kbd.errors import LogCorrupt, ValidationFailed
-from kbd.events import codec
+from kbd.errors import ValidationFailed
 from kbd.events.anchor import ANCHOR_NAME, Anchor, write_anchor
-from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.mend import free_name
-from kbd.events.named import named_blobs
-from kbd.events.scan import Survey, Tear, survey
-from kbd.events.segment import Block, Segment, damaged, segment_names
-from kbd.types import BlobHash, Seq
+from kbd.events.scan import Survey, survey
+from kbd.events.segment import Block, Segment, segment_names
+from kbd.types import Seq
 
-__all__ = ["Cut", "Fault", "Verification", "cut", "verify"]
-
-
-class Fault(msgspec.Struct, frozen=True):
-    """The first thing that is wrong.
-
-    Args:
-        kind: "log" for damage in the log, "blob" for a blob that is missing or not its hash,
-            "unknown" for a log that a newer kbd must read.
-        file: The file's name.
-        offset: Where in it, in bytes.
-        seq: The event that was expected there, or that names the blob.
-        reason: What is wrong.
-    """
-
-    kind: Literal["log", "blob", "unknown"]
-    file: str
-    offset: int
-    seq: int
-    reason: str
-
-
-class Verification(msgspec.Struct, frozen=True):
-    """What reading a whole log again found.
-
-    Args:
-        frames: How many frames are whole.
-        seq: The last event of the whole part.
-        head: The chain value there, in hex: print, sign or keep it elsewhere, and nobody can
-            change the history unnoticed.
-        anchored: The event that the anchor names.
-        blobs_checked: How many blobs were read.
-        tear: What a write that was not finished left; the next start cuts it off. Not a fault.
-        fault: The first fault, or None.
-    """
-
-    frames: int
-    seq: Seq
-    head: str
-    anchored: int | None
-    blobs_checked: int
-    tear: Tear | None
-    fault: Fault | None
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is wrong."""
-        return self.fault is None
+__all__ = ["Cut", "cut"]
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -80,70 +28,6 @@ class Cut(msgspec.Struct, frozen=True):
 
     seq: Seq
     kept: tuple[str, ...]
-
-
-def verify(
-    log_dir: Path,
-    blobs: BlobStore | None = None,
-    on_progress: Callable[[int], object] = lambda _: None,
-) -> Verification:
-    """Check everything that a log promises: frames, numbers, chain, anchor, events, blobs.
-
-    Reads only; the log may be in use, when its last frame may look unfinished (`tear`).
-
-    Args:
-        log_dir: The log's directory.
-        blobs: Where the blobs lie that its events name; None leaves them out.
-        on_progress: Called now and then with the last event that was checked.
-    """
-    named: dict[BlobHash, int] = {}
-    frames = 0
-
-    def visit(segment: Segment, block: Block) -> None:
-        nonlocal frames
-        for first, last, at, stop in block.spans():
-            try:
-                records = codec.decode(block.data[at + BODY_AT : stop])
-            except LogCorrupt as error:
-                error.detail |= {"file": segment.name, "offset": block.base + at, "seq": first}
-                raise
-            if len(records) != last + 1 - first:
-                reason = "the numbers of the events have a gap behind this frame"
-                raise damaged(reason, segment.name, block.base + at, first)
-            frames += 1
-            if blobs is not None:
-                for seq, record in enumerate(records, first):
-                    for blob in named_blobs(record.data):
-                        named.setdefault(blob, seq)
-        on_progress(block.link.seq - 1)
-
-    found = survey(log_dir, chained=True, visit=visit)
-    fault = None if found.fault is None else _log_fault(found.fault)
-    checked = 0
-    if blobs is not None:
-        result = blobs.verify(named)
-        checked = result.checked
-        fault = fault or _blob_fault(named, result.missing, "is missing")
-        fault = fault or _blob_fault(named, result.damaged, "does not hold what its name says")
-    return Verification(
-        frames, found.seq, found.chain.hex(), found.anchored, checked, found.tear, fault
-    )
-
-
-def _log_fault(error: LogCorrupt) -> Fault:
-    detail = error.detail
-    kind: Literal["log", "unknown"] = "unknown" if isinstance(error, codec.NotUnderstood) else "log"
-    reason = str(detail.get("reason", error.message))
-    return Fault(kind, str(detail["file"]), int(detail["offset"]), int(detail["seq"]), reason)
-
-
-def _blob_fault(named: dict[BlobHash, int], wrong: tuple[BlobHash, ...], what: str) -> Fault | None:
-    if not wrong:
-        return None
-    first = min(wrong, key=lambda blob: named[blob])
-    more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-    reason = f"a blob that event {named[first]} names {what}{more}"
-    return Fault("blob", first, 0, named[first], reason)
 
 
 def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:

@@ -6,7 +6,8 @@ A write that was not finished (torn) and damage are different answers. Bytes tha
 a torn write only if they are at the end of the last segment, no frame that is valid by itself and
 holds the expected or a later number follows, and the anchor does not say that what stood there
 was durable. Anything else is damage: everything before it can be read, nothing may be written.
-If all these bytes are zeros they are no torn write either, but space that was reserved.
+If all these bytes are zeros they are no torn write either, but space that was reserved. What sort
+of damage it is (`kbd.events.faults`) is decided here, too, where the bytes are at hand.
 """
 
 import os
@@ -16,9 +17,18 @@ from pathlib import Path
 import msgspec
 
 from kbd.errors import LogCorrupt
-from kbd.events.anchor import ANCHOR_NAME, read_anchor
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, chain_value, next_valid
-from kbd.events.segment import Block, Segment, damaged, opened, segment_names, walk
+from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor
+from kbd.events.faults import FaultKind, Problem, damaged, kind_of
+from kbd.events.frame import (
+    BODY_AT,
+    GENESIS,
+    HEADER_BYTES,
+    Link,
+    chain_value,
+    is_whole_but_for_length,
+    next_valid,
+)
+from kbd.events.segment import Block, Segment, name_of, opened, segment_names, walk
 from kbd.types import Seq
 
 __all__ = ["Survey", "Tear", "survey"]
@@ -73,6 +83,7 @@ def survey(
     trusted: int = 0,
     chained: bool = False,
     visit: Visit | None = None,
+    durable: Anchor | None = None,
 ) -> Survey:
     """Walk a log from its beginning, or from what is trusted, to its end or the first damage.
 
@@ -83,14 +94,16 @@ def survey(
         chained: Whether to compute the chain of hashes anew, too. The checksums are always
             checked; the chain tells of changes that were made on purpose.
         visit: Sees each block.
+        durable: A place that is known to be durable, by whoever has the log open; the anchor on
+            disk may lag behind it.
     """
     found = Survey([], Link(1, 0, 0), GENESIS, None, None, None)
     try:
-        _Walker(directory, found, chained=chained, visit=visit).run(trusted)
+        _Walker(directory, found, chained=chained, visit=visit, durable=durable).run(trusted)
     except LogCorrupt as error:
         if trusted:
             # What was passed by is needed now: it is all that can be read before the damage.
-            return survey(directory, chained=chained, visit=visit)
+            return survey(directory, chained=chained, visit=visit, durable=durable)
         found.fault = error
     return found
 
@@ -99,14 +112,21 @@ class _Walker:
     """One survey in progress."""
 
     def __init__(
-        self, directory: Path, found: Survey, *, chained: bool, visit: Visit | None
+        self,
+        directory: Path,
+        found: Survey,
+        *,
+        chained: bool,
+        visit: Visit | None,
+        durable: Anchor | None,
     ) -> None:
         self._directory = directory
         self._found = found
         self._chained = chained
         self._visit = visit
-        self._anchor = read_anchor(directory)
-        found.anchored = None if self._anchor is None else self._anchor.seq
+        kept = read_anchor(directory)
+        found.anchored = None if kept is None else kept.seq
+        self._anchor = max((each for each in (kept, durable) if each is not None), default=None)
 
     def run(self, trusted: int) -> None:
         """Walk all segments, then ask the anchor whether that is all there should be."""
@@ -127,20 +147,45 @@ class _Walker:
         try:
             segment = opened(self._directory / name)
         except LogCorrupt as error:
-            raise damaged(error.message, name, 0, found.link.seq) from error
-        if segment.header.first != found.link.seq:
-            raise damaged("a segment before this one is missing", name, 0, found.link.seq)
+            raise damaged(error.message, name, 0, found.link.seq, kind_of(error)) from error
+        if segment.header.first > found.link.seq:
+            raise self._gap(Seq(segment.header.first - 1))
+        if segment.header.first < found.link.seq:
+            reason = "the segment begins with events that the one before it holds, too"
+            raise damaged(reason, name, 0, found.link.seq, "swapped")
         if segment.header.chain != found.chain:
-            raise damaged("the segment belongs to another log", name, 0, found.link.seq)
+            reason = (
+                "it does not go on from the segment before it: one of the two is of another log"
+            )
+            raise damaged(reason, name, 0, found.link.seq, "swapped")
         found.segments.append(segment)
         found.link = segment.start
+
+    def _gap(self, until: Seq) -> LogCorrupt:
+        """Tell a segment that is gone from the end of one that is gone: the numbers are the same.
+
+        Another segment is begun when one has reached a size. What ends before the last frame of
+        any other begins has not reached it, so its end is gone.
+        """
+        found = self._found
+        absent = name_of(found.link.seq)
+        events = f"events {found.link.seq} to {until} are missing"
+        if found.segments:
+            before = found.segments[-1]
+            others = [name for name in segment_names(self._directory) if name != before.name]
+            if any(found.link.offset <= _before_last(self._directory / name) for name in others):
+                reason = f"{events}: the file ends too early"
+                return damaged(reason, before.name, found.link.offset, found.link.seq, "truncated")
+            events += f", in a segment that is gone or at the end of {before.name}"
+        return damaged(events, absent, 0, found.link.seq, "missing")
 
     def _pass_by(self, following: str) -> None:
         """Take a trusted segment's end from the header of the next."""
         try:
             header = opened(self._directory / following).header
         except LogCorrupt as error:
-            raise damaged(error.message, following, 0, self._found.link.seq) from error
+            seq = self._found.link.seq
+            raise damaged(error.message, following, 0, seq, kind_of(error)) from error
         self._found.link = Link(header.first, 0, 0)
         self._found.chain = header.chain
 
@@ -162,9 +207,9 @@ class _Walker:
         finally:
             os.close(fd)
 
-    def _advance(self, segment: Segment, fd: int, size: int) -> str:
+    def _advance(self, segment: Segment, fd: int, size: int) -> Problem:
         """Walk on from the last whole frame; return why no frame follows, empty at `size`."""
-        problem = ""
+        problem = Problem.NONE
         for block in walk(fd, segment.header.seed, self._found.link, size):
             self._take(segment, block)
             problem = block.problem
@@ -192,35 +237,59 @@ class _Walker:
             value = block.data[at + HEADER_BYTES : at + BODY_AT]
             if self._chained and chain_value(chain, block.data[at + BODY_AT : stop]) != value:
                 reason = "the chain of hashes does not fit, so the log was changed"
-                raise damaged(reason, segment.name, block.base + at, first)
+                raise damaged(reason, segment.name, block.base + at, first, "edited")
             if self._anchor and last == self._anchor.seq and value != self._anchor.chain:
                 reason = "the anchor knows another event here, so the log was changed"
-                raise damaged(reason, segment.name, block.base + at, first)
+                raise damaged(reason, segment.name, block.base + at, first, "edited")
             chain = value
 
-    def _judge(self, segment: Segment, problem: str, rest: bytes, *, last: bool) -> Tear | None:
+    def _judge(self, segment: Segment, problem: Problem, rest: bytes, *, last: bool) -> Tear | None:
         """Tell a torn write, and reserved space, from damage.
 
         Raises:
             LogCorrupt: It is damage.
         """
         link = self._found.link
-        if (
-            not last
-            or next_valid(rest, link.seq, segment.header.seed) is not None
-            or (self._anchor is not None and self._anchor.seq >= link.seq)
+        is_followed = next_valid(rest, link.seq, segment.header.seed) is not None
+        is_zeros = rest == bytes(len(rest))
+        if last and not is_followed:
+            if is_zeros:
+                return None  # The log ends here; whether it may, the anchor says.
+            if self._anchor is None or self._anchor.seq < link.seq:
+                return Tear(segment.name, link.offset, len(rest.rstrip(b"\0")))
+        kind: FaultKind = problem.kind
+        if kind == "truncated" and (
+            is_followed or is_zeros or is_whole_but_for_length(rest, segment.header.seed)
         ):
-            raise damaged(problem, segment.name, link.offset, link.seq)
-        if rest == bytes(len(rest)):
-            return None
-        return Tear(segment.name, link.offset, len(rest.rstrip(b"\0")))
+            kind = "damaged"
+        raise damaged(problem, segment.name, link.offset, link.seq, kind)
 
     def _check_anchor(self) -> None:
         """See that the log reaches as far as was acknowledged."""
         found = self._found
-        name = found.segments[-1].name if found.segments else ANCHOR_NAME
-        if self._anchor is None and found.link.seq > 1:
-            raise damaged("the anchor is missing or unreadable", ANCHOR_NAME, 0, found.link.seq)
+        place = found.link
         if self._anchor is not None and self._anchor.seq > found.seq:
             reason = f"acknowledged events up to {self._anchor.seq} are missing"
-            raise damaged(reason, name, found.link.offset, found.link.seq)
+            if found.segments:
+                raise damaged(reason, found.segments[-1].name, place.offset, place.seq, "truncated")
+            raise damaged(reason, name_of(place.seq), 0, place.seq, "missing")
+        if found.anchored is None and place.seq > 1:
+            reason = "the anchor, which says how much was durable, is missing or unreadable"
+            raise damaged(reason, ANCHOR_NAME, 0, place.seq, "anchor")
+
+
+def _before_last(path: Path) -> int:
+    """Where the last frame of a segment begins, walked by itself; 0 if it cannot be read.
+
+    A segment was begun anew only at a size that is greater than this.
+    """
+    try:
+        segment = opened(path)
+    except LogCorrupt:
+        return 0
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        blocks = walk(fd, segment.seed, segment.start, os.fstat(fd).st_size)
+        return max((block.base + block.last for block in blocks if block.frames), default=0)
+    finally:
+        os.close(fd)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kbd.errors import LogCorrupt
 from kbd.events.disk import Disk
+from kbd.events.faults import Problem, damaged, misfit
 from kbd.events.frame import (
     HEADER_BYTES,
     SEGMENT_BYTES,
@@ -21,7 +22,16 @@ from kbd.events.frame import (
     read_segment,
 )
 
-__all__ = ["Block", "Segment", "born", "damaged", "opened", "segment_names", "walk"]
+__all__ = [
+    "Block",
+    "Segment",
+    "born",
+    "broken",
+    "name_of",
+    "opened",
+    "segment_names",
+    "walk",
+]
 
 _SUFFIX = ".kbl"
 _BLOCK_BYTES = 256 * 1024
@@ -88,7 +98,7 @@ class Block(NamedTuple):
     base: int
     last: int
     link: Link
-    problem: str
+    problem: Problem
 
     @property
     def frames(self) -> list[tuple[int, int, int]]:
@@ -101,6 +111,11 @@ class Block(NamedTuple):
         following = [*(first for first, _, _ in frames[1:]), self.link.seq]
         spans = zip(frames, following, strict=False)
         return [(first, after - 1, at, stop) for (first, at, stop), after in spans]
+
+
+def name_of(first: int) -> str:
+    """The name of the segment that begins with an event."""
+    return f"{first:020}{_SUFFIX}"
 
 
 def segment_names(directory: Path) -> list[str]:
@@ -119,7 +134,7 @@ def born(directory: Path, first: int, chain: bytes, salt: int, disk: Disk) -> Se
         DiskFull: There is no space for it.
         SyncError: It is not known to be durable.
     """
-    path = directory / f"{first:020}{_SUFFIX}"
+    path = directory / name_of(first)
     data = pack_segment(first, salt, chain)
     disk.write_file(path, [data])
     return Segment(path, read_segment(data))
@@ -136,25 +151,15 @@ def opened(path: Path) -> Segment:
         header = read_segment(os.pread(fd, SEGMENT_BYTES, 0))
     finally:
         os.close(fd)
-    if path.name != f"{header.first:020}{_SUFFIX}":
-        raise LogCorrupt("the segment's header names another place in the log than the file's name")
+    if path.name != name_of(header.first):
+        reason = "the segment's header names another place in the log than the file's name"
+        raise misfit(reason, "swapped")
     return Segment(path, header)
 
 
-def damaged(reason: str, name: str, offset: int, seq: int) -> LogCorrupt:
-    """The error for damage at a place.
-
-    Args:
-        reason: What is wrong there, as half a sentence.
-        name: The file's name.
-        offset: The first byte that cannot be trusted.
-        seq: The sequence number that was expected there.
-    """
-    return LogCorrupt(
-        f"The log is damaged: {reason} ({name}, offset {offset}, event {seq}).",
-        actions=("Look at it with `kbd verify`; everything before the damage can be read.",),
-        detail={"file": name, "offset": offset, "seq": seq, "reason": reason},
-    )
+def broken(block: Block, name: str) -> LogCorrupt:
+    """The error for a log that ends at the place behind a block, for the block's problem."""
+    return damaged(block.problem, name, block.link.offset, block.link.seq, block.problem.kind)
 
 
 def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
@@ -172,7 +177,7 @@ def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
             if len(data) < length <= end - link.offset and wanted < length:
                 wanted = length
                 continue
-            problem = "the frame is cut short"
+            problem = Problem.CUT_SHORT
         base, link = link.offset, Link(after.seq, link.offset + after.offset, after.previous)
         yield Block(data, base, last, link, problem)
         if problem:

@@ -14,7 +14,7 @@ from kbd.events import EventLog
 from kbd.events.copying import Extent, copy_log, extent_of
 from kbd.events.disk import SyncError
 from kbd.events.frame import GENESIS
-from kbd.events.repair import verify
+from kbd.events.verification import verify
 from kbd.types import Seq
 
 UNSYNCED = Unsynced()

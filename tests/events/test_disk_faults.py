@@ -16,7 +16,7 @@ from events.failing_disks import BadDisk, FullDisk, PowerCutError, PowerDisk
 from events.logs import Unsynced, make_log, note, tail_of, texts
 from kbd.errors import DiskFull
 from kbd.events import Disk, EventLog, LogPoisoned
-from kbd.events.repair import verify
+from kbd.events.verification import verify
 
 TEXTS = [f"event {n}" for n in range(14)]
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from kbd.events import VERSIONS, EventLog, codec
-from kbd.events.repair import verify
+from kbd.events.verification import verify
 from kbd.types import Seq
 from logs.make_golden import ADDED, CURRENT, EVENTS, HERE, SHOWN, commits, write
 

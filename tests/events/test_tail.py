@@ -9,9 +9,10 @@ import pytest
 from events.logs import Unsynced, make_log, note, notes, tail_of, texts
 from kbd.events import EventLog, frame
 from kbd.events.frame import GENESIS, Link
-from kbd.events.repair import cut, verify
+from kbd.events.repair import cut
 from kbd.events.scan import survey
 from kbd.events.segment import Block, Segment
+from kbd.events.verification import verify
 from kbd.types import Seq
 
 SEGMENT = "00000000000000000001.kbl"

@@ -1,0 +1,208 @@
+"""Proof that a log is whole, or what is wrong with it and where.
+
+Frames, numbers, chain, anchor, the contents of each record, the blobs that they name, and, if
+somebody kept one, a head from an earlier day: only that shows a history that was written anew.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from kbd.errors import LogCorrupt
+from kbd.events import codec
+from kbd.events.anchor import Anchor
+from kbd.events.blobs import BlobStore
+from kbd.events.faults import FaultKind, damaged, kind_of
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
+from kbd.events.named import named_blobs
+from kbd.events.scan import Survey, Tear, survey
+from kbd.events.segment import Block, Segment
+from kbd.types import BlobHash, Seq
+
+__all__ = ["Fault", "Verification", "verify"]
+
+_TOLD = 100
+"""How many blobs are named one by one; a folder of blobs that is gone is one story."""
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One thing that is wrong.
+
+    Args:
+        kind: What sort of fault it is.
+        file: The file's name, within the folder of the log or of the blobs.
+        offset: Where in it, in bytes. A blob has one hash for all of it: 0.
+        seq: The event that was expected there, or that names the blob.
+        reason: What is wrong.
+    """
+
+    kind: FaultKind
+    file: str
+    offset: int
+    seq: int
+    reason: str
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """What reading a whole log again found.
+
+    Args:
+        frames: How many frames are whole.
+        seq: The last event of the whole part.
+        head: The chain value there, in hex: print, sign or keep it elsewhere, and nobody can
+            change the history unnoticed.
+        anchored: The event that the anchor names.
+        segments: How many files of the log were read.
+        blobs_checked: How many blobs were read.
+        tear: What a write that was not finished left; the next start cuts it off. Not a fault.
+        faults: What is wrong: first damage of the log, behind which nothing can be said of it;
+            then the head that does not fit, and the blobs in the order in which they are named.
+    """
+
+    frames: int
+    seq: Seq
+    head: str
+    anchored: int | None
+    segments: int
+    blobs_checked: int
+    tear: Tear | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def fault(self) -> Fault | None:
+        """The first fault, or None."""
+        return self.faults[0] if self.faults else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+
+def verify(
+    log_dir: Path,
+    blobs: BlobStore | None = None,
+    on_progress: Callable[[int], object] = lambda _: None,
+    *,
+    durable: Anchor | None = None,
+    kept: Anchor | None = None,
+) -> Verification:
+    """Check everything that a log promises: frames, numbers, chain, anchor, events, blobs.
+
+    Reads only; the log may be in use, when its last frame may look unfinished (`tear`).
+
+    Args:
+        log_dir: The log's directory.
+        blobs: Where the blobs lie that its events name; None leaves them out.
+        on_progress: Called now and then with the last event that was checked.
+        durable: Its end, as whoever has it open knows it; taken before this is called.
+        kept: A head of this log from earlier, which somebody kept elsewhere.
+
+    Raises:
+        OSError: A file of the log cannot be read.
+    """
+    reading = _Reading(kept, on_progress)
+    found = survey(log_dir, chained=True, visit=reading.visit, durable=durable)
+    faults = [] if found.fault is None else [_log_fault(found.fault)]
+    if kept is not None and (unfit := reading.unfit(found)) is not None:
+        faults.append(unfit)
+    checked = 0
+    if blobs is not None:
+        result = blobs.verify(reading.named)
+        checked = result.checked
+        wrong: dict[BlobHash, FaultKind] = dict.fromkeys(result.missing, "blob missing")
+        wrong |= dict.fromkeys(result.damaged, "blob damaged")
+        faults += _blob_faults(blobs, reading.named, wrong)
+    return Verification(
+        reading.frames,
+        found.seq,
+        found.chain.hex(),
+        found.anchored,
+        len(found.segments),
+        checked,
+        found.tear,
+        tuple(faults),
+    )
+
+
+class _Reading:
+    """One verification in progress: what is counted and compared on the way."""
+
+    def __init__(self, kept: Anchor | None, on_progress: Callable[[int], object]) -> None:
+        self.frames = 0
+        self.named: dict[BlobHash, int] = {}
+        self._kept = kept
+        self._on_progress = on_progress
+        self._other: Fault | None = None
+        self._is_met = kept is None or kept == (0, GENESIS)
+
+    def visit(self, segment: Segment, block: Block) -> None:
+        """Read the records of a block's frames."""
+        for first, last, at, stop in block.spans():
+            offset = block.base + at
+            try:
+                records = codec.decode(block.data[at + BODY_AT : stop])
+            except LogCorrupt as error:
+                error.detail |= {"file": segment.name, "offset": offset, "seq": first}
+                raise
+            if len(records) != last + 1 - first:
+                reason = "the numbers of the events have a gap behind this frame"
+                raise damaged(reason, segment.name, offset, first, "edited")
+            self.frames += 1
+            if self._kept is not None and first <= self._kept.seq <= last:
+                value = block.data[at + HEADER_BYTES : at + BODY_AT]
+                self._compare(
+                    self._kept, (last, value), Fault("head", segment.name, offset, first, "")
+                )
+            for seq, record in enumerate(records, first):
+                for blob in named_blobs(record.data):
+                    self.named.setdefault(blob, seq)
+        self._on_progress(block.link.seq - 1)
+
+    def _compare(self, kept: Anchor, end: tuple[int, bytes], place: Fault) -> None:
+        """Compare the head that was kept with the end of the frame that holds its event."""
+        self._is_met = kept == end
+        if self._is_met:
+            return
+        reason = f"the history up to event {kept.seq} is not the one whose head was kept"
+        if kept.seq != end[0]:
+            reason = f"{reason}: none of its frames ends with that event"
+        self._other = msgspec.structs.replace(place, reason=reason)
+
+    def unfit(self, found: Survey) -> Fault | None:
+        """What is wrong between the log and the head that was kept."""
+        if self._kept is None or self._is_met or self._other is not None:
+            return self._other
+        if found.fault is not None:
+            return None  # The log cannot be read that far, and it is said why.
+        if self._kept.seq == 0:
+            return Fault("head", "", 0, 0, "before the first event the chain value is all zeros")
+        name = found.segments[-1].name if found.segments else ""
+        reason = f"events up to {self._kept.seq}, whose head was kept, are missing"
+        return Fault("truncated", name, found.link.offset, found.link.seq, reason)
+
+
+def _log_fault(error: LogCorrupt) -> Fault:
+    detail = error.detail
+    kind: FaultKind = "unknown" if isinstance(error, codec.NotUnderstood) else kind_of(error)
+    reason = str(detail.get("reason", error.message))
+    return Fault(kind, str(detail["file"]), int(detail["offset"]), int(detail["seq"]), reason)
+
+
+def _blob_faults(
+    blobs: BlobStore, named: dict[BlobHash, int], wrong: dict[BlobHash, FaultKind]
+) -> list[Fault]:
+    faults = []
+    for blob in sorted(wrong, key=lambda blob: named[blob])[:_TOLD]:
+        path, seq = blobs.path(blob), named[blob]
+        reason = f"the file version that event {seq} names is not there"
+        if wrong[blob] == "blob damaged":
+            size = path.lstat().st_size
+            reason = f"its {size} bytes are not those that its name and event {seq} promise"
+        file = f"{path.parent.name}/{path.name}"
+        faults.append(Fault(wrong[blob], file, 0, seq, reason))
+    if len(wrong) > _TOLD:
+        more = f"{faults[-1].reason}; {len(wrong) - _TOLD} more are missing or damaged"
+        faults[-1] = msgspec.structs.replace(faults[-1], reason=more)
+    return faults
