@@ -1,9 +1,9 @@
 """The box in which a model's SQL runs: a table in memory, and no way out.
 
-The table is copied into memory first; then external access is switched off with nothing allowed,
-the configuration is locked, and a read-only transaction is opened. With nothing allowed there is no
-file that a statement could read, write or delete, whatever it says; allow lists and views over
-files were each found to let some COPY through.
+The table is copied into memory first; then time and chance are pinned, external access is switched
+off with nothing allowed, the configuration is locked, and a read-only transaction is opened. With
+nothing allowed there is no file that a statement could read, write or delete, whatever it says;
+allow lists and views over files were each found to let some COPY through.
 """
 
 import threading
@@ -17,6 +17,7 @@ import duckdb
 from kbd.errors import ToolTimeout, ValidationFailed
 from kbd_tables.duck import closing_connection, ident, said, sql_text
 from kbd_tables.gate import Statement, admit
+from kbd_tables.pinning import pin
 from kbd_tables.values import json_value, reported_type
 
 __all__ = ["Columns", "boxed", "query"]
@@ -34,7 +35,7 @@ _RESULT_BYTES = 4 * 1024 * 1024
 
 @contextmanager
 def boxed(
-    parquet: str, columns: Columns, row_count: int, sql: str, limits: dict[str, Any]
+    parquet: str, columns: Columns, row_count: int, sql: str, limits: dict[str, Any], now_us: int
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Statement]]:
     """Open the box with the table in it, for one admitted statement.
 
@@ -46,6 +47,7 @@ def boxed(
         row_count: Its rows.
         sql: The statement from outside.
         limits: `query_seconds`, `query_memory_mb`, `query_threads`.
+        now_us: The time of the call in microseconds since 1970 UTC.
 
     Raises:
         ValidationFailed: The statement is not admitted, or DuckDB refuses it.
@@ -56,6 +58,7 @@ def boxed(
         statement = admit(connection, sql, names)
         large = row_count * len(columns) > _MANY_VALUES
         _fill(connection, parquet, (large and statement.columns) or names)
+        pin(connection, now_us, statement.sql)
         _lock(connection, limits["query_memory_mb"])
         clock = threading.Timer(limits["query_seconds"], connection.interrupt)
         clock.daemon = True
@@ -81,6 +84,7 @@ def query(
     row_count: int,
     sql: str,
     limits: dict[str, Any],
+    now_us: int,
     window_rows: int,
     window_offset: int,
 ) -> dict[str, Any]:
@@ -92,7 +96,7 @@ def query(
     Raises:
         ValidationFailed, ToolTimeout: As for `boxed`.
     """
-    with boxed(parquet, columns, row_count, sql, limits) as (connection, statement):
+    with boxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
         began = time.perf_counter()
         nested = f"(\n{statement.sql}\n)"
         window = connection.execute(

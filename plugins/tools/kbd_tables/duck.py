@@ -10,7 +10,8 @@ from kbd.errors import FileReadFailed, KbdError, ToolTimeout
 
 __all__ = ["closing_connection", "ident", "said", "sql_text"]
 
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:/[^\s/'\"]+){2,}")
+_PATH = re.compile(r"(?<=')/[^']+(?=')|(?<=\")/[^\"]+(?=\")|(?:[A-Za-z]:)?(?:/[^\s/'\"]+){2,}")
+"""A path in quotes goes as a whole: it may hold blanks."""
 _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,

@@ -14,6 +14,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_tables.duck import said
+from kbd_tables.pinning import CLOCKS
 
 __all__ = ["Statement", "admit"]
 
@@ -21,6 +22,11 @@ _LONGEST = 100_000
 _READING_NODES = frozenset(
     ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
 )
+_MOMENTARY = frozenset(
+    ("duckdb_eviction_queues", "duckdb_logs", "duckdb_memory", "pg_timezone_names")
+)
+_HIDING = frozenset(("json_execute_serialized_sql", "query"))
+"""Statements in their arguments would not be seen here."""
 _ALLOWED = "one statement that only reads: SELECT, WITH, FROM, DESCRIBE or SUMMARIZE"
 
 
@@ -65,6 +71,7 @@ def admit(connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[s
     sql = _without_end(query)
     tree = _tree(connection, sql)
     _check_nodes(tree)
+    _check_steady(tree)
     return Statement(sql=sql, is_ordered=_is_ordered(tree), columns=_needed(tree, columns))
 
 
@@ -106,6 +113,32 @@ def _check_nodes(tree: Any) -> None:
         if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
             what = kind.removesuffix("_NODE").removesuffix("_QUERY")
             raise ValidationFailed(f"the query must be {_ALLOWED}; it holds a {what}")
+
+
+def _check_steady(tree: Any) -> None:
+    """Refuse what would answer otherwise when the statement is run again.
+
+    Raises:
+        ValidationFailed: It goes past the pinned clock, tells of the moment, hides a statement in
+            a text, or takes a sample that chance alone decides.
+    """
+    for part in _parts(tree):
+        if part.get("class") == "FUNCTION":
+            name = part.get("function_name", "").lower()
+            path = part.get("qualified_name", {}).get("path", ())
+            if name in CLOCKS and "system" in [step.lower() for step in path[:-1]]:
+                raise ValidationFailed(f"write {name} without the schema system before it")
+            if name in _MOMENTARY:
+                raise ValidationFailed(f"{name} is not allowed: it answers otherwise each time")
+            if name in _HIDING:
+                raise ValidationFailed(f"{name} is not allowed; write the statement itself")
+        if part.get("is_percentage") and not part.get("repeatable") and (
+            part.get("method") in ("System", "Bernoulli")
+        ):  # fmt: skip
+            raise ValidationFailed(
+                "a sample of a percentage must be repeatable: write USING SAMPLE 10% (bernoulli, 1)"
+                " with a number of your choice, or take a number of rows: USING SAMPLE 100 ROWS"
+            )
 
 
 def _is_ordered(tree: Any) -> bool:

@@ -44,6 +44,7 @@ async def hand_over(context: ToolContext, handover: Handover, rows: Path) -> lis
         "row_count": opened.record.row_count,
         "sql": handover.query,
         "limits": msgspec.to_builtins(handover.limits),
+        "now_us": context.now_us,
         "target": rows,
     }
 

@@ -24,7 +24,8 @@ class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Args:
         query_seconds: Seconds, the loading of the table not counted.
         query_memory_mb: Memory in MiB, the table itself not counted.
-        query_threads: Threads.
+        query_threads: Threads that load the table; the statement itself has one, so that it answers
+            the same each time.
     """
 
     query_seconds: float = 5.0

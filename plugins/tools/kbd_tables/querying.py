@@ -63,6 +63,7 @@ class TableQuery(Tool):
             "row_count": opened.record.row_count,
             "sql": arguments.query,
             "limits": msgspec.to_builtins(self._limits),
+            "now_us": context.now_us,
             "window_rows": arguments.window_rows,
             "window_offset": arguments.window_offset,
         }
@@ -99,4 +100,4 @@ def _result(
         warnings.append("the window is too large and was cut; go on at a higher window_offset")
     if warnings:
         value["warnings"] = warnings
-    return ToolResult(value)
+    return ToolResult(value, measured=("query_elapsed_ms",))

@@ -27,6 +27,7 @@ def export(
     row_count: int,
     sql: str | None,
     limits: dict[str, Any],
+    now_us: int,
     target: str,
 ) -> dict[str, Any]:
     """Write the table, or what a statement makes of it, with typed values.
@@ -43,7 +44,7 @@ def export(
             connection.execute(f"SELECT {selected} FROM read_parquet({sql_text(parquet)})")
             written, width = _write(connection, target)
         return {"row_count": written, "column_count": width, "is_ordered": True}
-    with boxed(parquet, columns, row_count, sql, limits) as (connection, statement):
+    with boxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
         connection.execute(statement.sql)
         written, width = _write(connection, target)
     return {
