@@ -19,11 +19,14 @@ from kbd.errors import (
 )
 from kbd.tools import CallLimits
 
-__all__ = ["outcome", "without_paths"]
+__all__ = ["outcome", "steady", "without_paths"]
 
 MIB = 1024 * 1024
 
 _PATH = re.compile(r"(?<![\w./:])/(?:[^\s/:'\"<>()\[\],;]+/)*([^\s/:'\"<>()\[\],;]*)")
+
+_MOMENTARY = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
+"""An address in memory, the name of a staged file, that of a temporary one (`tempfile`)."""
 
 
 def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[KbdError]) -> Any:
@@ -62,7 +65,7 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
         case Crashed():
             log = structlog.get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
-            told = f": {without_paths(answer.message)}" if answer.message else ""
+            told = f": {steady(without_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{told}"
             raise failure(msg)
 
@@ -70,6 +73,11 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
 def without_paths(text: str) -> str:
     """Return a text with each absolute path in it cut to its last part."""
     return _PATH.sub(lambda path: path[1] or "…", text)
+
+
+def steady(text: str) -> str:
+    """Return a text without what would be otherwise if the same call were made again."""
+    return _MOMENTARY.sub("…", text)
 
 
 def _exceeded(limit: str, limits: CallLimits, what: str) -> KbdError:

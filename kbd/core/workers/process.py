@@ -30,8 +30,13 @@ from kbd.tools import CallLimits
 
 __all__ = ["Finished", "WorkerGone", "WorkerProcess"]
 
-KEPT_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "PATH", "TMPDIR", "TZ")
-"""All that a worker sees of the environment: no key, no home, no proxy."""
+KEPT_VARIABLES = ("PATH", "TMPDIR")
+"""All that a worker sees of the daemon's environment: no key, no home, no proxy."""
+
+FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+"""The rest of what it sees: the same work gives the same bytes under any locale and time zone."""
+
+_ZYGOTE = "kbd.core.workers.zygote"
 
 NOISE_BYTES = 4096
 """How much of the end of what was printed is kept for the daemon's own log."""
@@ -281,7 +286,17 @@ class WorkerProcess:
 
 def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", "kbd.core.workers.zygote", package, str(control)],
+        # Text is UTF-8 even where the system lacks that locale.
+        [
+            sys.executable,
+            "-I",
+            "-X",
+            "utf8",
+            "-m",
+            "kbd.core.workers.zygote",
+            package,
+            str(control),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=noise,
         stderr=noise,
@@ -289,5 +304,6 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
         start_new_session=True,
         cwd="/",
         umask=0o077,
-        env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
+        env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        | FIXED_VARIABLES,
     )

@@ -6,8 +6,9 @@ from typed columns. DuckDB is imported in workers only, and only by this plugin.
 
 Read in this order: `record` (what is known of a table), `cache` (how it comes to be), `inference`
 and `loading` (types), `looking` and `facts` (the tools without SQL), `querying`, `gate`, `box` and
-`pinning` (SQL, its lock-down, and what makes it answer the same each time), `exporting`, `handover` and `rowstream` (rows into other files). They share
-`limits` (settings), `jobs` (calls of the worker), `duck` (DuckDB itself) and `values` (JSON).
+`pinning` (SQL, its lock-down, and what makes it answer the same each time), `exporting`, `handover`
+and `rowstream` (rows into other files). They share `limits` (settings), `jobs` (calls of the
+worker), `duck` (DuckDB itself) and `values` (JSON).
 """
 
 from collections.abc import Mapping, Sequence

@@ -18,11 +18,15 @@ PACKAGES = Path(__file__).with_name("packages")
 
 @pytest.mark.anyio
 async def test_a_call_sees_little(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key of the environment, no folder of the daemon's, no socket but its own."""
+    """No key of the environment, no folder or locale of the daemon's, no socket but its own."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    for name in ("LANG", "LC_ALL", "TZ"):
+        monkeypatch.setenv(name, "elsewhere")
     seen = await workers.call("faults", "kbd_faults.work:environment", {})
 
-    assert set(seen["environ"]) <= {"LANG", "LC_ALL", "LC_CTYPE", "PATH", "TMPDIR", "TZ"}
+    here = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    assert set(seen["environ"]) <= {"PATH", "TMPDIR", *here}
+    assert {name: seen["environ"][name] for name in here} == here
     assert (seen["cwd"], seen["core"], seen["session"], seen["umask"]) == ("/", 0, True, 0o077)
     # Three streams, the call's channel, and the folder that is being listed.
     assert len(seen["fds"]) == 5
