@@ -33,6 +33,7 @@ examples:
   kbd log taxes --tool 'xlsx_*' --since 2h --grep total
   kbd log taxes --type ToolRefused,ItemRetried,ModelFailed
   kbd log taxes --after 120 --json | python -m json.tool --json-lines
+  kbd log taxes --head >> heads.txt    what `kbd verify taxes --head` takes on a later day
   kbd log daemon                       the daemon's own log
 
 Shown is what passes every filter. A line is cut to the terminal, or to 160 columns;
@@ -52,6 +53,7 @@ name an offset, or how long ago: 45s, 30m, 2h, 3d."""
     parser.add_argument("--since", metavar="TIME", help="not before")
     parser.add_argument("--until", metavar="TIME", help="before")
     parser.add_argument("--grep", metavar="TEXT", help="with this text anywhere, in any case")
+    parser.add_argument("--head", action="store_true", help="only its head, to keep elsewhere")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, complete")
     return _log
 
@@ -66,11 +68,20 @@ def _log(arguments: argparse.Namespace) -> int:
             log = str(workbench["id"])
             if arguments.run is not None:
                 selection = selection._replace(run=_run(client, workbench, arguments.run))
+        if arguments.head:
+            return _head(client, log, as_json=arguments.json)
         show = _Show(selection, arguments.after, as_json=arguments.json)
         if arguments.follow:
             _follow(client, log, show)
         else:
             _read(client, log, show)
+    return OK
+
+
+def _head(client: Client, log: str, *, as_json: bool) -> int:
+    """Print the head, which `kbd verify --head` compares with the log on a later day."""
+    head = call(client, "LogHead", {"workbench_id": log})
+    say(json.dumps(head) if as_json else f"{head['seq']}:{head['hash']}")
     return OK
 
 

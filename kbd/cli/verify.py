@@ -1,64 +1,182 @@
-"""`kbd verify`: whether the log and every file version that it names are whole."""
+"""`kbd verify`: whether logs, an exported run or a backup are whole, or what is wrong and where."""
 
 import argparse
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from kbd.cli.exits import FAILED, OK
+from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find
 from kbd.cli.terminal import line, say
+from kbd.client.blocking import Client
+from kbd.errors import KbdError
 
-__all__ = ["command"]
+__all__ = ["ADVICE", "command"]
 
 HEAD_DIGITS = 16
 """How much of the chain's hash is shown: enough to compare by eye; --json has all of it."""
+
+_HEAD = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
+
+_BACKUP = "everything before it can be read; `kbd restore` brings back a backup"
+
+ADVICE = {
+    "damaged": f"A disk or a program changed bytes: {_BACKUP}.",
+    "edited": f"Somebody changed the log on purpose: {_BACKUP}.",
+    "truncated": f"The end is gone: {_BACKUP}.",
+    "missing": f"Put the file back in its place if you have it. Else {_BACKUP}.",
+    "swapped": f"Put every file back under its own name. Else {_BACKUP}.",
+    "anchor": "Whether the last events are missing only a head tells that was kept elsewhere, or a"
+    " backup; `kbd restore` brings it back.",
+    "blob missing": "This file version is gone; a backup or an exported run may hold it.",
+    "blob damaged": "This file version is lost; a backup or an exported run may hold it.",
+    "unknown": "Use the kbd that wrote it, or a newer one: nothing is damaged.",
+    "head": "Either the head is of another log, or this one was written anew since: compare it with"
+    " a backup or an exported run.",
+}
+"""What to do about each sort of fault of a log (`kbd.events.faults`)."""
+
+_COPY_ADVICE = "Do not rely on this copy: make it again, or use another one."
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Add the arguments of `kbd verify` and return what runs it."""
     parser.epilog = """\
 examples:
-  kbd verify          every workbench, and the daemon's own log
+  kbd verify                           every workbench, and the daemon's own log
   kbd verify taxes
-  kbd verify --json
+  kbd verify taxes --head 412:9f2c...  as `kbd log taxes --head` printed it on an earlier day
+  kbd verify run-2.zip                 an exported run; no daemon is needed
+  kbd verify ./backup-2026-11          a backup
 
-Reads everything again and compares checksums, sequence, hash chain and file versions. Exits with 1
-if something is damaged, and says which file at which byte."""
-    parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name; else all")
+Reads everything again and compares checksums, sequence, hash chain, anchor and file versions.
+Exits with 1 if something is wrong, and says what sort of harm it is, in which file, at which byte
+and event. With --head it also finds a history that somebody wrote anew.
+What holds a "/" or ends in .zip is a file or a folder if there is one; any other name is a
+workbench first, then `daemon` for the daemon's own log, then a file or a folder."""
+    parser.add_argument(
+        "target", nargs="?", metavar="WB", help="its id or name, or a path; else all"
+    )
+    parser.add_argument(
+        "--head", metavar="SEQ:HASH", help="a head of the log that was kept elsewhere"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _verify
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    with connect(arguments) as client:
-        if arguments.workbench:
-            workbench = find(client, arguments.workbench)
-            logs = [(str(workbench["id"]), str(workbench["name"]))]
-        else:
-            listed = call(client, "WorkbenchList")["workbenches"]
-            logs = [(str(each["id"]), str(each["name"])) for each in listed]
-            logs.append(("daemon", "the daemon's own"))
-        found = {
-            log: call(client, "LogVerify", {"workbench_id": log}, slow=True) for log, _ in logs
-        }
+    named, head = arguments.target, _head(arguments.head)
+    if head and not named:
+        raise Stop("--head is of one log: name the workbench, or `daemon`.", USAGE)
+    found = None if head or not named else _copy_first(named)
+    if found is None:
+        try:
+            found = _logs(arguments, named, head)
+        except Stop:
+            # No such workbench, or no daemon; a copy needs none.
+            if head or not named or not Path(named).exists():
+                raise
+            found = _copy(named)
     if arguments.json:
-        say(json.dumps(found))
+        say(json.dumps({log: verified for log, _, verified in found}))
     else:
-        for log, name in logs:
-            say(_told(log, line(name, 40), found[log]))
-    return OK if all(each["ok"] for each in found.values()) else FAILED
+        for log, name, verified in found:
+            say(_told(log, name, verified))
+    return OK if all(verified["ok"] for _, _, verified in found) else FAILED
+
+
+_Found = list[tuple[str, str, dict[str, Any]]]
+"""What was checked, with its name for people, and what was found."""
+
+
+def _head(text: str | None) -> dict[str, Any]:
+    """Return a head that was kept as parameters of `LogVerify`."""
+    if text is None:
+        return {}
+    match = _HEAD.fullmatch(text.strip().lower())
+    if match is None:
+        raise Stop(
+            "A head is a number, a colon and 64 hex digits, as `kbd log --head` says.", USAGE
+        )
+    return {"seq": int(match[1]), "hash": match[2]}
+
+
+def _logs(arguments: argparse.Namespace, named: str | None, head: dict[str, Any]) -> _Found:
+    with connect(arguments) as client:
+        return [
+            (
+                log,
+                name,
+                call(client, "LogVerify", {"workbench_id": log, **head}, slow=True),
+            )
+            for log, name in _meant(client, named)
+        ]
+
+
+def _meant(client: Client, named: str | None) -> list[tuple[str, str]]:
+    """The logs that are meant: each id with its name for people."""
+    own = ("daemon", "the daemon's own")
+    listed = call(client, "WorkbenchList")["workbenches"]
+    logs = [(str(each["id"]), str(each["name"])) for each in listed]
+    if named is None:
+        return [*logs, own]
+    if named == "daemon" and named not in {name for _, name in logs}:
+        return [own]
+    workbench = find(client, named)
+    return [(str(workbench["id"]), str(workbench["name"]))]
+
+
+def _copy_first(named: str) -> _Found | None:
+    """Check a copy if a name must mean one; None if it may mean a workbench."""
+    if ("/" in named or named.endswith(".zip")) and Path(named).exists():
+        return _copy(named)
+    return None
+
+
+def _copy(named: str) -> _Found:
+    """Check an exported run or a backup, without a daemon.
+
+    Raises:
+        Stop: It is neither, or cannot be read.
+    """
+    import msgspec  # noqa: PLC0415 - 30 ms, which checking a log does not need
+
+    from kbd.core.archive.backup import check_backup  # noqa: PLC0415 - 200 ms, likewise
+    from kbd.core.archive.case import check_case  # noqa: PLC0415 - 80 ms, likewise
+
+    path = Path(named)
+    try:
+        checked = check_backup(path) if path.is_dir() else check_case(path)
+    except KbdError as error:
+        raise Stop(f"{error.code}: {error.message}", FAILED) from error
+    verified = {"ok": not checked.faults, **msgspec.to_builtins(checked)}
+    return [(named, checked.kind, verified)]
 
 
 def _told(log: str, name: str, verified: dict[str, Any]) -> str:
-    if verified["ok"]:
-        return (
-            f"{log} ({name}) whole: {verified['seq']} events, {verified['frames']} frames, "
-            f"{verified['blobs']} blobs, head {verified['head'][:HEAD_DIGITS]}"
-        )
-    faults = [
-        f"  {each['kind']}: {each['file']}, byte {each['offset']}: {each['message']}"
-        for each in verified["faults"]
-    ]
-    return "\n".join([f"{log} ({name}) DAMAGED:", *faults])
+    """Tell what was found: one line if all is well, else a line a fault, and what to do."""
+    title = f"{log} ({line(name, 40)})"
+    kind = verified.get("kind")
+    if not verified["ok"]:
+        kinds = dict.fromkeys(each["kind"] for each in verified["faults"])
+        advice = [_COPY_ADVICE] if kind else [ADVICE[each] for each in kinds if each in ADVICE]
+        faults = [f"  {_fault(each)}" for each in verified["faults"]]
+        return "\n".join([f"{title} DAMAGED:", *faults, *(f"  - {text}" for text in advice)])
+    if kind:
+        head = f", head {verified['head'][:HEAD_DIGITS]}" if verified["head"] else ""
+        counts = [(verified["logs"], "log"), (verified["events"], "event")]
+        counts.append((verified["blobs"], "blob"))
+        told = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+        return f"{title} whole: {told}{head}"
+    return (
+        f"{title} whole: {verified['seq']} events, {verified['frames']} frames, "
+        f"{verified['blobs']} blobs, head {verified['head'][:HEAD_DIGITS]}"
+    )
+
+
+def _fault(fault: dict[str, Any]) -> str:
+    event = f", event {fault['seq']}" if fault.get("seq") else ""
+    return f"{fault['kind']}: {fault['file']}, byte {fault['offset']}{event}: {fault['message']}"

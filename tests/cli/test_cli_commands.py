@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from scripted_daemon import Notify, ScriptedDaemon
+from scripted_daemon import ScriptedDaemon
 from scripted_job import ADDED, WORKBENCH, workbench
 
 Kbd = Callable[..., int]
@@ -133,26 +132,6 @@ def test_wb_show_tells_files_and_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
     told = capsys.readouterr().out
     for part in ("offline:planner", "not a known format", "a-1  failed"):
         assert part in told
-
-
-def test_verify_says_whole_or_where(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """All logs by default; a fault is told with file and byte, and ends with 1."""
-    whole = {"ok": True, "seq": 9, "frames": 4, "segments": 1, "blobs": 2, "head": "ab" * 32}
-    fault = {"kind": "chain", "file": "log/1.seg", "offset": 640, "message": "does not match"}
-
-    def verify(params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
-        if params["workbench_id"] == "daemon":
-            return {**whole, "faults": []}
-        return {**whole, "ok": False, "faults": [fault]}
-
-    daemon.answers["LogVerify"] = verify
-
-    assert kbd("verify") == 1
-    assert capsys.readouterr().out.splitlines() == [
-        f"{WORKBENCH} (taxes) DAMAGED:",
-        "  chain: log/1.seg, byte 640: does not match",
-        "daemon (the daemon's own) whole: 9 events, 4 frames, 2 blobs, head abababababababab",
-    ]
 
 
 def test_plugins_tells_reasons(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
