@@ -53,9 +53,9 @@ def take_out(elements: Sequence[etree._Element], refuge: etree._Element | None) 
                 refuge.append(ends[comment])
             refuge.append(run)
             kept.add(run)
-    for element in own - kept:
+    for element in elements:
         parent = element.getparent()
-        if parent is not None:
+        if parent is not None and element not in kept:
             parent.remove(element)
 
 
@@ -81,7 +81,7 @@ def drop_relations(document: Document, named: set[str]) -> None:
     candidates = {each for each in named if each in relations}
     if not candidates:
         return
-    for relation_id in candidates - named_relations([document.element]):
+    for relation_id in sorted(candidates - named_relations([document.element])):
         if relations[relation_id].reltype not in _KEPT_RELATIONS:
             del relations[relation_id]
 

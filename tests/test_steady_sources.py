@@ -1,0 +1,71 @@
+"""No plugin asks the machine what it would answer otherwise another time, or elsewhere.
+
+A call that is done again must give the same bytes: the only clock of a tool is the call's
+(`ToolContext.now_us`), and none draws lots, asks for the locale, or goes by the order of a folder.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SOURCES = ("plugins", "kbd/opc", "kbd/plaintext", "kbd/formats", "kbd/editing.py")
+
+MODULES = frozenset(
+    ("getpass", "locale", "platform", "random", "secrets", "socket", "tempfile", "time", "uuid")
+)
+CALLS = frozenset(
+    (
+        "getcwd", "getenv", "getpid", "getuid", "gethostname", "glob", "iglob", "iterdir",
+        "listdir", "now", "rglob", "scandir", "today", "urandom", "utcnow",
+    )
+)  # fmt: skip
+BUILTINS = frozenset(("hash",))
+ATTRIBUTES = frozenset(
+    ("environ", "st_atime", "st_ctime", "st_ino", "st_mtime", "st_mtime_ns", "st_uid")
+)
+
+ALLOWED = {
+    ("kbd/formats/shelves.py", "getpid"): "the name of a shelf's entry until it is whole",
+    ("plugins/providers/kbd_openai/faults.py", "now"): "Retry-After may name an hour, not seconds",
+    ("plugins/tools/kbd_tables/box.py", "time"): "how long it took, declared as measured",
+}
+
+
+def _asked(tree: ast.AST) -> Iterator[str]:
+    """Yield what of the moment or the machine a source asks for."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names if each.name.split(".")[0] in MODULES)
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] in MODULES:
+                yield module
+            case ast.Attribute(attr=name) if name in ATTRIBUTES:
+                yield name
+            case ast.Call(func=ast.Attribute(attr=name)) if name in CALLS:
+                yield name
+            case ast.Call(func=ast.Name(id=name)) if name in BUILTINS:
+                yield name
+
+
+def test_plugins_ask_nothing_of_the_moment() -> None:
+    """Neither clock nor chance nor locale nor the order of a folder, but for what has a reason."""
+    found = {
+        (str(path.relative_to(REPOSITORY)), asked)
+        for place in SOURCES
+        for path in [REPOSITORY / place, *(REPOSITORY / place).rglob("*.py")]
+        if path.suffix == ".py"
+        for asked in _asked(ast.parse(path.read_bytes()))
+    }
+    assert found == set(ALLOWED)
+
+
+def test_the_check_sees_what_it_looks_for() -> None:
+    """Each way to ask is found in a source that has it."""
+    source = (
+        "import time, uuid, os.path\nfrom random import Random\nos.environ\ndatetime.now(UTC)\n"
+        "folder.iterdir()\nhash(x)\nmine.hash(x)\npath.stat().st_size\npath.stat().st_mtime"
+    )
+    assert sorted(_asked(ast.parse(source))) == [
+        "environ", "hash", "iterdir", "now", "random", "st_mtime", "time", "uuid",
+    ]  # fmt: skip
