@@ -165,7 +165,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         attempt: The item's attempt, or 0.
         text: What was said or written, in full.
         model: The turn, of a "model" step.
-        call: The call, of a "tool" or "refused" step.
+        call: The call, of a "tool" or "refused" step, or a client's own of an "other" one.
         items: The plan as it stood after the step, where the step changed it.
         files: What the step changed in the draft.
     """
@@ -265,9 +265,10 @@ class StateFound(Answer):
 class StateAt(_ReplayRequest):
     """Tell how a workbench stood after an event; write it to a new folder if one is named.
 
-    The folder must not exist, or be empty: nothing is overwritten. It gets `published/` and
-    `draft/` with the files to the byte, `state.json`, and `plan.md`, `research.md`,
-    `conversation.jsonl` where there are such.
+    The folder must not exist, or be empty: nothing is overwritten, and it appears whole or not at
+    all. It gets, to the byte, `files/` as runs saw them, which are those of `published/` with those
+    of `draft/` over them; both of these; `state.json`, whose SHA-256 is `state_hash`; and
+    `plan.md`, `research.md`, `conversation.jsonl` where there are such.
     """
 
     answer: ClassVar[type[Any]] = StateFound

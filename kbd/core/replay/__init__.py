@@ -3,7 +3,8 @@
 Reads only, and only what is recorded: nothing here is a second authority.
 
 Read in this order: `story` (a run's steps) with `span` (which events it tells), `telling` (how they
-are folded), `parts` and `wording`; then `moments` (the state at an event).
+are folded), `alone` (the steps of one event), `parts` and `wording`; then `moments` (the state at
+an event).
 """
 
 __all__: list[str] = []

@@ -14,7 +14,7 @@ from kbd.events.reading import read_log
 from kbd.requests.replays import FileAt, RunAt
 from kbd.types import FileName, Seq
 
-__all__ = ["files_at", "run_at", "state_at", "state_hash"]
+__all__ = ["encoded_state", "files_at", "run_at", "state_at", "state_hash"]
 
 
 def state_at(log_dir: Path, seq: Seq) -> WorkbenchState:
@@ -44,15 +44,20 @@ def state_at(log_dir: Path, seq: Seq) -> WorkbenchState:
     return state
 
 
-def state_hash(state: WorkbenchState) -> str:
-    """Return the SHA-256 of a state: equal if and only if the state is.
+def encoded_state(state: WorkbenchState) -> bytes:
+    """Return a state as JSON that is equal for equal states, to the byte.
 
-    The encoding is msgspec's JSON with sets and dicts in the order of their keys, for in which
-    order they grew is no part of what is true.
+    Sets and dicts are in the order of their keys, for in which order they grew is no part of what
+    is true.
     """
-    # JSON has no keys but text, and puts in order only those.
+    # JSON has no keys but text, and msgspec puts in order only those.
     plain = msgspec.to_builtins(state, str_keys=True, order="deterministic")
-    return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
+    return msgspec.json.encode(plain, order="deterministic")
+
+
+def state_hash(state: WorkbenchState) -> str:
+    """Return the SHA-256 of a state's encoding: equal if and only if the state is."""
+    return hashlib.sha256(encoded_state(state)).hexdigest()
 
 
 def files_at(state: WorkbenchState) -> tuple[FileAt, ...]:

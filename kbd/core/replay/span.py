@@ -7,44 +7,72 @@ from kbd.events.runs import RunStarted
 from kbd.events.workbenches import UserMessageAdded
 from kbd.types import Seq
 
-__all__ = ["Numbered", "span_of"]
+__all__ = ["Numbered", "Span", "span_of"]
 
 Numbered = tuple[Seq, Recorded]
 """An event with its number."""
 
 
-def span_of(run: int, events: Iterable[Numbered]) -> list[Numbered]:
-    """Return the events from the message that a run answers up to the next run's message.
+class Span:
+    """Takes the events of a whole log, in order, and keeps those of one run's story.
 
-    What clients do meanwhile is among them, and what becomes of the run's draft after its end.
-    Empty if there is no such run. Events behind it are not asked for.
+    Those are all from the message that the run answers up to the next run's message: what clients
+    do meanwhile is among them, and what becomes of the run's draft after its end.
+
+    Args:
+        run: The run's number.
+
+    Attributes:
+        events: What it keeps; none if there is no such run.
+        is_over: Whether the next run has begun: nothing is kept any more.
+    """
+
+    def __init__(self, run: int) -> None:
+        self._run = run
+        self._is_started = self.is_over = False
+        self._kept: list[Numbered] = []
+
+    @property
+    def events(self) -> list[Numbered]:
+        """What it keeps."""
+        return self._kept if self._is_started else []
+
+    def note(self, seq: Seq, record: Recorded) -> None:
+        """Take the next event."""
+        if self.is_over:
+            return
+        is_start = isinstance(record.data, RunStarted)
+        if is_start and self._is_started and record.run != self._run:
+            del self._kept[self._asked_at(record.data.message_id) :]
+            self.is_over = True
+            return
+        if not self._is_started and record.run not in (0, self._run):
+            self._kept.clear()  # An earlier run is still at work: the message comes later.
+            return
+        if is_start and not self._is_started:
+            self._is_started = True
+            del self._kept[: self._asked_at(record.data.message_id)]
+        self._kept.append((seq, record))
+
+    def _asked_at(self, message_id: str) -> int:
+        """Return the place of a message, or the end if it is not there."""
+        for place in range(len(self._kept) - 1, -1, -1):
+            data = self._kept[place][1].data
+            if isinstance(data, UserMessageAdded) and data.message_id == message_id:
+                return place
+        return len(self._kept)
+
+
+def span_of(run: int, events: Iterable[Numbered]) -> list[Numbered]:
+    """Return the events of a run's story; those behind it are not asked for.
 
     Args:
         run: Its number.
         events: The whole log's, in order.
     """
-    span: list[Numbered] = []
-    is_started = False
+    span = Span(run)
     for seq, record in events:
-        if isinstance(record.data, RunStarted) and record.run != run:
-            if is_started:
-                return span[: _asked_at(span, record.data.message_id)]
-            span = []
-            continue
-        if not is_started and record.run and record.run != run:
-            span = []  # An earlier run is still at work: the message comes later.
-            continue
-        if isinstance(record.data, RunStarted) and not is_started:
-            is_started = True
-            span = span[_asked_at(span, record.data.message_id) :]
-        span.append((seq, record))
-    return span if is_started else []
-
-
-def _asked_at(span: list[Numbered], message_id: str) -> int:
-    """Return the place of a message, or the end if it is not there."""
-    for place in range(len(span) - 1, -1, -1):
-        data = span[place][1].data
-        if isinstance(data, UserMessageAdded) and data.message_id == message_id:
-            return place
-    return len(span)
+        span.note(seq, record)
+        if span.is_over:
+            break
+    return span.events

@@ -33,14 +33,11 @@ def steps_of(workbench_id: WorkbenchId, run: int, events: Iterable[Numbered]) ->
         events: The whole log's, in order.
     """
     del workbench_id
-    return [told.step for told in told_of(run, events)]
+    return [told.step for told in told_of(run, span_of(run, events))]
 
 
-def told_of(run: int, events: Iterable[Numbered]) -> list[Told]:
+def told_of(run: int, span: Iterable[Numbered]) -> list[Told]:
     """Return the same with the events of each: every event of the run's span is told once."""
-    span = span_of(run, events)
-    if not span:
-        return []
     teller = Teller(run)
     for seq, record in span:
         teller.tell(seq, record)

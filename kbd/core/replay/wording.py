@@ -83,16 +83,16 @@ def model_title(model: ModelStep) -> str:
         last = f": {model.failures[-1]}" if model.failures else ""
         return line(f"Turn {model.turn} not answered{last}")
     names = ", ".join(call.tool for call in model.calls)
-    said = f"asks for {names}" if names else model.text or "says nothing"
-    return line(f"Turn {model.turn}{failed}: {said}")
+    said = f" asks for {names}" if names else f": {model.text}" if model.text else " says nothing"
+    return line(f"Turn {model.turn}{failed}{said}")
 
 
-def call_title(call: CallStep) -> str:
+def call_title(call: CallStep, prefix: str = "") -> str:
     """Name a call by its tool, its arguments and its end."""
-    given = _arguments(call.arguments)
-    end = " — not ended" if call.is_open else "" if call.ok else f" — {call.error_code}"
-    room = TITLE_CHARACTERS - len(end)
-    return line(f"{call.tool} {given}", room) + end
+    code = line(call.error_code or "failed", VALUE_CHARACTERS)
+    end = " — not ended" if call.is_open else "" if call.ok else f" — {code}"
+    told = f"{prefix}{call.tool} {_arguments(call.arguments)}"
+    return line(told, TITLE_CHARACTERS - len(end)) + end
 
 
 def _arguments(text: str) -> str:
@@ -110,9 +110,27 @@ def _value(value: Any) -> str:
     return line(text, VALUE_CHARACTERS)
 
 
-def title_of(data: Any) -> str:
-    """Name an event that is a step of its own."""
-    return line(_title(data))
+def title_of(data: Any, item: str = "", rolled_back: int = 0) -> str:
+    """Name an event that is a step of its own.
+
+    Args:
+        data: The event.
+        item: The label of the item that it tells of.
+        rolled_back: How many files it brought back to what they were.
+    """
+    undone = f" ({counted(rolled_back, 'file')} rolled back)" if rolled_back else ""
+    match data:
+        case ItemStarted(item=number, attempt=attempt):
+            again = f" again, attempt {attempt}" if attempt > 1 else ""
+            return line(f"Item {number} began{again}: {item}")
+        case ItemCompleted(item=number):
+            return line(f"Item {number} is done: {item}")
+        case ItemRetried(item=number, code=code, reason=reason):
+            return line(f"Item {number} failed, to be tried again{undone} — {code}: {reason}")
+        case ItemFailed(item=number, code=code, reason=reason):
+            return line(f"Item {number} failed{undone} — {code}: {reason}")
+        case _:
+            return line(_title(data))
 
 
 def _title(data: Any) -> str:
@@ -131,10 +149,12 @@ def _title(data: Any) -> str:
             return f"Summary: {text}"
         case ToolRefused(tool=tool, code=code):
             return f"{tool} refused — {code}"
-        case FileChanged(name=name):
-            return f"{change_of(data).capitalize()}: {name}"
+        case ItemsAdded(items=items):
+            return f"{counted(len(items), 'item')} added: {'; '.join(map(item_label, items))}"
+        case ItemsRefused(items=items, reason=reason):
+            return f"{counted(len(items), 'item')} refused: {reason}"
         case _:
-            return _run_title(data) or _item_title(data) or _draft_title(data) or _other(data)
+            return _run_title(data) or _draft_title(data) or _other(data)
 
 
 def change_of(change: FileChanged) -> Change:
@@ -166,26 +186,10 @@ def _run_title(data: Any) -> str:
             return ""
 
 
-def _item_title(data: Any) -> str:
-    match data:
-        case ItemStarted(item=item, attempt=attempt):
-            return f"Item {item} began{f', attempt {attempt}' if attempt > 1 else ''}"
-        case ItemCompleted(item=item):
-            return f"Item {item} is done"
-        case ItemRetried(item=item, code=code, reason=reason):
-            return f"Item {item} failed, to be tried again — {code}: {reason}"
-        case ItemFailed(item=item, code=code, reason=reason):
-            return f"Item {item} failed — {code}: {reason}"
-        case ItemsAdded(items=items):
-            return f"{counted(len(items), 'item')} added: {'; '.join(map(item_label, items))}"
-        case ItemsRefused(items=items, reason=reason):
-            return f"{counted(len(items), 'item')} refused: {reason}"
-        case _:
-            return ""
-
-
 def _draft_title(data: Any) -> str:
     match data:
+        case FileChanged(name=name):
+            return f"{change_of(data).capitalize()}: {name}"
         case DraftDiscarded():
             return "Draft discarded"
         case DeletionConfirmed(names=names):
