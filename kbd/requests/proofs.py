@@ -119,6 +119,7 @@ class RunReplayed(Answer):
         calls: How many calls were repeated, refusals included.
         equal: How many came out as recorded, to the byte.
         files: How many file versions were made again and compared.
+        refusals: How many of the calls had been refused.
         divergences: The others, in order: the first is where the run would have gone another way.
         skipped: What was not repeated.
         plugins: What worked then, beside what works now.
@@ -129,6 +130,7 @@ class RunReplayed(Answer):
     calls: int
     equal: int
     files: int
+    refusals: int
     divergences: tuple[Divergence, ...]
     skipped: tuple[SkippedCall, ...]
     plugins: tuple[PluginCompared, ...]

@@ -44,7 +44,7 @@ from kbd.requests.proofs import (
     RunReplayed,
     SkippedCall,
 )
-from kbd.types import RunId
+from kbd.types import RunId, Seq
 
 __all__ = ["prove"]
 
@@ -63,6 +63,7 @@ async def prove(
     catalog: Catalog,
     workers: Workers,
     limits: RunLimits,
+    until: Seq | None = None,
 ) -> RunReplayed:
     """Do every recorded call of a run again and compare; only `scratch` is written to.
 
@@ -73,6 +74,7 @@ async def prove(
         catalog: The tools and formats that do the calls.
         workers: Their processes, running.
         limits: What a run may use.
+        until: The last event of the log that counts; all that are there if None.
 
     Raises:
         NotFound: There is no such run.
@@ -82,7 +84,7 @@ async def prove(
     """
     proof = _Proof(folders, scratch, catalog, workers, limits)
     began_s = SystemClock().monotonic_s()
-    async with proof.told(run) as calls:
+    async with proof.told(run, until) as calls:
         async for call in calls:
             await proof.take(call)
     took_ms = int((SystemClock().monotonic_s() - began_s) * 1000)
@@ -113,14 +115,14 @@ class _Proof:
         self._results = KeptResults(scratch / "results", self._blobs)
         self._formats = FormatCalls(catalog, workers, scratch / "cache")
         self._plugins = _plugins_of(catalog)
-        self._calls = self._equal = self._files = 0
+        self._calls = self._equal = self._files = self._refusals = 0
         self._divergences: list[Divergence] = []
         self._skipped: list[SkippedCall] = []
         self._used: dict[PluginUsed, None] = {}
         self._told_bytes = 0
 
     @asynccontextmanager
-    async def told(self, run: int) -> AsyncIterator[AsyncIterator[Told]]:
+    async def told(self, run: int, until: Seq | None) -> AsyncIterator[AsyncIterator[Told]]:
         """Read the log in a thread, while the calls that it tells are taken.
 
         Raises:
@@ -130,7 +132,7 @@ class _Proof:
         failure: KbdError | None = None
         try:
             async with anyio.create_task_group() as tasks:
-                reader = _Reader(self._folders.log, run, send)
+                reader = _Reader(self._folders.log, run, until, send)
                 tasks.start_soon(partial(reader.run, look=self._look, results=self._results))
                 async with receive:
                     try:
@@ -168,6 +170,7 @@ class _Proof:
             replayed = await repeated(self._means(call), call, arguments, recorded)
         self._calls += 1
         self._files += len(recorded.changes)
+        self._refusals += recorded.refused
         await self._compare(call, recorded, replayed)
         for change in replayed.changes:
             if change.after is not None:
@@ -180,6 +183,7 @@ class _Proof:
             calls=self._calls,
             equal=self._equal,
             files=self._files,
+            refusals=self._refusals,
             divergences=tuple(self._divergences),
             skipped=tuple(self._skipped),
             plugins=tuple([await self._compared(used) for used in self._used]),
@@ -269,8 +273,10 @@ class _Reader:
         failure: Why it could not be read, or does not have the run.
     """
 
-    def __init__(self, log: Path, run: int, send: MemoryObjectSendStream[Told]) -> None:
-        self._log, self._number, self._send = log, run, send
+    def __init__(
+        self, log: Path, run: int, until: Seq | None, send: MemoryObjectSendStream[Told]
+    ) -> None:
+        self._log, self._number, self._until, self._send = log, run, until, send
         self.failure: KbdError | None = None
 
     async def run(self, *, look: Look, results: KeptResults) -> None:
@@ -290,7 +296,7 @@ class _Reader:
             self.failure = NotFound(f"there is no run {self._number} in this workbench")
 
     def _read(self, retelling: Retelling) -> Survey:
-        found = read_log(self._log, retelling.apply)
+        found = read_log(self._log, retelling.apply, self._until)
         retelling.finish()
         return found
 

@@ -1,0 +1,54 @@
+"""The method that proves a run: its calls are done again, in a process of their own."""
+
+from pathlib import Path
+
+import msgspec
+
+from kbd.core.methods.shop import Shop
+from kbd.core.proof.process import Proofs
+from kbd.core.server import Handler, Session
+from kbd.errors import NotFound, ValidationFailed
+from kbd.requests import proofs as wire
+from kbd.requests.base import Request
+
+__all__ = ["ProofMethods"]
+
+
+class ProofMethods:
+    """Has runs proved."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+        parts = shop.parts
+        given = {plugin.name: dict(plugin.settings) for plugin in parts.plugins.loaded()}
+        self._proofs = Proofs(msgspec.structs.replace(parts.settings, plugins=given))
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {wire.ReplayRun: self.replay}
+
+    async def replay(self, request: wire.ReplayRun, session: Session) -> wire.RunReplayed:
+        """Do every call of a run again and compare what comes out.
+
+        Raises:
+            NotFound: There is no such run.
+            ValidationFailed: `with_plugin` is no full path, or no plugin's package.
+            ToolWorkerUnavailable: The process died.
+            KbdError: The log is damaged before the run's end, or there is no room.
+        """
+        del session
+        with_plugin = None
+        if not isinstance(request.with_plugin, msgspec.UnsetType):
+            with_plugin = request.with_plugin
+            if not Path(with_plugin).is_absolute():
+                msg = "with_plugin must be an absolute path: the daemon has no current folder"
+                raise ValidationFailed(msg)
+        workbench_id, _, number = request.run_id.partition("-")
+        bench = await self._shop.bench(workbench_id)
+        if int(number) > len(bench.state.runs):
+            msg = f"there is no run {request.run_id}"
+            raise NotFound(msg)
+        with self._shop.benches.held(bench.id):
+            return await self._proofs.prove(
+                bench.folders, int(number), bench.keeper.journal.seq, with_plugin
+            )

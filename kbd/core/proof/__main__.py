@@ -1,0 +1,119 @@
+"""The process of a proof: one order on standard input, one answer on standard output.
+
+What plugins print goes to standard error. The process ends, and leaves nothing behind, when it is
+told to (SIGTERM) and when the daemon is gone, which the end of its standard input says.
+"""
+
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core import diagnostics
+from kbd.core.catalog import Catalog
+from kbd.core.paths import WorkbenchFolders
+from kbd.core.plugins.host import GROUP, Plugins
+from kbd.core.plugins.installed import installed
+from kbd.core.proof.proving import prove
+from kbd.core.proof.replacement import check_loaded, packages_of, replaced, take
+from kbd.core.proof.wire import Answer, Order, Proved, Refused
+from kbd.core.workers.pool import Workers
+from kbd.errors import KbdError
+from kbd.requests.proofs import RunReplayed
+
+__all__ = ["main"]
+
+STOPPED = 3
+"""The exit code of a proof that was told to stop."""
+
+
+def main() -> int:
+    """Take the order, prove, answer; return the exit code."""
+    answers = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    diagnostics.configure(sys.stderr, json=True)
+    order = msgspec.json.decode(_line(sys.stdin.fileno()), type=Order)
+    try:
+        answer = anyio.run(_answered, order)
+    finally:
+        shutil.rmtree(order.scratch, ignore_errors=True)
+    if answer is None:
+        return STOPPED
+    with os.fdopen(answers, "wb") as stream:
+        stream.write(msgspec.json.encode(answer))
+    return 0
+
+
+def _line(descriptor: int) -> bytes:
+    """Read one line and nothing behind it: the end of what follows is waited for elsewhere."""
+    with os.fdopen(os.dup(descriptor), "rb") as stream:
+        return stream.readline()
+
+
+async def _answered(order: Order) -> Answer | None:
+    """Return the answer, or None if nobody waits for it any more."""
+    answer: Answer | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_when_told, tasks.cancel_scope)
+        tasks.start_soon(_stop_when_alone, tasks.cancel_scope)
+        try:
+            answer = Proved(await _found(order))
+        except KbdError as error:
+            answer = Refused(
+                error.code, error.message, error.retryable, error.actions, error.detail
+            )
+        tasks.cancel_scope.cancel()
+    return answer
+
+
+async def _found(order: Order) -> RunReplayed:
+    scratch = Path(order.scratch)
+    plugins, paths = await run_sync(_plugins, order, scratch)
+    folders = WorkbenchFolders(id=order.workbench_id, root=Path(order.root))
+    async with Workers(plugins, order.settings, extra_paths=paths) as workers:
+        return await prove(
+            folders,
+            order.run,
+            scratch,
+            catalog=await run_sync(Catalog, plugins),
+            workers=workers,
+            limits=order.settings.run,
+            until=order.until,
+        )
+
+
+def _plugins(order: Order, scratch: Path) -> tuple[Plugins, list[Path]]:
+    """Load the plugins, with another version of one if that is wanted.
+
+    Raises:
+        ValidationFailed: That is none, or cannot be used.
+    """
+    points = installed(GROUP, sys.path)
+    if order.with_plugin is None:
+        return Plugins.discover(order.settings, found=points), []
+    taken = take(Path(order.with_plugin), scratch / "plugin", packages_of(points))
+    sys.path.insert(0, str(taken.folder))
+    points = replaced(points, taken)
+    plugins = Plugins.discover(order.settings, found=points)
+    check_loaded(plugins, points, taken)
+    return plugins, [taken.folder]
+
+
+async def _stop_when_told(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
+        async for _ in received:
+            scope.cancel()
+
+
+async def _stop_when_alone(scope: anyio.CancelScope) -> None:
+    await anyio.wait_readable(sys.stdin.fileno())
+    scope.cancel()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""Another version of a plugin: found where a person says, and set where an import finds it first.
+
+Only the one package is taken, as a copy in a folder of its own: nothing that lies beside it shadows
+anything, and nothing is written to where it came from.
+"""
+
+import os
+import shutil
+from collections.abc import Collection, Sequence
+from pathlib import Path, PurePosixPath
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+
+from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
+from kbd.errors import ValidationFailed
+
+__all__ = ["Replacement", "check_loaded", "packages_of", "replaced", "take"]
+
+MOST_BYTES = 256 * 1024 * 1024
+"""A package that is larger than this is none of a plugin."""
+
+
+class Replacement(msgspec.Struct, frozen=True):
+    """A package that was taken.
+
+    Args:
+        package: Its name.
+        folder: The folder that holds nothing but it, to be looked in first.
+        version: The version that its distribution tells; None if it came without one.
+    """
+
+    package: str
+    folder: Path
+    version: str | None = None
+
+
+def packages_of(points: Collection[Installed]) -> frozenset[str]:
+    """Return the top packages of plugins."""
+    return frozenset(_package(point) for point in points)
+
+
+def take(path: Path, into: Path, packages: Collection[str]) -> Replacement:
+    """Copy the one plugin's package that is at a path into a new folder.
+
+    Args:
+        path: The package's folder, one that holds it (a source tree, too), or a wheel.
+        into: The folder to make.
+        packages: The packages of the installed plugins: one of these it must be.
+
+    Raises:
+        ValidationFailed: There is none, or several; or what is there cannot be read.
+    """
+    try:
+        into.mkdir(mode=0o700)
+        if path.is_file():
+            return _unpacked(path, into, packages)
+        found = _found(path, packages)
+        _check_size(found)
+        shutil.copytree(
+            found, into / found.name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    except (OSError, shutil.Error) as error:
+        reason = os.strerror(error.errno) if error.errno else "a file in it cannot be copied"
+        msg = f"{path.name} cannot be taken as a plugin: {reason}"
+        raise ValidationFailed(msg) from None
+    return Replacement(found.name, into)
+
+
+def replaced(points: Sequence[Installed], taken: Replacement) -> list[Installed]:
+    """Return the entry points with the version of what was taken, where it is known."""
+    return [
+        msgspec.structs.replace(point, version=taken.version)
+        if taken.version is not None and _package(point) == taken.package
+        else point
+        for point in points
+    ]
+
+
+def check_loaded(plugins: Plugins, points: Sequence[Installed], taken: Replacement) -> None:
+    """Make sure that it is what was taken that works.
+
+    Raises:
+        ValidationFailed: It could not be imported, or declares nothing that can be used.
+    """
+    names = {point.name for point in points if _package(point) == taken.package}
+    for status in plugins.statuses:
+        if status.name in names and (status.status != "loaded" or status.reason):
+            msg = f"this version of {taken.package} cannot be used: {status.reason}"
+            raise ValidationFailed(msg)
+
+
+def _package(point: Installed) -> str:
+    return point.value.partition(":")[0].partition(".")[0].strip()
+
+
+def _found(path: Path, packages: Collection[str]) -> Path:
+    """Return the folder of the one package at a path."""
+    if (path / "__init__.py").is_file():
+        if path.name in packages:
+            return path
+        msg = f"{path.name} is not the package of an installed plugin: {_those(packages)}"
+        raise ValidationFailed(msg)
+    below = [path / name for name in sorted(packages)]
+    below += [path / "src" / name for name in sorted(packages)]
+    found = [folder for folder in below if (folder / "__init__.py").is_file()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(folder.name for folder in found)
+        msg = f"{path.name} holds several plugins, name one of them: {names}"
+    elif not path.is_dir():
+        msg = f"there is no folder {path.name} there"
+    else:
+        msg = f"{path.name} holds no package of an installed plugin: {_those(packages)}"
+    raise ValidationFailed(msg)
+
+
+def _those(packages: Collection[str]) -> str:
+    return f"a folder with __init__.py is expected, named as one of {', '.join(sorted(packages))}"
+
+
+def _check_size(folder: Path) -> None:
+    total = 0
+    for place, _, names in os.walk(folder):
+        total += sum(os.lstat(Path(place, name)).st_size for name in names)
+        if total > MOST_BYTES:
+            msg = (
+                f"{folder.name} is larger than {MOST_BYTES >> 20} MiB: that is no plugin's package"
+            )
+            raise ValidationFailed(msg)
+
+
+def _unpacked(wheel: Path, into: Path, packages: Collection[str]) -> Replacement:
+    """Take the one package out of a wheel, which is a zip (PEP 427)."""
+    try:
+        with ZipFile(wheel) as archive:
+            infos = [info for info in archive.infolist() if not info.is_dir()]
+            held = {PurePosixPath(info.filename).parts[0] for info in infos if info.filename}
+            found = sorted(held & set(packages))
+            if len(found) != 1:
+                held_by = f"several: {', '.join(found)}" if found else "none"
+                msg = f"{wheel.name} must hold one package of an installed plugin, not {held_by}"
+                raise ValidationFailed(msg)
+            wanted = [info for info in infos if PurePosixPath(info.filename).parts[0] == found[0]]
+            if sum(info.file_size for info in wanted) > MOST_BYTES:
+                msg = f"{wheel.name} unpacks to more than {MOST_BYTES >> 20} MiB"
+                raise ValidationFailed(msg)
+            for info in wanted:
+                target = into.joinpath(*_inside(wheel, info.filename))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(info))
+            version = _version(archive, [info.filename for info in infos])
+    except (BadZipFile, NotImplementedError, RuntimeError, ValueError) as error:
+        msg = f"{wheel.name} is neither a folder nor a wheel"
+        raise ValidationFailed(msg) from error
+    return Replacement(found[0], into, version)
+
+
+def _inside(wheel: Path, name: str) -> tuple[str, ...]:
+    parts = PurePosixPath(name).parts
+    if any(part in ("..", "/") or "\\" in part or "\0" in part for part in parts):
+        msg = f"{wheel.name} holds a name that leads out of it"
+        raise ValidationFailed(msg)
+    return parts
+
+
+def _version(archive: ZipFile, names: Sequence[str]) -> str | None:
+    """Return the version that a wheel's description tells, if it has one."""
+    for name in names:
+        if name.endswith(".dist-info/METADATA") and name.count("/") == 1:
+            for line in archive.read(name)[:65536].decode("utf-8", "replace").splitlines():
+                key, _, value = line.partition(":")
+                if key.strip().lower() == "version":
+                    return value.strip()[:80]
+    return None

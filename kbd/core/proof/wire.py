@@ -1,0 +1,56 @@
+"""What the daemon and the process of a proof say to each other: one order, one answer, in JSON.
+
+The order is one line on the process's standard input, which then stays open: its end means that
+the daemon is gone. The answer is all that it writes to its standard output.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kbd.core.settings import Settings
+from kbd.requests.proofs import RunReplayed
+from kbd.types import Seq, WorkbenchId
+
+__all__ = ["Answer", "Order", "Proved", "Refused"]
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What to prove.
+
+    Args:
+        workbench_id: The workbench.
+        root: Its folder.
+        run: The run's number.
+        until: The last event of the log that counts.
+        scratch: The empty folder to write to.
+        settings: The daemon's, with what its plugins were given; no key is among them.
+        with_plugin: Another version of a plugin to use.
+    """
+
+    workbench_id: WorkbenchId
+    root: str
+    run: int
+    until: Seq
+    scratch: str
+    settings: Settings
+    with_plugin: str | None = None
+
+
+class Proved(msgspec.Struct, frozen=True, tag=True):
+    """What was found."""
+
+    found: RunReplayed
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """Why there is no proof: the fields of a `KbdError`."""
+
+    code: str
+    message: str
+    retryable: bool
+    actions: tuple[str, ...]
+    detail: dict[str, Any]
+
+
+Answer = Proved | Refused
