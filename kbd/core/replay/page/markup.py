@@ -1,0 +1,72 @@
+"""HTML that cannot be broken out of: text becomes markup here and nowhere else.
+
+`Html` is a type of its own, so that a type checker finds every text that was not escaped. What the
+eye would not see (control characters, marks that turn the direction of writing, characters without
+width) is shown by its name: what a model was sent is evidence, and may have been made to hide.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NewType
+
+__all__ = ["Attributes", "Html", "data_block", "element", "joined", "text", "visible"]
+
+Html = NewType("Html", str)
+"""Markup that is safe to embed."""
+
+Attributes = Mapping[str, str | int | bool | None]
+"""False and None leave an attribute out, True is one without a value."""
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+_VOID = frozenset({"br", "hr", "input", "meta", "rect", "circle", "line", "use", "path"})
+
+
+def text(words: str) -> Html:
+    """Return a text as markup that shows it, every hidden character by its name."""
+    return Html(
+        _HIDDEN.sub(lambda found: f"<i>{_named(found[0])}</i>", html.escape(words, quote=False))
+    )
+
+
+def visible(words: str) -> str:
+    """Return a text with every hidden character replaced by its name."""
+    return _HIDDEN.sub(lambda found: f"⟨{_named(found[0])}⟩", words)
+
+
+def element(name: str, attributes: Attributes, *children: Html) -> Html:
+    """Return an element with its attributes, which are escaped, and its children."""
+    told = "".join(
+        f" {key}" if value is True else f' {key}="{html.escape(visible(str(value)))}"'
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in _VOID:
+        return Html(
+            f"<{name}{told}>" if name in {"br", "hr", "input", "meta"} else f"<{name}{told}/>"
+        )
+    return Html(f"<{name}{told}>{''.join(children)}</{name}>")
+
+
+def joined(parts: Iterable[Html]) -> Html:
+    """Return pieces of markup as one."""
+    return Html("".join(parts))
+
+
+def data_block(name: str, value: Any) -> Html:
+    """Return a value as JSON in a block that no browser runs and nothing inside can end."""
+    written = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    for character in "<>&":
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return Html(f'<script type="application/json" id="{name}">{written}</script>')
+
+
+def _named(character: str) -> str:
+    """Return what stands for a hidden character: a control picture, or its code point."""
+    code = ord(character)
+    return chr(0x2400 + code) if code < 0x20 else f"U+{code:04X}"

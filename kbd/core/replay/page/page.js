@@ -1,0 +1,366 @@
+// The page is whole without this: all steps, one below the other. This shows one step at a time,
+// searches, filters, and goes along. What it reads from the page it sets as text, never as markup.
+"use strict";
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+const rows = $$(".list li[data-step]");
+const articles = $$("article");
+const bars = $$("#graph a");
+const versions = $$("aside tr[data-step]");
+const planChanges = JSON.parse($("#data").textContent);
+const MOST_MARKS = 1000; // in one step: a search for "e" need not be drawn whole
+
+let at = 0; // the place of the open step; -1 if there is none
+let fits = rows.map(() => true);
+let found = []; // of each step, how often the search is in it; empty while nothing is searched
+let marks = [];
+let mark = -1;
+
+// ---- The open step
+
+function open(place, { scroll = true, address = true } = {}) {
+  if (!articles.length) return;
+  place = Math.min(Math.max(place, 0), articles.length - 1);
+  articles[at].classList.remove("open");
+  $("a", rows[at]).removeAttribute("aria-current");
+  unmark();
+  at = place;
+  const article = articles[at];
+  article.classList.add("open");
+  const anchor = $("a", rows[at]);
+  anchor.setAttribute("aria-current", "step");
+  reveal(rows[at]);
+  const x = `${article.dataset.at}%`;
+  $("#now").setAttribute("x1", x);
+  $("#now").setAttribute("x2", x);
+  showPlan(at + 1);
+  showVersions(at + 1);
+  $("#told").textContent = `Step ${at + 1} of ${articles.length}: ${titleOf(at)}`;
+  tell();
+  $("#back").disabled = step(-1) === at;
+  $("#on").disabled = step(1) === at;
+  if (address) history.replaceState(null, "", `#step-${at + 1}`);
+  if (scroll) toReader();
+  if (found.length) markAll();
+}
+
+const titleOf = (place) => $(".title", rows[place]).textContent;
+
+// Scroll the list only, never the page.
+function reveal(row) {
+  const list = $(".list");
+  const box = row.getBoundingClientRect();
+  const frame = list.getBoundingClientRect();
+  if (box.top < frame.top + 30) list.scrollTop += box.top - frame.top - frame.height / 3;
+  else if (box.bottom > frame.bottom - 30) list.scrollTop += box.bottom - frame.bottom + frame.height / 3;
+}
+
+// Show the beginning of the step, if one has scrolled past it or it lies below the fold.
+function toReader() {
+  const top = $("#reader").getBoundingClientRect().top;
+  const bar = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--top")) || 0;
+  if (top < bar || top > innerHeight * 0.7) scrollBy(0, top - bar);
+}
+
+// The nearest step before or behind that fits, or the open one.
+function step(by, from = at) {
+  for (let place = from + by; place >= 0 && place < rows.length; place += by) {
+    if (fits[place]) return place;
+  }
+  return from;
+}
+
+function fromAddress(options) {
+  const named = /^#step-(\d+)$/.exec(location.hash);
+  if (named) open(Number(named[1]) - 1, { address: false, ...options });
+  return Boolean(named);
+}
+
+// ---- The plan and the files as they stood
+
+function showPlan(index) {
+  const items = new Map();
+  let total = 0;
+  for (const [changedAt, count, changed] of planChanges) {
+    if (changedAt > index) break;
+    total = count;
+    for (const item of changed) items.set(item[0], item);
+  }
+  const lines = [...items.values()].filter((item) => item[0] <= total).map(([, text, state, reason]) => {
+    const line = document.createElement("li");
+    line.dataset.state = state;
+    const word = line.appendChild(document.createElement("span"));
+    word.className = "unseen";
+    word.textContent = state;
+    line.appendChild(document.createElement("span")).textContent = shown(text);
+    if (reason) {
+      const why = line.appendChild(document.createElement("span"));
+      why.className = "reason";
+      why.textContent = shown(reason);
+    }
+    return line;
+  });
+  $("#plan").replaceChildren(...lines);
+  $("#planned").textContent = `after step ${index}`;
+  $("#unplanned").hidden = lines.length > 0;
+}
+
+// Hidden characters by their names, as everywhere on the page.
+const shown = (text) => text.replace(
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu,
+  (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+);
+
+function showVersions(index) {
+  const last = new Map(); // of each table, the version that stood
+  for (const row of versions) {
+    const isLater = Number(row.dataset.step) > index;
+    row.classList.toggle("later", isLater);
+    row.classList.remove("here");
+    if (!isLater) last.set(row.parentNode, row);
+  }
+  for (const row of last.values()) row.classList.add("here");
+}
+
+// ---- Filters
+
+const form = $(".tools");
+const choices = $$("select", form);
+const switches = $$('input[type="checkbox"]', form);
+
+function filter() {
+  const wanted = choices.filter((choice) => choice.value);
+  const only = switches.filter((box) => box.checked);
+  for (const choice of choices) choice.classList.toggle("set", Boolean(choice.value));
+  fits = rows.map((row, place) =>
+    wanted.every((choice) => row.dataset[choice.name] === choice.value)
+    && only.every((box) => box.name in row.dataset)
+    && (!found.length || found[place] > 0));
+  rows.forEach((row, place) => {
+    row.hidden = !fits[place];
+    articles[place].classList.toggle("off", !fits[place]);
+  });
+  for (const bar of bars) bar.classList.toggle("off", !fits[bar.dataset.step - 1]);
+  for (const group of $$(".list .group")) {
+    let next = group.nextElementSibling;
+    while (next && next.hidden) next = next.nextElementSibling;
+    group.hidden = !next || next.classList.contains("group");
+  }
+  const count = fits.filter(Boolean).length;
+  const isNarrowed = Boolean(wanted.length || only.length);
+  $("#fitting").textContent = count < rows.length ? `${count} of ${rows.length} steps` : "";
+  $("#clear").hidden = !isNarrowed;
+  $("#none").hidden = count > 0 || !rows.length;
+  if (count && !fits[at]) {
+    const behind = step(1);
+    open(behind === at ? step(-1) : behind, { scroll: false });
+  } else if (rows.length) {
+    $("#back").disabled = step(-1) === at;
+    $("#on").disabled = step(1) === at;
+  }
+}
+
+function clearFilters() {
+  for (const choice of choices) choice.value = "";
+  for (const box of switches) box.checked = false;
+  filter();
+}
+
+// ---- Search: in each run of text, so that what is counted is what can be marked
+
+let texts = null; // of each step, its text nodes; gathered when first needed
+let pattern = null;
+
+function textNodes(article) {
+  const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT, (node) =>
+    node.parentElement.closest("h3 .title, pre, .hashes, .warnings, .items, .names, .badge, code, strong, ul.bad")
+      ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT);
+  const nodes = [];
+  while (walk.nextNode()) nodes.push(walk.currentNode);
+  return nodes;
+}
+
+function search() {
+  const words = $("#search").value;
+  unmark();
+  found = [];
+  pattern = words.trim() ? new RegExp(words.trim().replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "giu") : null;
+  if (pattern) {
+    texts ??= articles.map((article) => textNodes(article).map((node) => node.data));
+    found = texts.map((pieces) => pieces.reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0));
+  }
+  filter();
+  if (found.length && fits[at]) markAll();
+  tellMatches();
+}
+
+function markAll() {
+  unmark();
+  for (const node of textNodes(articles[at])) {
+    for (const match of [...node.data.matchAll(pattern)].reverse()) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      const made = document.createElement("mark");
+      range.surroundContents(made);
+    }
+    if (node.parentElement.getElementsByTagName("mark").length && $$("mark", articles[at]).length > MOST_MARKS) break;
+  }
+  marks = $$("mark", articles[at]);
+  tellMatches();
+}
+
+function unmark() {
+  for (const made of marks) {
+    const parent = made.parentNode;
+    made.replaceWith(made.firstChild);
+    parent.normalize();
+  }
+  marks = [];
+  mark = -1;
+}
+
+function tellMatches() {
+  const total = found.reduce((sum, count) => sum + count, 0);
+  const before = found.slice(0, at).reduce((sum, count) => sum + count, 0);
+  let told = "";
+  if (pattern) {
+    const steps = found.filter(Boolean).length;
+    told = !total ? "not found"
+      : mark >= 0 ? `${before + mark + 1} of ${total}`
+        : `${total} in ${steps} ${steps === 1 ? "step" : "steps"}`;
+  }
+  $("#matches").textContent = told;
+  $("#next").disabled = $("#before").disabled = !total;
+}
+
+function toMatch(by) {
+  if (!found.some((count, place) => count && fits[place])) return;
+  if (mark >= 0) marks[mark].classList.remove("here");
+  let next = mark < 0 && by < 0 ? marks.length - 1 : mark + by;
+  while (next < 0 || next >= marks.length) {
+    let place = step(by);
+    if (place === at) place = by > 0 ? fits.indexOf(true) : fits.lastIndexOf(true);
+    open(place);
+    next = by > 0 ? 0 : marks.length - 1;
+  }
+  mark = next;
+  const here = marks[mark];
+  here.classList.add("here");
+  for (let box = here.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  here.scrollIntoView({ block: "center" });
+  tellMatches();
+}
+
+// ---- The timeline
+
+const readout = $("#readout");
+
+function tell(bar) {
+  readout.textContent = bar
+    ? `${bar.getAttribute("aria-label")} — ${titleOf(bar.dataset.step - 1)}`
+    : rows.length ? `Step ${at + 1} of ${rows.length} — ${titleOf(at)}` : "";
+}
+
+function alongTimeline(bar, key) {
+  const row = bars.filter((other) => other.parentNode === bar.parentNode);
+  const next = row[row.indexOf(bar) + (key === "ArrowRight" ? 1 : -1)];
+  if (next) focusBar(next);
+}
+
+function acrossTimeline(bar, key) {
+  const strips = $$("#graph > svg");
+  const strip = strips[strips.indexOf(bar.parentNode) + (key === "ArrowDown" ? 1 : -1)];
+  if (!strip) return;
+  const middle = bar.getBoundingClientRect().x;
+  const near = (other) => Math.abs(other.getBoundingClientRect().x - middle);
+  focusBar($$("a", strip).reduce((best, other) => (near(other) < near(best) ? other : best)));
+}
+
+function focusBar(bar) {
+  for (const other of bars) other.setAttribute("tabindex", "-1");
+  bar.setAttribute("tabindex", "0");
+  bar.focus();
+}
+
+// ---- Keys
+
+const KEYS = {
+  j: () => open(step(1)),
+  k: () => open(step(-1)),
+  g: () => open(fits.indexOf(true)),
+  G: () => open(fits.lastIndexOf(true)),
+  n: () => toMatch(1),
+  N: () => toMatch(-1),
+  f: () => flip("failed"),
+  c: () => flip("changed"),
+  x: showAll,
+  "/": () => { $("#search").focus(); $("#search").select(); },
+  "?": () => $("#help").showModal(),
+  Escape: () => { $("#search").value = ""; search(); clearFilters(); },
+};
+
+function flip(name) {
+  const box = switches.find((other) => other.name === name);
+  if (!box.disabled) box.click();
+}
+
+function showAll() {
+  const boxes = $$("details", articles[at]);
+  const isShut = boxes.some((box) => !box.open);
+  for (const box of boxes) box.open = isShut;
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || $("#help").open) return;
+  const target = event.target;
+  if (target.id === "search") {
+    if (event.key === "Enter") toMatch(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") target.blur();
+    else return;
+  } else if (target.closest("input, select, textarea")) {
+    return;
+  } else if (target.closest("#graph a") && event.key.startsWith("Arrow")) {
+    const isAlong = event.key === "ArrowLeft" || event.key === "ArrowRight";
+    (isAlong ? alongTimeline : acrossTimeline)(target.closest("a"), event.key);
+  } else if (target.closest(".list") && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+    open(step(event.key === "ArrowDown" ? 1 : -1), { scroll: false });
+    $("a", rows[at]).focus({ preventScroll: true });
+  } else if (Object.hasOwn(KEYS, event.key) && rows.length) {
+    KEYS[event.key]();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+// ---- Beginning
+
+let later = 0;
+$("#search").addEventListener("input", () => { clearTimeout(later); later = setTimeout(search, 120); });
+$("#next").addEventListener("click", () => toMatch(1));
+$("#before").addEventListener("click", () => toMatch(-1));
+$("#back").addEventListener("click", () => open(step(-1)));
+$("#on").addEventListener("click", () => open(step(1)));
+$("#clear").addEventListener("click", clearFilters);
+form.addEventListener("change", (event) => { if (event.target.id !== "search") filter(); });
+form.addEventListener("submit", (event) => event.preventDefault());
+document.addEventListener("keydown", pressed);
+addEventListener("hashchange", () => fromAddress());
+$("#graph").addEventListener("mouseover", (event) => tell(event.target.closest("a")));
+$("#graph").addEventListener("mouseleave", () => tell());
+$("#graph").addEventListener("focusin", (event) => tell(event.target.closest("a")));
+$("#graph").addEventListener("focusout", () => tell());
+bars[0]?.setAttribute("tabindex", "0");
+
+// The columns stand below the search, however high that is.
+const bar = $(".tools");
+const below = () => document.documentElement.style.setProperty(
+  "--top", getComputedStyle(bar).position === "sticky" ? `${bar.offsetHeight}px` : "0px");
+new ResizeObserver(below).observe(bar);
+below();
+
+tellMatches();
+if (!fromAddress({ scroll: true })) open(0, { scroll: false, address: false });

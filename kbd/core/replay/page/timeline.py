@@ -1,0 +1,182 @@
+"""The timeline of a run: phases, items, turns, calls, files and tokens, to scale."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from kbd.core.replay.page.figures import count, duration
+from kbd.core.replay.page.markup import Attributes, Html, element, joined, text
+from kbd.core.replay.page.scale import Scale, scale_of
+from kbd.core.replay.page.whole import failed, span
+from kbd.requests.replays import Step
+
+__all__ = ["place", "timeline"]
+
+_NAMED_PERCENT = 2.4
+"""A bar narrower than this has no room for its name."""
+
+
+class _Bar(msgspec.Struct, frozen=True):
+    """A stretch of the run: the step it begins with, and what it is called."""
+
+    step: int
+    start_ms: float
+    end_ms: float
+    name: str
+    told: str
+    is_bad: bool = False
+
+
+def place(scale: Scale, ms: float) -> str:
+    """Return the place of a time in percent of the width."""
+    return f"{scale.at(ms) * 100:.3f}"
+
+
+def timeline(steps: Sequence[Step]) -> Html:
+    """Return the timeline as inline SVG, each bar a link to its step."""
+    scale = scale_of(span(step) for step in steps)
+    rows = [
+        ("phases", 20, _bars(scale, _stretches(steps, _phase), 20, "phase")),
+        ("items", 18, _bars(scale, _stretches(steps, _item), 18, "item")),
+        ("model", 12, _bars(scale, _each(steps, "model"), 12, "model")),
+        ("tools", 12, _bars(scale, _each(steps, "tool", "refused"), 12, "tool")),
+        ("files", 12, _dots(scale, steps)),
+        ("tokens", 34, _tokens(scale, steps, 34)),
+    ]
+    names, drawn, y = [], [_axis(scale)], 20
+    for name, height, content in rows:
+        if content:
+            names.append(element("span", {"class": f"r-{name}"}, text(name)))
+            drawn.append(element("svg", {"y": y, "height": height, "width": "100%"}, content))
+            y += height + 6
+    drawn.append(
+        element("line", {"id": "now", "x1": "0", "x2": "0", "y1": 14, "y2": y, "class": "now"})
+    )
+    graph: Attributes = {
+        "id": "graph", "height": y, "width": "100%", "role": "group", "aria-label": "Timeline",
+    }  # fmt: skip
+    return joined(
+        (
+            element("div", {"class": "rows", "aria-hidden": "true"}, *names),
+            element("div", {"class": "scroll"}, element("svg", graph, *drawn)),
+        )
+    )
+
+
+def _phase(step: Step) -> tuple[str, str]:
+    name = str(step.phase.value) if step.phase else ""
+    return name, name
+
+
+def _item(step: Step) -> tuple[str, str]:
+    if not step.item:
+        return "", ""
+    again = f", attempt {step.attempt}" if step.attempt > 1 else ""
+    return str(step.item), f"item {step.item}{again}"
+
+
+def _stretches(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> list[_Bar]:
+    """Return the stretches of steps that belong together, in order."""
+    bars: list[_Bar] = []
+    before = ""
+    for step in steps:
+        name, told = of(step)
+        start, end = span(step)
+        if told and told == before:
+            last = bars[-1]
+            bars[-1] = msgspec.structs.replace(
+                last, end_ms=max(last.end_ms, end), is_bad=last.is_bad or _ended_badly(step)
+            )
+        elif told:
+            bars.append(_Bar(step.index, start, end, name, told, _ended_badly(step)))
+        before = told
+    return bars
+
+
+def _ended_badly(step: Step) -> bool:
+    return step.kind in {"item", "run"} and failed(step)
+
+
+def _each(steps: Sequence[Step], *kinds: str) -> list[_Bar]:
+    found = (step for step in steps if step.kind in kinds)
+    return [_Bar(step.index, *span(step), "", step.title, failed(step)) for step in found]
+
+
+def _bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> Html:
+    drawn = []
+    for bar in bars:
+        x = scale.at(bar.start_ms) * 100
+        width = scale.at(bar.end_ms) * 100 - x
+        box: Attributes = {"x": f"{x:.3f}%", "width": f"{width:.3f}%", "height": height}
+        shapes = [element("rect", {**box, "class": kind, "rx": 1})]
+        if bar.name and width > _NAMED_PERCENT:
+            name = element("text", {"x": 5, "y": height - 6}, text(bar.name))
+            shapes.append(element("svg", box, name))
+        told = f"{bar.told}, {duration(bar.end_ms - bar.start_ms)}"
+        drawn.append(_link(bar.step, told, *shapes, is_bad=bar.is_bad))
+    return joined(drawn)
+
+
+def _dots(scale: Scale, steps: Sequence[Step]) -> Html:
+    drawn = []
+    for step in steps:
+        if step.files:
+            paths = ", ".join(file.path for file in step.files)
+            x = f"{place(scale, span(step)[1])}%"
+            dot = element("circle", {"cx": x, "cy": 6, "r": 3, "class": "file"})
+            drawn.append(_link(step.index, f"changed {paths}", dot))
+    return joined(drawn)
+
+
+def _tokens(scale: Scale, steps: Sequence[Step], height: int) -> Html:
+    """Return a bar for each turn's tokens: what went in, and darker what came out."""
+    used = [(step, step.model.usage) for step in steps if step.model]
+    most = max((usage.input_tokens + usage.output_tokens for _, usage in used), default=0)
+    drawn = []
+    for step, usage in used if most else ():
+        start, end = span(step)
+        x = scale.at(start) * 100
+        box: Attributes = {"x": f"{x:.3f}%", "width": f"{scale.at(end) * 100 - x:.3f}%"}
+        shapes = []
+        both = usage.input_tokens + usage.output_tokens
+        for kind, tokens in (("tokens-in", both), ("tokens-out", usage.output_tokens)):
+            tall = tokens / most * height
+            at: Attributes = {"y": f"{height - tall:.2f}", "height": f"{tall:.2f}", "class": kind}
+            shapes.append(element("rect", {**box, **at}))
+        told = f"{count(usage.input_tokens)} tokens in, {count(usage.output_tokens)} out"
+        drawn.append(_link(step.index, told, *shapes))
+    return joined(drawn)
+
+
+def _link(step: int, told: str, *shapes: Html, is_bad: bool = False) -> Html:
+    attributes: Attributes = {
+        "href": f"#step-{step}",
+        "data-step": step,
+        "tabindex": "-1",
+        "aria-label": f"Step {step}: {told}",
+        "class": "bad" if is_bad else None,
+    }
+    return element("a", attributes, *shapes)
+
+
+def _axis(scale: Scale) -> Html:
+    drawn = []
+    for since_ms in scale.ticks():
+        at = f"{place(scale, scale.start_ms + since_ms)}%"
+        drawn.append(element("line", {"x1": at, "x2": at, "y1": 14, "y2": "100%", "class": "tick"}))
+        drawn.append(
+            element("text", {"x": at, "y": 10}, text(duration(since_ms) if since_ms else "0"))
+        )
+    for gap in scale.idle:
+        x = scale.at(gap.start_ms) * 100
+        told = f"{duration(gap.end_ms - gap.start_ms)} in which nothing happened"
+        box: Attributes = {
+            "x": f"{x:.3f}%",
+            "y": 14,
+            "width": f"{scale.at(gap.end_ms) * 100 - x:.3f}%",
+            "height": "100%",
+            "class": "idle",
+        }
+        cut = element("g", {}, element("title", {}, text(told)), element("rect", box))
+        drawn.append(cut)
+    return element("g", {"class": "axis"}, *drawn)
