@@ -18,7 +18,7 @@ from zlib import crc32
 from kbd.events.disk import Disk
 from kbd.events.frame import GENESIS
 
-__all__ = ["ANCHOR_NAME", "Anchor", "AnchorFile", "read_anchor", "write_anchor"]
+__all__ = ["ANCHOR_NAME", "Anchor", "AnchorFile", "anchor_bytes", "read_anchor", "write_anchor"]
 
 ANCHOR_NAME = "anchor"
 _SLOT_BYTES = 4096
@@ -67,6 +67,11 @@ def read_anchor(directory: Path) -> Anchor | None:
     except FileNotFoundError:
         return None
     return newest and newest[0]
+
+
+def anchor_bytes(anchor: Anchor) -> bytes:
+    """The contents of a new anchor file: both slots say the same."""
+    return _pack(anchor) * 2
 
 
 def write_anchor(directory: Path, anchor: Anchor, disk: Disk) -> None:

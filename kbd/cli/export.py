@@ -1,0 +1,46 @@
+"""`kbd export`: a run with all that it rests on in one file, which can verify itself."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from kbd.cli.exits import OK
+from kbd.cli.link import call, connect
+from kbd.cli.names import find_run
+from kbd.cli.terminal import say, size
+
+__all__ = ["command"]
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd export` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd export taxes                     the newest run of a workbench
+  kbd export taxes-2 --out evidence.zip
+  python3 evidence.zip                 checks itself, with nothing but Python
+
+The file holds the log up to the end of the run, every file version that it names, a report to open
+in a browser, and a verifier. It is written anew: nothing is overwritten, and the log stays as it
+is. Keep the head that is printed elsewhere: it tells a rewritten copy from this one."""
+    parser.add_argument("run", metavar="RUN", help="a run's id, or a workbench: its newest run")
+    parser.add_argument("--out", metavar="FILE", help="where to (case-<run id>.zip)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return _export
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        run_id = find_run(client, arguments.run)["run_id"]
+        target = Path(arguments.out or f"case-{run_id}.zip").absolute()
+        params = {"run_id": run_id, "target": str(target)}
+        made = call(client, "RunExport", params, slow=True)
+    if arguments.json:
+        say(json.dumps(made))
+        return OK
+    events = f"{made['seq']} events, {made['blobs']} file versions"
+    say(f"{target}: run {run_id}, {events}, {size(made['size_bytes'])}")
+    say(f"head {made['seq']}:{made['head']}")
+    say(f"Keep the head elsewhere. To verify: python3 {target.name}, or kbd verify {target.name}")
+    return OK

@@ -1,0 +1,49 @@
+"""The check of a case file, for `kbd verify`: the same modules that lie in the file itself."""
+
+from pathlib import Path
+
+from kbd.core.archive.checked import Checked
+from kbd.core.archive.verify.case import Fault, check
+from kbd.errors import FileReadFailed, NotFound
+from kbd.requests.daemon import LogFault
+
+__all__ = ["check_case"]
+
+
+def check_case(path: Path) -> Checked:
+    """Read a whole case file and compare every byte with what it must be. Blocking.
+
+    Raises:
+        NotFound: There is no such file.
+        FileReadFailed: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            found = check(file)
+    except FileNotFoundError:
+        msg = f"there is no file {path}"
+        raise NotFound(msg) from None
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}"
+        raise FileReadFailed(msg) from None
+    history = found.history
+    return Checked(
+        kind="case",
+        logs=1,
+        events=history.seq if history else 0,
+        blobs=found.blobs,
+        head=history.head if history else "",
+        faults=tuple(_told(fault) for fault in found.faults),
+    )
+
+
+def _told(fault: Fault) -> LogFault:
+    last = fault.offset + fault.size - 1
+    span = f" (bytes {fault.offset} to {last} of the case file)" if fault.size > 1 else ""
+    return LogFault(
+        kind=fault.kind,
+        file=fault.name,
+        offset=fault.offset,
+        message=fault.reason + span,
+        seq=fault.seq,
+    )

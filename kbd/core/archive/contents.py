@@ -1,0 +1,208 @@
+"""What goes into a case file: the log up to the run's end, what it names, and words for people."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from kbd import __version__
+from kbd.core.archive.verifier import verifier_files
+from kbd.core.archive.verify.layout import Case, Member
+from kbd.core.archive.writing import Source, sorted_members, weighed
+from kbd.core.paths import WorkbenchFolders
+from kbd.core.queries.runs import run_info
+from kbd.core.replay.page import blobs_of, page_of
+from kbd.core.replay.span import Numbered
+from kbd.core.replay.story import steps_of
+from kbd.core.state import WorkbenchState, fold_workbench
+from kbd.errors import LogCorrupt, NotFound
+from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
+from kbd.events.blobs import BlobStore
+from kbd.events.codec import decode
+from kbd.events.copying import Extent, extent_of
+from kbd.events.frame import BODY_AT
+from kbd.events.named import named_blobs
+from kbd.events.scan import survey
+from kbd.events.segment import Block, Segment
+from kbd.types import BlobHash, Seq
+
+__all__ = ["Contents", "Wanted", "contents_of"]
+
+_TEXT_BYTES = 8 * 1024 * 1024
+"""Longer blobs are not offered to the report; it cuts texts far shorter itself."""
+
+README = """\
+Case file of run {run}
+
+This file holds what kbd {version} recorded of a run in the workbench {workbench}, up to event
+{seq} ({time}), and all that it rests on:
+
+  report.html    the run as one page; open it in a browser, it needs no network
+  log/           the log from its first event on, byte for byte
+  blobs/         every file version, result and message that the log names, each under its sha256
+  manifest.json  every member with its size, its sha256, and the sha256 of each 64 KiB of it
+  __main__.py, verify/   what checks all this, in plain Python
+
+To check it, with nothing but Python 3.8 or newer:
+
+  python3 FILE                        every byte, the log, the file versions; 0 if it is whole
+  python3 FILE --head SEQ:HASH        also compare a head of the log that was kept elsewhere
+  python3 FILE --extract FOLDER       also unpack it; any program that knows zip does that, too
+  python3 FILE OTHER                  check another case file with the verifier of this one
+  kbd verify FILE                     the same check by an installed kbd
+
+A byte that was changed is found and its place is told. Python itself refuses a file whose first
+bytes or whose directory at the end are damaged: then check it with another case file's verifier.
+
+What this proves: nothing in here was changed since it was written, and each event follows from the
+one before. It does not stop somebody who can write all of it anew; for that, compare the head below
+with one that was kept where nobody could change it (`kbd log WB --head` prints it at any time):
+
+  {seq}:{head}
+
+The log was only read to write this file, and nothing was recorded in it. Events of the workbench
+after the run's last one are not in here; those of earlier runs are, for the chain begins there.
+"""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which run is to be written.
+
+    Args:
+        folders: Its workbench.
+        number: Its number there.
+        until: The last durable event.
+        is_active: Whether it is under way: all that is durable belongs to it.
+        cost: What its model calls cost in US dollars; 0 if that is not known.
+    """
+
+    folders: WorkbenchFolders
+    number: int
+    until: Seq
+    is_active: bool
+    cost: float
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """All that a case file is made of.
+
+    Args:
+        case: What its manifest says.
+        sources: Where the members' bytes come from.
+        blobs: How many of them are blobs.
+    """
+
+    case: Case
+    sources: tuple[Source, ...]
+    blobs: int
+
+
+def contents_of(wanted: Wanted) -> Contents:
+    """Gather what goes into the case file of a run. Blocking; reads everything once.
+
+    Raises:
+        LogCorrupt: The log is damaged, be it behind the run, or a blob is missing or damaged:
+            evidence must not look whole if it is not.
+        NotFound: There is no such run.
+        OSError: Something cannot be read.
+    """
+    log_dir, blobs_dir = wanted.folders.log, wanted.folders.blobs
+    extent, events = _history(log_dir, wanted)
+    state = WorkbenchState()
+    blobs: dict[BlobHash, Seq] = {}
+    for seq, record in events:
+        fold_workbench(state, seq, record)
+        for blob in named_blobs(record.data):
+            blobs.setdefault(blob, seq)
+    named = [_blob(BlobStore(blobs_dir), blob, seq) for blob, seq in sorted(blobs.items())]
+    time = datetime.fromtimestamp(events[-1][1].ts_us // 1_000_000, UTC)
+    case = Case(
+        kbd=__version__,
+        run=state.run_id(wanted.number),
+        workbench=(state.workbench_id, state.name),
+        seq=extent.seq,
+        head=extent.head.hex(),
+        time=f"{time:%Y-%m-%dT%H:%M:%SZ}",
+        members=(),
+    )
+    made = {
+        **verifier_files(),
+        f"log/{ANCHOR_NAME}": anchor_bytes(Anchor(extent.seq, extent.head)),
+        "report.html": _report(wanted, state, events).encode("utf-8", "replace"),
+        "README.txt": _readme(case).encode("utf-8", "replace"),
+    }
+    sources = [Source(name, len(data), data) for name, data in made.items()]
+    sources += [Source(f"log/{name}", size, path=log_dir / name) for name, size in extent.files]
+    members = [weighed(source) for source in sources] + [member for _, member in named]
+    return Contents(
+        case._replace(members=sorted_members(members)),
+        (*sources, *(source for source, _ in named)),
+        len(named),
+    )
+
+
+def _history(log_dir: Path, wanted: Wanted) -> tuple[Extent, list[Numbered]]:
+    """Read the log up to the end of the run, with every check that it allows."""
+    events: list[Numbered] = []
+
+    def visit(segment: Segment, block: Block) -> None:
+        del segment
+        for first, _, at, stop in block.spans():
+            if first <= wanted.until:
+                records = decode(block.data[at + BODY_AT : stop])
+                events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
+
+    fault = survey(log_dir, chained=True, visit=visit).fault
+    last = max((seq for seq, record in events if record.run == wanted.number), default=Seq(0))
+    if wanted.is_active:
+        last = wanted.until
+    if fault is not None:
+        raise fault
+    if not last:
+        msg = f"there is no run {wanted.folders.id}-{wanted.number}"
+        raise NotFound(msg)
+    extent = extent_of(log_dir, last)
+    return extent, events[: extent.seq]
+
+
+def _blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[Source, Member]:
+    """Read a blob and see that it is what its name says.
+
+    Raises:
+        LogCorrupt: It is not there, or something else.
+    """
+    path = store.path(blob)
+    try:
+        source = Source(f"blobs/{blob}", path.stat().st_size, path=path)
+        member = weighed(source)
+    except FileNotFoundError:
+        msg = f"the blob {blob}, which event {seq} names, is missing; see `kbd verify`"
+        raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq}) from None
+    if member.sha256 != blob:
+        msg = f"the blob {blob}, which event {seq} names, is damaged; see `kbd verify`"
+        raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq})
+    return source, member
+
+
+def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> str:
+    run = state.run(wanted.number)
+    steps = steps_of(state.workbench_id, wanted.number, events)
+    store = BlobStore(wanted.folders.blobs)
+    texts: Mapping[BlobHash, str] = {
+        blob: store.read(blob, limit=_TEXT_BYTES).decode("utf-8", "replace")
+        for blob in blobs_of(steps)
+    }
+    asked = (said.text for said in state.said if said.message_id == run.message_id)
+    return page_of(run_info(state, run, wanted.cost), next(asked, ""), steps, texts)
+
+
+def _readme(case: Case) -> str:
+    return README.format(
+        run=case.run,
+        version=case.kbd,
+        workbench=case.workbench[0],
+        seq=case.seq,
+        time=case.time,
+        head=case.head,
+    )
