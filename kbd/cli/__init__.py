@@ -9,8 +9,8 @@ What they share: `exits` (the codes), `place` (where the daemon is), `link` (spe
 and `send` share, shown by `progress`), `adding`, `publishing` and `extracting` (steps of a job),
 `changes` and `describe` (a change set and an event for people, the latter in `phrases`); `reading`
 (a log page by page), `placing` (where an event belongs) and `selecting` (which events are asked
-for); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of `kbd watch`) and `watched` (watches for
-people).
+for); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of `kbd watch`) and
+`watched` (watches for people).
 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
 `verify`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
