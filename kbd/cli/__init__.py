@@ -13,7 +13,7 @@ for); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of 
 `watched` (watches for people).
 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
-`verify`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
+`verify`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
 """
 
 from kbd.cli.command import main

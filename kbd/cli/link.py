@@ -43,15 +43,27 @@ def connect(arguments: argparse.Namespace) -> Client:
 
 
 def call(
-    client: Client, method: str, params: "dict[str, Any] | None" = None, *, slow: bool = False
+    client: Client,
+    method: str,
+    params: "dict[str, Any] | None" = None,
+    *,
+    slow: bool = False,
+    endless: bool = False,
 ) -> "Any":
     """Call a method and return its result.
+
+    Args:
+        client: The connection.
+        method: Which.
+        params: Its parameters.
+        slow: Whether it reads or writes whole files.
+        endless: Whether it takes as long as it takes.
 
     Raises:
         Refused: The daemon answered with an error.
         Stop: The connection broke, or no answer came in time.
     """
-    timeout = SLOW_TIMEOUT_S if slow else QUERY_TIMEOUT_S
+    timeout = None if endless else SLOW_TIMEOUT_S if slow else QUERY_TIMEOUT_S
     try:
         return client.send(method, params, timeout)
     except RemoteError as error:

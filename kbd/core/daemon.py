@@ -19,6 +19,7 @@ from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core import diagnostics
+from kbd.core.archive.first import settle_restored
 from kbd.core.catalog import Catalog
 from kbd.core.clock import Clock, SystemClock
 from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon, decide_daemon
@@ -136,6 +137,7 @@ async def _serve(
         )
         async with _daemon_log(home, clock, tasks) as daemon:
             await _record_start(daemon, plugins, backend)
+            await settle_restored(home.folder, daemon, clock)
             runs = Runs(parts, tasks)
             benches = Benches(parts, daemon, tasks, runs.watch)
             watcher = _watcher(parts, daemon, Unattended(parts, benches, runs))

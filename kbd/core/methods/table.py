@@ -1,5 +1,7 @@
 """The table of all methods."""
 
+from kbd.core.methods.backups import BackupMethods
+from kbd.core.methods.cases import CaseMethods
 from kbd.core.methods.daemon import DaemonMethods
 from kbd.core.methods.drafts import DraftMethods
 from kbd.core.methods.egress import EgressMethods
@@ -7,6 +9,7 @@ from kbd.core.methods.files import FileMethods
 from kbd.core.methods.formats import FormatMethods
 from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
+from kbd.core.methods.proofs import ProofMethods
 from kbd.core.methods.replays import ReplayMethods
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.watches import WatchMethods
@@ -30,8 +33,11 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
         EgressMethods(shop),
         LogMethods(shop),
         ReplayMethods(shop),
+        ProofMethods(shop),
         WatchMethods(shop),
         FormatMethods(shop),
+        CaseMethods(shop),
+        BackupMethods(shop),
     ):
         table.update(subject.table())
     return holding(shop.benches, table)

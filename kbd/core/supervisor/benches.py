@@ -64,6 +64,7 @@ class Benches:
         self._held: Counter[WorkbenchId] = Counter()
         # The last events of those that were closed: nothing is recorded in them meanwhile.
         self._ends: dict[WorkbenchId, Seq] = {}
+        self._openings: Counter[WorkbenchId] = Counter()
         self._is_tended = False
         self.daemon_wire = EventWire("daemon", daemon.journal)
         self.moved = Bell()
@@ -142,6 +143,19 @@ class Benches:
         end = opened.keeper.journal.seq if opened else self._ends.get(WorkbenchId(log_id))
         return end == seq
 
+    def openings(self, workbench_id: WorkbenchId) -> int:
+        """Return how often a workbench was opened: while it is not, nobody writes its log."""
+        return self._openings[workbench_id]
+
+    async def end_of(self, workbench_id: WorkbenchId) -> Seq | None:
+        """Return the last event of an open workbench, as its state has it; None if it is closed.
+
+        One that is being opened or closed is waited for.
+        """
+        async with self._lock(workbench_id):
+            opened = self._open.get(workbench_id)
+            return opened.bench.state.seq if opened is not None else None
+
     @contextlib.contextmanager
     def held(self, workbench_id: WorkbenchId) -> Iterator[None]:
         """Keep a workbench from being closed because nobody seems to use it, while inside."""
@@ -192,6 +206,7 @@ class Benches:
             await self.daemon.submit(DeleteWorkbench(opened.bench.id))
             await self._close(opened)
             self._ends.pop(opened.bench.id, None)
+            del self._openings[opened.bench.id]
             await run_sync(_remove, opened.bench.folders.root)
 
     async def recover_marked(self) -> None:
@@ -251,6 +266,7 @@ class Benches:
                 msg = f"there is no workbench {checked}"
                 raise NotFound(msg)
             self._ends.pop(checked, None)
+            self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
             opened: Opened = await self._tasks.start(self._serve, checked, entry.name)
             return opened

@@ -4,6 +4,8 @@ What is recorded in the daemon's log decides what there is to do; an observer of
 has to do it. Cancelled, the watcher leaves everything to be gone on with by the next one.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import anyio
@@ -110,6 +112,14 @@ class Watcher:
         """Have a folder looked through now."""
         if (inbox := self._inboxes.get(watch_id)) is not None:
             inbox.look_again()
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator[None]:
+        """Hold this while somebody reads copies of what landed: none is swept meanwhile."""
+        async with AsyncExitStack() as held:
+            for watch_id in tuple(self._watches):
+                await held.enter_async_context(self._copies_of(watch_id).taking())
+            yield
 
     def _look(self, tasks: TaskGroup) -> None:
         """Start an inbox for each watch that has none, and stop those of removed ones."""

@@ -1,0 +1,62 @@
+"""`kbd backup`: all logs and file versions in a folder, while work goes on."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kbd.cli.exits import OK
+from kbd.cli.link import call, connect
+from kbd.cli.terminal import line, note, say, size, table
+
+__all__ = ["command"]
+
+SHOWN = 20
+"""How many logs are listed; --json has all of them."""
+
+HEAD_DIGITS = 16
+"""How much of the chain's hash is shown: enough to compare by eye; --json has all of it."""
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd backup` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd backup ~/backups/2026-11-22
+  kbd verify ~/backups/2026-11-22
+  kbd restore ~/backups/2026-11-22 --home ~/kbd-again
+
+Runs and clients go on meanwhile. Each log is in the backup up to what was recorded when its turn
+came, with every file version that it names, and the whole is checked before it gets its name.
+Settings are not in it: they may hold keys."""
+    parser.add_argument("target", metavar="TARGET", help="a new folder, or an empty one")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return _backup
+
+
+def _backup(arguments: argparse.Namespace) -> int:
+    target = Path(arguments.target).expanduser().absolute()
+    with connect(arguments) as client:
+        made = call(client, "BackupCreate", {"target": str(target)}, endless=True)
+    if arguments.json:
+        say(json.dumps(made))
+        return OK
+    logs: list[dict[str, Any]] = made["logs"]
+    rows = [
+        (_called(log), str(log["seq"]), str(log["blobs"]), str(log["head"])[:HEAD_DIGITS])
+        for log in logs[:SHOWN]
+    ]
+    say(table(("log", "events", "file versions", "head"), rows))
+    if len(logs) > SHOWN:
+        say(f"and {len(logs) - SHOWN} more logs")
+    for left in made["left_out"]:
+        note(f"not in it: {line(left, 300)}")
+    say(f"{target}: {len(logs)} logs, {size(made['size_bytes'])}, checked.")
+    return OK
+
+
+def _called(log: dict[str, Any]) -> str:
+    if log["workbench_id"] == "daemon":
+        return "the daemon's own"
+    return f"{log['workbench_id']} ({line(log['name'], 40)})"

@@ -1,0 +1,158 @@
+"""The method that writes a backup while work goes on."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+from anyio import CancelScope, CapacityLimiter
+from anyio.from_thread import check_cancelled
+from anyio.to_thread import run_sync
+
+from kbd.core.archive.backup import Backup
+from kbd.core.methods.shop import Shop
+from kbd.core.server import Handler, Session
+from kbd.core.state import DaemonState, KnownWorkbench
+from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
+from kbd.events.shown import shown_time
+from kbd.requests import archives as wire
+from kbd.requests.base import Request
+from kbd.types import BlobHash, WatchId, WorkbenchId
+
+__all__ = ["BackupMethods"]
+
+T = TypeVar("T")
+
+ROUNDS = 5
+"""How often it is begun anew because a workbench was deleted meanwhile. What is copied stays, so
+each round is far shorter than the one before."""
+
+
+class BackupMethods:
+    """Writes backups, one at a time: nobody else waits for their disk."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+        self._turn, self._thread = anyio.Lock(), CapacityLimiter(1)
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {wire.BackupCreate: self.create}
+
+    async def create(self, request: wire.BackupCreate, session: Session) -> wire.BackupCreated:
+        """Copy all logs and file versions to a new folder."""
+        del session
+        async with self._turn:
+            backup = await self._do(
+                partial(Backup, self._shop.parts.home, Path(request.target), check_cancelled)
+            )
+            try:
+                created_at = await self._take_all(backup)
+                inventory, size_bytes = await self._do(partial(backup.finish, created_at))
+            finally:
+                with CancelScope(shield=True):
+                    await self._do(backup.close)
+        return wire.BackupCreated(
+            target=request.target,
+            size_bytes=size_bytes,
+            logs=tuple(
+                wire.LogCopied(
+                    workbench_id=log.workbench_id,
+                    name=log.name,
+                    seq=log.seq,
+                    head=log.head,
+                    blobs=log.blobs,
+                )
+                for log in inventory.logs
+            ),
+            left_out=inventory.left_out,
+        )
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await run_sync(work, limiter=self._thread)
+
+    async def _take_all(self, backup: Backup) -> str:
+        """Take the daemon's log, then all workbenches that it knows; return the time that it is of.
+
+        Raises:
+            FileReadFailed: In each round one was deleted before it was copied.
+        """
+        daemon = self._shop.benches.daemon
+        taken: dict[WorkbenchId, int] = {}
+        for _ in range(ROUNDS):
+            async with self._shop.watcher.keeping():
+                # At one moment: nothing is waited for between these.
+                seq, known = daemon.state.seq, dict(daemon.state.workbenches)
+                now_us, landed = self._shop.parts.clock.now_us(), _landed(daemon.state)
+                await self._do(partial(backup.take_daemon, seq, landed))
+            for gone in taken.keys() - known.keys():
+                await self._do(partial(backup.drop, gone))
+                del taken[gone]
+            for each in known.values():
+                await self._take(backup, each, taken)
+            if known.keys() <= daemon.state.workbenches.keys():
+                return shown_time(now_us)
+        msg = f"Workbenches were deleted while they were copied, {ROUNDS} times over; try it again."
+        raise FileReadFailed(msg, retryable=True)
+
+    async def _take(
+        self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int]
+    ) -> None:
+        """Take a workbench; one that is deleted meanwhile is left for the next round.
+
+        Args:
+            backup: Where it goes.
+            known: The workbench.
+            taken: Those that were taken while they were closed, each with how often they had been
+                opened by then: one that was not opened since is as it was.
+        """
+        workbench_id, benches = known.workbench_id, self._shop.benches
+        while True:
+            openings = benches.openings(workbench_id)
+            until = await benches.end_of(workbench_id)
+            if until is None and taken.get(workbench_id) == openings:
+                return
+            opened = benches.opened(workbench_id)
+            damage = opened.damage if opened is not None else None
+            try:
+                if damage is not None:
+                    raise damage.with_traceback(None)
+                await self._do(partial(backup.take, workbench_id, known.name, until))
+            except (LogCorrupt, NotFound, FileNotFoundError) as error:
+                if workbench_id not in benches.daemon.state.workbenches:
+                    return
+                await self._take_as_it_is(backup, known, error)
+            # Somebody who opened it meanwhile may have written what was not durable yet.
+            if until is not None or benches.openings(workbench_id) == openings:
+                taken[workbench_id] = openings if until is None else -1
+                return
+
+    async def _take_as_it_is(
+        self, backup: Backup, known: KnownWorkbench, error: LogCorrupt | NotFound | OSError
+    ) -> None:
+        """Take a workbench whose log is damaged, or is not there at all."""
+        workbench_id, name = known.workbench_id, known.name
+        reason = error.strerror if isinstance(error, OSError) else error.message
+        try:
+            if await self._do(self._shop.parts.home.workbench(workbench_id).exists):
+                raw = partial(backup.take_raw, workbench_id, name, reason or "a file is missing")
+                await self._do(raw)
+            else:
+                await self._do(partial(backup.pass_over, workbench_id, name))
+        except FileNotFoundError:
+            if workbench_id in self._shop.benches.daemon.state.workbenches:
+                msg = "A file of a workbench went away while it was copied."
+                raise FileWriteFailed(msg, retryable=True) from None
+
+
+def _landed(state: DaemonState) -> dict[WatchId, dict[BlobHash, str]]:
+    """Return the copies of what landed and is not done, by watch, each with its path."""
+    return {
+        watch.watch_id: {
+            BlobHash(landing.sha256): landing.path
+            for landing in watch.landings.values()
+            if landing.sha256
+        }
+        for watch in state.watching.watches.values()
+    }
