@@ -8,12 +8,13 @@ What they share: `exits` (the codes), `place` (where the daemon is), `link` (spe
 (starts it), `terminal` (what may be printed), `names` (which workbench is meant); `job` (what `run`
 and `send` share, shown by `progress`), `adding`, `publishing` and `extracting` (steps of a job),
 `changes` and `describe` (a change set and an event for people, the latter in `phrases`); `reading`
-(a log page by page), `placing` (where an event belongs) and `selecting` (which events are asked
-for); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of `kbd watch`) and
+(a log page by page), `placing` (where an event belongs), `selecting` (which events are asked for),
+`related` (what an event answers), `contents` (the bytes that it names) and `unfolding` (records for
+reading); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of `kbd watch`) and
 `watched` (watches for people).
 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
-`verify`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
+`show`, `runs`, `verify`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
 """
 
 from kbd.cli.command import main

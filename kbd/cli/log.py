@@ -10,7 +10,7 @@ from kbd.cli.describe import TEMPLATES, described
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.link import broken, call, connect, refusal
 from kbd.cli.names import find
-from kbd.cli.placing import Tracker
+from kbd.cli.placing import Place, Tracker
 from kbd.cli.reading import events_of
 from kbd.cli.selecting import PHASES, Selection, known_types, moment_of
 from kbd.cli.terminal import columns, note, say
@@ -21,6 +21,9 @@ __all__ = ["command"]
 
 WIDTH = 160
 """Columns of a line where stdout is no terminal; the whole event is in --json and `kbd show`."""
+
+TOGETHER = 500
+"""Lines that are printed at once, while they are not written as they happen."""
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -141,34 +144,37 @@ class _Show:
 
     def __init__(self, selection: Selection, after: int, *, as_json: bool) -> None:
         self.after = self.last = after
-        self.begin = 0 if selection.needs_place or not as_json else after
+        self._tracker = Tracker() if selection.needs_place or not as_json else None
+        self.begin = 0 if self._tracker else after
         self.count = 0
         self.selection, self._as_json = selection, as_json
-        self._tracker = Tracker()
         self._width, self._day = columns(WIDTH), ""
 
-    def take(self, event: dict[str, Any]) -> None:
-        """Take the next event, and show it if it is one of those."""
-        place = self._tracker.place(event)
+    def lines(self, event: dict[str, Any]) -> list[str]:
+        """Take the next event, and return the lines to print for it."""
+        place = self._tracker.place(event) if self._tracker else Place()
         if event["seq"] <= self.after:
-            return
+            return []
         self.last = event["seq"]
         if not self.selection.takes(event, place):
-            return
+            return []
         self.count += 1
         if self._as_json:
-            say(json.dumps(event))
-            return
-        day = event["ts"][:10]
-        if day != self._day:
-            say(f"{day} UTC")
-            self._day = day
-        say(described(event, place, self._width))
+            return [json.dumps(event)]
+        told = described(event, place, self._width)
+        day, self._day = self._day, event["ts"][:10]
+        return [told] if day == self._day else [f"{self._day} UTC", told]
 
 
 def _read(client: Client, log: str, show: _Show) -> None:
+    lines: list[str] = []
     for event in events_of(client, log, show.begin):
-        show.take(event)
+        lines += show.lines(event)
+        if len(lines) >= TOGETHER:
+            say("\n".join(lines))
+            lines.clear()
+    if lines:
+        say("\n".join(lines))
     if not show.count:
         matched = show.selection == Selection()
         note(f"There is nothing after event {show.after}." if matched else "Nothing matched.")
@@ -176,10 +182,11 @@ def _read(client: Client, log: str, show: _Show) -> None:
 
 def _follow(client: Client, log: str, show: _Show) -> None:
     for event in events_of(client, log, show.begin, show.after):
-        show.take(event)
+        show.lines(event)
     try:
         for event in client.follow(log, show.after):
-            show.take(event)
+            for text in show.lines(event):
+                say(text)
     except RemoteError as error:
         raise refusal(error) from error
     except ConnectionLostError as error:

@@ -10,8 +10,8 @@ from kbd.cli.terminal import duration, size
 
 __all__ = ["DERIVED", "Told", "trouble"]
 
-FIELD_CHARACTERS = 1000
-"""How much of a field is looked at for a line; a terminal is narrower."""
+FIELD_CHARACTERS = 400
+"""How much of a field is looked at for a line; terminals are narrower."""
 
 _TROUBLE = frozenset(
     {

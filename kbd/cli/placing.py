@@ -63,7 +63,7 @@ class Tracker:
         """
         kind, data = str(event["type"]), event.get("data")
         data = data if isinstance(data, dict) else {}
-        at = datetime.fromisoformat(event["ts"]).timestamp()
+        at = str(event["ts"])
         course = self._course(event.get("run_id"), kind)
         course.begin(kind, data, at)
         place = course.place(kind, data, at)
@@ -85,14 +85,18 @@ class Tracker:
 class _Stretch:
     """Work since a moment: of a run, a phase, an attempt at an item."""
 
-    def __init__(self, since: float) -> None:
-        self.since = since
+    def __init__(self, since: str) -> None:
+        self.since = _seconds(since)
         self.turns = self.calls = self.input_tokens = self.output_tokens = 0
 
-    def spent(self, until: float) -> Spent:
+    def spent(self, until: str) -> Spent:
         """Return what it took until a moment."""
-        seconds = max(until - self.since, 0.0)
+        seconds = max(_seconds(until) - self.since, 0.0)
         return Spent(seconds, self.turns, self.calls, self.input_tokens, self.output_tokens)
+
+
+def _seconds(ts: str) -> float:
+    return datetime.fromisoformat(ts).timestamp() if ts else 0.0
 
 
 class _Call(NamedTuple):
@@ -130,16 +134,17 @@ class _Course:
         self.items: list[str] = []
         self.calls: dict[str, _Call] = {}
         self.stretches: dict[str, _Stretch] = {}
-        self.asked_at = self.tried_at = self.worked_at = 0.0
+        self.asked_at = self.tried_at = 0.0
+        self.worked_at = ""
 
-    def begin(self, kind: str, data: dict[str, Any], at: float) -> None:
+    def begin(self, kind: str, data: dict[str, Any], at: str) -> None:
         """Take what an event begins."""
         match kind:
             case "RunStarted":
                 self.stretches["run"] = _Stretch(at)
             case "RunResumed":
                 for stretch in self.stretches.values():
-                    stretch.since += at - self.worked_at
+                    stretch.since += _seconds(at) - _seconds(self.worked_at)
             case "PhaseStarted":
                 self.phase, self.item = str(data.get("phase", "")), 0
                 self.stretches["phase"] = _Stretch(at)
@@ -151,7 +156,7 @@ class _Course:
                 self.item, self.attempt = int(data.get("item", 0)), int(data.get("attempt", 1))
                 self.stretches["item"] = _Stretch(at)
             case "ModelRequested":
-                self.asked_at = self.tried_at = at
+                self.asked_at = self.tried_at = _seconds(at)
                 self.calls.clear()
             case "ModelReplied":
                 self._replied(data)
@@ -178,7 +183,7 @@ class _Course:
             str(data.get("tool", "")), arguments, str(data.get("plugin", ""))
         )
 
-    def place(self, kind: str, data: dict[str, Any], at: float) -> Place:
+    def place(self, kind: str, data: dict[str, Any], at: str) -> Place:
         """Say where an event belongs, between what it begins and what it ends."""
         call = self.calls.get(str(data.get("call_id")), _NO_CALL)
         if kind == "ModelReplied":
@@ -192,27 +197,27 @@ class _Course:
             label, tools, call.plugin, call.arguments, self._spent(kind, data, at),
         )  # fmt: skip
 
-    def _spent(self, kind: str, data: dict[str, Any], at: float) -> Spent | None:
-        usage = data.get("usage") or {}
-        tokens = int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0))
+    def _spent(self, kind: str, data: dict[str, Any], at: str) -> Spent | None:
         match kind:
             case "ModelReplied" if self.asked_at:
-                return Spent(max(at - self.asked_at, 0.0), 0, 0, *tokens)
+                usage = data.get("usage") or {}
+                tokens = int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0))
+                return Spent(max(_seconds(at) - self.asked_at, 0.0), 0, 0, *tokens)
             case "ModelFailed" if self.tried_at:
-                return Spent(max(at - self.tried_at, 0.0))
+                return Spent(max(_seconds(at) - self.tried_at, 0.0))
             case _ if kind in _ENDS and _ENDS[kind] in self.stretches:
                 until = self.worked_at if kind == "RunInterrupted" else at
                 return self.stretches[_ENDS[kind]].spent(until)
             case _:
                 return None
 
-    def end(self, kind: str, data: dict[str, Any], at: float) -> None:
+    def end(self, kind: str, data: dict[str, Any], at: str) -> None:
         """Take what an event ends."""
         if kind != "RunInterrupted":
             self.worked_at = at
         match kind:
             case "ModelFailed":
-                self.tried_at = at + int(data.get("wait_ms", 0)) / 1000
+                self.tried_at = _seconds(at) + int(data.get("wait_ms", 0)) / 1000
             case "ToolReturned" | "ToolRefused":
                 self.calls.pop(str(data.get("call_id")), None)
             case "PhaseCompleted":

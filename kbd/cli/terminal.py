@@ -42,7 +42,7 @@ def clean(text: str) -> str:
 def line(text: str, width: int = 200) -> str:
     """Return the text as one clean line that takes at most `width` columns of a terminal."""
     one = " ".join(clean(text).split())
-    if _columns(one) <= width:
+    if len(one) <= width and _columns(one) <= width:
         return one
     cut = one[: width - 1]
     while _columns(cut) > width - 1:

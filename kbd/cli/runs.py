@@ -1,0 +1,107 @@
+"""`kbd runs`: the runs of a workbench or of all, the newest first."""
+
+import argparse
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from kbd.cli.exits import OK
+from kbd.cli.link import call, connect
+from kbd.cli.names import find
+from kbd.cli.terminal import columns, duration, line, moment, say, table
+
+__all__ = ["command"]
+
+WIDTH = 200
+"""Columns where stdout is no terminal."""
+
+REQUEST_COLUMNS = 24
+"""The least that is shown of a request in the row of its run; else it has a line of its own."""
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd runs` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd runs
+  kbd runs taxes
+  kbd runs --json | python -m json.tool
+
+Tokens are those that went in and came out. The cost is in US dollars, by the prices of
+the model; `-` if they are unknown or it is free."""
+    parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name; else all")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return _runs
+
+
+def _runs(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as client:
+        if arguments.workbench:
+            workbenches = [find(client, arguments.workbench)]
+            of = {"workbench_id": workbenches[0]["id"]}
+        else:
+            workbenches, of = call(client, "WorkbenchList")["workbenches"], {}
+        found = call(client, "RunList", of)["runs"]
+    names = {str(each["id"]): str(each["name"]) for each in workbenches}
+    runs = [
+        {**run, "workbench_name": names.get(run["workbench_id"], "")} for run in reversed(found)
+    ]
+    if arguments.json:
+        say(json.dumps({"runs": runs}))
+    else:
+        say(_told(runs, columns(WIDTH), datetime.now(UTC)) if runs else "There are no runs yet.")
+    return OK
+
+
+_HEADER = ("run", "status", "phase", "items", "started (UTC)", "took", "cost")
+
+
+def _told(runs: list[dict[str, Any]], width: int, now: datetime) -> str:
+    """Return the table; where it is too narrow for all of a run, each has a second line."""
+    rows = [_row(run, now) for run in runs]
+    more = [(line(run["workbench_name"], 24), line(run["model_id"], 32), *_tokens(run))
+            for run in runs]  # fmt: skip
+    header = (*_HEADER, "workbench", "model", "in", "out", "request")
+    wide = [(*row, *rest, "") for row, rest in zip(rows, more, strict=True)]
+    left = width - len(table(header, wide).partition("\n")[0]) + len(header[-1])
+    if left >= REQUEST_COLUMNS:
+        return table(
+            header,
+            [(*row[:-1], line(run["request"], left)) for row, run in zip(wide, runs, strict=True)],
+        )
+    lines = table(_HEADER, rows).split("\n")
+    told = [lines[0]]
+    for row, (name, model, tokens_in, tokens_out), run in zip(lines[1:], more, runs, strict=True):
+        tokens = f", {tokens_in} in, {tokens_out} out"
+        about = line(f"{name}, {model}{tokens}: {run['request']}", width - 4)
+        told += [row, f"    {about}"]
+    return "\n".join(told)
+
+
+def _row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
+    ended = datetime.fromisoformat(run["ended_at"]) if "ended_at" in run else now
+    took = (ended - datetime.fromisoformat(run["started_at"])).total_seconds()
+    return (
+        run["run_id"],
+        run["status"],
+        run["phase"] or "",
+        _items(run["items"]),
+        moment(run["started_at"]),
+        duration(max(took, 0.0)),
+        f"{run['cost']:.4f}" if run["cost"] else "-",
+    )
+
+
+def _items(items: list[dict[str, Any]]) -> str:
+    """Return how many items are done, of how many, and whether some failed."""
+    if not items:
+        return ""
+    states = [item["state"] for item in items]
+    failed = f", {states.count('failed')} failed" if "failed" in states else ""
+    return f"{states.count('done')}/{len(items)}{failed}"
+
+
+def _tokens(run: dict[str, Any]) -> tuple[str, str]:
+    usage = run["usage"]
+    return f"{usage.get('input_tokens', 0):,}", f"{usage.get('output_tokens', 0):,}"

@@ -1,0 +1,91 @@
+"""Records for reading: fields below each other, texts and the JSON inside them as they are meant.
+
+call_id   c1
+calls
+  - name  write_text_file
+    arguments
+      path     notes.txt
+      content
+        first line
+        second line
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["cut", "fields", "indented", "unfolded"]
+
+INLINE_CHARACTERS = 72
+"""What is no longer than this, and has nothing to unfold, stands on one line as JSON."""
+
+NAME_COLUMNS = 24
+"""The widest column of names; longer ones push their value on."""
+
+
+def unfolded(value: Any) -> list[str]:
+    """Return a value of JSON as lines.
+
+    Args:
+        value: A text that is itself a JSON object or array is unfolded, too.
+    """
+    value = _meant(value)
+    match value:
+        case dict() if value and not _inline(value):
+            return [text for lines in fields(value) for text in lines]
+        case list() if value and not _inline(value):
+            return [text for inner in value for text in _item(unfolded(inner))]
+        case str():
+            return value.split("\n") if value else ['""']
+        case _:
+            return [json.dumps(value, ensure_ascii=False)]
+
+
+def fields(record: dict[str, Any]) -> list[list[str]]:
+    """Return the lines of each field of a record: its name beside its value, or above it."""
+    width = min(max((len(name) for name in record), default=0), NAME_COLUMNS)
+    found: list[list[str]] = []
+    for name, value in record.items():
+        inner = unfolded(value)
+        if len(inner) == 1:
+            found.append([f"{name:<{width}}  {inner[0]}"])
+        else:
+            found.append([name, *indented(inner)])
+    return found
+
+
+def cut(lines: list[str], characters: int) -> list[str]:
+    """Return the lines up to so many characters, with a last one that tells how many are left."""
+    taken = 0
+    for place, text in enumerate(lines):
+        if taken + len(text) > characters:
+            more = sum(len(each) + 1 for each in lines[place:]) - (characters - taken) - 1
+            head = text[: characters - taken]
+            return [*lines[:place], *([head] if head else []), f"… {more:,} characters more"]
+        taken += len(text) + 1
+    return lines
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    """Return the lines two columns further in."""
+    return [f"  {text}" if text else "" for text in lines]
+
+
+def _item(lines: list[str]) -> list[str]:
+    return [f"- {lines[0]}", *indented(lines[1:])]
+
+
+def _meant(value: Any) -> Any:
+    """Return what a text says if it is a JSON object or array, else the value itself."""
+    if isinstance(value, str) and value[:1] in {"{", "["} and value[-1:] in {"}", "]"}:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _inline(value: Any) -> bool:
+    """Return whether a record or list is short and hides nothing when it is written as JSON."""
+    text = json.dumps(value, ensure_ascii=False)
+    return len(text) <= INLINE_CHARACTERS and "\\" not in text
