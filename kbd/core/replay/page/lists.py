@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kbd.core.replay.page.figures import size
-from kbd.core.replay.page.markup import Attributes, Html, element, joined, text
+from kbd.core.replay.page.markup import Attributes, Html, element, joined, text, visible
 from kbd.core.replay.page.steps import KINDS, badge, icon, link, row
 from kbd.core.replay.page.whole import Whole, failed, versions
 from kbd.requests.replays import FileStep, ItemStep, Step
@@ -118,7 +118,11 @@ def plan(steps: Sequence[Step]) -> Html:
 def plan_changes(whole: Whole) -> list[object]:
     """Return what a script needs to show the plan as it stood: changes, oldest first."""
     return [
-        [change.step, change.total, [[i.index, i.text, i.state, i.reason] for i in change.items]]
+        [
+            change.step,
+            change.total,
+            [[i.index, visible(i.text), i.state, visible(i.reason)] for i in change.items],
+        ]
         for change in whole.changes.values()
     ]
 

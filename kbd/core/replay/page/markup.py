@@ -24,6 +24,13 @@ _HIDDEN = re.compile(
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
+_CONTROLS = (
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR",
+    "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC",
+    "FS", "GS", "RS", "US",
+)  # fmt: skip
+"""What the first 32 characters are called (ISO/IEC 6429)."""
+
 _VOID = frozenset({"br", "hr", "input", "meta", "rect", "circle", "line", "use", "path"})
 
 
@@ -67,6 +74,6 @@ def data_block(name: str, value: Any) -> Html:
 
 
 def _named(character: str) -> str:
-    """Return what stands for a hidden character: a control picture, or its code point."""
+    """Return what stands for a hidden character: its name, or its code point."""
     code = ord(character)
-    return chr(0x2400 + code) if code < 0x20 else f"U+{code:04X}"
+    return _CONTROLS[code] if code < len(_CONTROLS) else f"U+{code:04X}"

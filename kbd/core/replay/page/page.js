@@ -94,11 +94,11 @@ function showPlan(index) {
     const word = line.appendChild(document.createElement("span"));
     word.className = "unseen";
     word.textContent = state;
-    line.appendChild(document.createElement("span")).textContent = shown(text);
+    line.appendChild(document.createElement("span")).textContent = text;
     if (reason) {
       const why = line.appendChild(document.createElement("span"));
       why.className = "reason";
-      why.textContent = shown(reason);
+      why.textContent = reason;
     }
     return line;
   });
@@ -106,12 +106,6 @@ function showPlan(index) {
   $("#planned").textContent = `after step ${index}`;
   $("#unplanned").hidden = lines.length > 0;
 }
-
-// Hidden characters by their names, as everywhere on the page.
-const shown = (text) => text.replace(
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu,
-  (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
-);
 
 function showVersions(index) {
   const last = new Map(); // of each table, the version that stood
@@ -198,15 +192,16 @@ function search() {
 
 function markAll() {
   unmark();
+  let left = MOST_MARKS;
   for (const node of textNodes(articles[at])) {
-    for (const match of [...node.data.matchAll(pattern)].reverse()) {
+    const matches = [...node.data.matchAll(pattern)].slice(0, left);
+    left -= matches.length;
+    for (const match of matches.reverse()) { // from the end: what lies before keeps its place
       const range = document.createRange();
       range.setStart(node, match.index);
       range.setEnd(node, match.index + match[0].length);
-      const made = document.createElement("mark");
-      range.surroundContents(made);
+      range.surroundContents(document.createElement("mark"));
     }
-    if (node.parentElement.getElementsByTagName("mark").length && $$("mark", articles[at]).length > MOST_MARKS) break;
   }
   marks = $$("mark", articles[at]);
   tellMatches();
@@ -285,6 +280,17 @@ function focusBar(bar) {
   bar.focus();
 }
 
+let zoom = 1;
+
+function zoomBy(factor) {
+  zoom = Math.min(Math.max(zoom * factor, 1), 64);
+  const graph = $("#graph");
+  graph.style.width = `${100 * zoom}%`;
+  const x = graph.clientWidth * (articles[at]?.dataset.at ?? 0) / 100;
+  graph.parentElement.scrollLeft = x - graph.parentElement.clientWidth / 2;
+  $("#out").disabled = zoom === 1;
+}
+
 // ---- Keys
 
 const KEYS = {
@@ -344,6 +350,8 @@ $("#next").addEventListener("click", () => toMatch(1));
 $("#before").addEventListener("click", () => toMatch(-1));
 $("#back").addEventListener("click", () => open(step(-1)));
 $("#on").addEventListener("click", () => open(step(1)));
+$("#in").addEventListener("click", () => zoomBy(2));
+$("#out").addEventListener("click", () => zoomBy(0.5));
 $("#clear").addEventListener("click", clearFilters);
 form.addEventListener("change", (event) => { if (event.target.id !== "search") filter(); });
 form.addEventListener("submit", (event) => event.preventDefault());

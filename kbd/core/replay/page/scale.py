@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-__all__ = ["Idle", "Scale", "scale_of"]
+__all__ = ["Idle", "Scale", "Tick", "scale_of"]
 
 IDLE_MS = 30_000.0
 """A stretch without any step that is longer than this, and than a quarter of the rest, is cut."""
@@ -31,6 +31,20 @@ class Idle(msgspec.Struct, frozen=True):
     end_ms: float
 
 
+class Tick(msgspec.Struct, frozen=True):
+    """A time that is written below the axis.
+
+    Args:
+        at_ms: Which, in milliseconds since 1970.
+        since_ms: How long that is behind the start, or behind the cut before it.
+        is_behind_cut: Whether there is one.
+    """
+
+    at_ms: float
+    since_ms: float
+    is_behind_cut: bool
+
+
 class Scale(msgspec.Struct, frozen=True):
     """Where a time stands on a line from 0 to 1.
 
@@ -50,19 +64,18 @@ class Scale(msgspec.Struct, frozen=True):
         """Return the place of a time."""
         return self._drawn_ms(ms) / self._drawn_ms(self.end_ms)
 
-    def ticks(self) -> list[float]:
-        """Return round times since the start, in milliseconds; none that a cut swallowed."""
+    def ticks(self) -> list[Tick]:
+        """Return times to write below the axis, round ones behind the start and behind each cut."""
         drawn_ms = self._drawn_ms(self.end_ms)
-        nice = (step for step in _NICE_MS if drawn_ms / step <= TICKS)
-        step = next(nice, None) or _NICE_MS[-1] * (1 + drawn_ms // (_NICE_MS[-1] * TICKS))
-        ticks, at = [], 0.0
-        while self.start_ms + at <= self.end_ms:
-            inside = [gap for gap in self.idle if gap.start_ms < self.start_ms + at < gap.end_ms]
-            if inside:
-                at += (inside[0].end_ms - self.start_ms - at) // step * step
-            else:
-                ticks.append(at)
-            at += step
+        step = next((nice for nice in _NICE_MS if drawn_ms / nice <= TICKS), drawn_ms / TICKS)
+        ticks = [Tick(self.start_ms, 0.0, is_behind_cut=False)]
+        starts = [self.start_ms, *(gap.end_ms for gap in self.idle)]
+        ends = [*(gap.start_ms for gap in self.idle), self.end_ms]
+        for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            count = int((end - start) // step)
+            # The last one before a cut would stand where the cut's own length is written.
+            until = count if place == len(self.idle) else int((end - start - step / 2) // step)
+            ticks.extend(Tick(start + n * step, n * step, place > 0) for n in range(1, until + 1))
         return ticks
 
     def _drawn_ms(self, ms: float) -> float:

@@ -1,5 +1,7 @@
 """A step on the page: its line in the list, and the step in full."""
 
+from itertools import groupby
+
 from kbd.core.replay.page.figures import clock, count, duration, size
 from kbd.core.replay.page.markup import Html, element, joined, text
 from kbd.core.replay.page.texts import block, data, note
@@ -144,7 +146,10 @@ def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
         begun, end = text("The messages of "), text(f", and {since} since.")
         parts.append(element("p", {}, begun, link(first), end))
     elif index in whole.openings:
-        parts.extend(_message(message) for message in whole.openings[index])
+        parts.extend(
+            _message(message, sum(1 for _ in alike))
+            for message, alike in groupby(whole.openings[index])
+        )
     else:
         told = f"Not in this page: the log keeps the opening messages as blob {model.opening}."
         parts.append(note(told))
@@ -158,9 +163,10 @@ def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
     return parts
 
 
-def _message(message: Message | int) -> Html:
+def _message(message: Message | int, times: int) -> Html:
     if isinstance(message, int):
-        told = [text("A message as in "), link(message), text(".")]
+        begun = "A message" if times == 1 else f"{times} messages"
+        told = [text(f"{begun} as in "), link(message), text(".")]
         return element("p", {"class": "note"}, *told)
     role = element("span", {"class": "role"}, text(_ROLES[message.role]))
     calls = [block(f"{call.name} {call.arguments}") for call in message.tool_calls]

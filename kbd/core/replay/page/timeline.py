@@ -85,16 +85,15 @@ def _stretches(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> 
         if told and told == before:
             last = bars[-1]
             bars[-1] = msgspec.structs.replace(
-                last, end_ms=max(last.end_ms, end), is_bad=last.is_bad or _ended_badly(step)
+                last,
+                start_ms=min(last.start_ms, start),
+                end_ms=max(last.end_ms, end),
+                is_bad=last.is_bad or (step.kind == "item" and failed(step)),
             )
         elif told:
-            bars.append(_Bar(step.index, start, end, name, told, _ended_badly(step)))
+            bars.append(_Bar(step.index, start, end, name, told))
         before = told
     return bars
-
-
-def _ended_badly(step: Step) -> bool:
-    return step.kind in {"item", "run"} and failed(step)
 
 
 def _each(steps: Sequence[Step], *kinds: str) -> list[_Bar]:
@@ -161,19 +160,21 @@ def _link(step: int, told: str, *shapes: Html, is_bad: bool = False) -> Html:
 
 def _axis(scale: Scale) -> Html:
     drawn = []
-    for since_ms in scale.ticks():
-        at = f"{place(scale, scale.start_ms + since_ms)}%"
+    for tick in scale.ticks():
+        at = f"{place(scale, tick.at_ms)}%"
         drawn.append(element("line", {"x1": at, "x2": at, "y1": 14, "y2": "100%", "class": "tick"}))
-        drawn.append(
-            element("text", {"x": at, "y": 10}, text(duration(since_ms) if since_ms else "0"))
-        )
+        since = duration(tick.since_ms) if tick.since_ms else "0"
+        told = f"+{since}" if tick.is_behind_cut else since
+        drawn.append(element("text", {"x": at, "y": 10}, text(told)))
     for gap in scale.idle:
-        x = scale.at(gap.start_ms) * 100
-        told = f"{duration(gap.end_ms - gap.start_ms)} in which nothing happened"
+        x, end = scale.at(gap.start_ms) * 100, scale.at(gap.end_ms) * 100
+        lasted = duration(gap.end_ms - gap.start_ms)
+        told = f"{lasted} in which nothing happened"
+        drawn.append(element("text", {"x": f"{(x + end) / 2:.3f}%", "y": 10}, text(lasted)))
         box: Attributes = {
             "x": f"{x:.3f}%",
             "y": 14,
-            "width": f"{scale.at(gap.end_ms) * 100 - x:.3f}%",
+            "width": f"{end - x:.3f}%",
             "height": "100%",
             "class": "idle",
         }
