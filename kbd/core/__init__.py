@@ -7,7 +7,9 @@ Read from the bottom up, for a module knows only those below it:
     scribe                      a thread that writes
     settings                    what can be configured, read once at start
     plugins, state, secrets     what is installed; the pure state of a workbench; API keys
+    snapshots                   folded state, so that a start need not replay a whole log
     catalog, decisions, journal formats, tools and providers by name; the pure rules; the log
+    renewal                     snapshots while a log grows
     workers                     processes in which hostile and heavy work is done
     draft, outbound             the draft's files; an HTTP client that reaches one address
     keeper, egress              the single writer of a workbench; what may leave the machine

@@ -9,6 +9,7 @@ from kbd.core.decisions import Command
 from kbd.core.draft import Blobs, FileStore
 from kbd.core.keeper import Keeper
 from kbd.core.paths import WorkbenchFolders
+from kbd.core.snapshots import Snapshots
 from kbd.core.state import WorkbenchState
 from kbd.errors import LogCorrupt
 from kbd.types import BlobHash, FileName, WorkbenchId
@@ -24,6 +25,7 @@ class Bench(msgspec.Struct, frozen=True):
         keeper: The single writer of its log.
         blobs: Its bytes.
         files: published/ and draft/.
+        snapshots: Those of its state.
         publishing: Held while a publish is carried out.
         editing: Held by a client's own call while it edits: the next one sees what it wrote.
     """
@@ -32,6 +34,7 @@ class Bench(msgspec.Struct, frozen=True):
     keeper: Keeper[WorkbenchState, Command]
     blobs: Blobs
     files: FileStore
+    snapshots: Snapshots[WorkbenchState]
     publishing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
     editing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
 

@@ -30,9 +30,11 @@ from kbd.core.methods import Shop, handlers
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.queries.watch_notices import watch_notice
+from kbd.core.renewal import Renewal
 from kbd.core.secrets import Secrets, hide_environment
 from kbd.core.server import Hub, Server, ServerLimits
 from kbd.core.settings import Settings
+from kbd.core.snapshots import of_daemon
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
@@ -41,7 +43,6 @@ from kbd.core.workers.pool import Workers
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
-from kbd.events.log import EventLog
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import DaemonStarted, DaemonStopped, PluginLeftOut, PluginLoaded
 from kbd.types import Seq
@@ -187,18 +188,23 @@ async def _daemon_log(
     Raises:
         LogCorrupt: It is damaged: which workbenches there are cannot be said.
     """
-    log = await run_sync(EventLog.open, home.daemon_log)
+    snapshots = of_daemon(home.daemon_log, home.daemon_snap)
+    log, copies = await run_sync(snapshots.open)
     if log.damage is not None:
         raise log.damage
     keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
         Journal(log), blank=DaemonState, fold=fold_daemon, decide=decide_daemon, clock=clock
     )
-    await keeper.load()
+    await keeper.load(copies)
+    renewal = Renewal(snapshots, log)
+    keeper.observe(renewal.observe)
     tasks.start_soon(keeper.run)
+    tasks.start_soon(renewal.run)
     try:
         if log.repairs:
             await keeper.submit(RecordDaemon(log.repairs))
         yield keeper
+        await run_sync(snapshots.keep_last, keeper.state, log.head)
     finally:
         await keeper.journal.aclose()
 

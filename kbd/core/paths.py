@@ -4,7 +4,7 @@
       settings.toml
       kbd.sock                      0600
       kbd.lock                      held for the daemon's life
-      daemon/log/
+      daemon/log/ daemon/snap/
       daemon/daemon.log             what a daemon in the background prints
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
@@ -157,6 +157,11 @@ class Home(msgspec.Struct, frozen=True):
     def daemon_log(self) -> Path:
         """The daemon's own log."""
         return self.folder / "daemon" / "log"
+
+    @property
+    def daemon_snap(self) -> Path:
+        """The snapshots of its state."""
+        return self.folder / "daemon" / "snap"
 
     @property
     def workbenches(self) -> Path:

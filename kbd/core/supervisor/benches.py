@@ -17,6 +17,7 @@ from kbd.core.decisions.daemon import CreateWorkbench, DaemonCommand, DeleteWork
 from kbd.core.keeper import Keeper, Observer
 from kbd.core.paths import checked_id
 from kbd.core.queries import EventWire, notification
+from kbd.core.renewal import Renewal
 from kbd.core.state import DaemonState
 from kbd.core.supervisor import idle
 from kbd.core.supervisor.idle import Opened
@@ -284,6 +285,8 @@ class Benches:
         projection = Projection(bench)
         bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
         bench.keeper.observe(projection.observe)
+        renewal = Renewal(bench.snapshots, bench.keeper.journal.log)
+        bench.keeper.observe(renewal.observe)
         bench.keeper.observe(self._watch(bench))
         if bench.damage is not None:
             _log.error("log_damaged", workbench=workbench_id, **bench.damage.detail)
@@ -299,12 +302,13 @@ class Benches:
                         opened.scope.cancel()
                     else:
                         tasks.start_soon(projection.run)
+                        tasks.start_soon(renewal.run)
                         self._open[workbench_id] = opened
                         task_status.started(opened)
         finally:
             self._open.pop(workbench_id, None)
             try:
-                await close_bench(bench, opened.loaded)
+                await close_bench(bench)
             finally:
                 opened.closed.set()
         if failure is not None:

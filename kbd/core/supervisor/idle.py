@@ -30,7 +30,6 @@ class Opened:
     Attributes:
         wire: Its events as clients see them.
         scope: Cancelled to close it.
-        loaded: The last event that was there when it was opened.
         closed: Set when it is closed.
         asked_s: When it was last asked for.
         used_s: The same, or when it last recorded anything.
@@ -40,7 +39,6 @@ class Opened:
         self.bench = bench
         self.wire = EventWire(log_id, bench.keeper.journal)
         self.scope = anyio.CancelScope()
-        self.loaded = bench.state.seq
         self.closed = anyio.Event()
         self.asked_s = self.used_s = now_s
 

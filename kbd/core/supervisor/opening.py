@@ -1,16 +1,12 @@
 """From a folder on disk to a live workbench: open the log, fold it, finish what was begun."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
 
 import anyio
-import msgspec
 from anyio.to_thread import run_sync
 
-from kbd import __version__
 from kbd.core.agent import write_copies
 from kbd.core.bench import Bench, draft_view
 from kbd.core.clock import Clock
@@ -20,19 +16,15 @@ from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.paths import WorkbenchFolders
 from kbd.core.review import carry_out, forget_effects
+from kbd.core.snapshots import of_workbench
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
-from kbd.events import snapshots
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import SyncError, is_full
-from kbd.events.log import EventLog
 from kbd.events.workbenches import WorkbenchCreated
-from kbd.types import Seq, WorkbenchId
+from kbd.types import WorkbenchId
 
 __all__ = ["close_bench", "open_bench", "recover"]
-
-SNAPSHOT_EVENTS = 2000
-"""A snapshot is taken at close when so many events came since the last one (4 ms of replay)."""
 
 
 async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
@@ -45,9 +37,8 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
     """
     with _told_as_ours():
         await run_sync(_prepare, folders)
-    snapshot = await run_sync(snapshots.load, folders.snap, _schema())
-    trusted = snapshot.seq if snapshot else Seq(0)
-    log = await run_sync(partial(EventLog.open, folders.log, trusted=trusted))
+    snapshots = of_workbench(folders.log, folders.snap)
+    log, copies = await run_sync(snapshots.open)
     keeper: Keeper[WorkbenchState, Command] = Keeper(
         Journal(log),
         blank=WorkbenchState,
@@ -55,16 +46,15 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
         decide=decide,
         clock=clock,
     )
-    copies = None
-    if snapshot is not None and await run_sync(log.chain_at, snapshot.seq) == snapshot.head:
-        copies = await run_sync(_copies, snapshot.payload)
     try:
         await keeper.load(copies)
     except LogCorrupt:
         pass  # The log has it as its damage; what came before is folded and can be read.
     store = BlobStore(folders.blobs)
     files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store)
-    return Bench(folders=folders, keeper=keeper, blobs=Blobs(store), files=files)
+    return Bench(
+        folders=folders, keeper=keeper, blobs=Blobs(store), files=files, snapshots=snapshots
+    )
 
 
 async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: str) -> None:
@@ -99,15 +89,12 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
     await write_copies(bench.folders.workshop, bench.state, anew=True)
 
 
-async def close_bench(bench: Bench, loaded: Seq) -> None:
-    """Close a workbench whose Keeper has stopped; take a snapshot if much came since `loaded`."""
+async def close_bench(bench: Bench) -> None:
+    """Close a workbench whose Keeper has stopped; keep a snapshot if much came since the last."""
     with anyio.CancelScope(shield=True):
-        state, log = bench.state, bench.keeper.journal.log
-        if bench.damage is None and state.seq - loaded >= SNAPSHOT_EVENTS:
-            payload = await run_sync(msgspec.msgpack.encode, state)
-            await run_sync(
-                snapshots.save, bench.folders.snap, state.seq, log.head, _schema(), payload
-            )
+        if bench.damage is None:
+            head = bench.keeper.journal.log.head
+            await run_sync(bench.snapshots.keep_last, bench.state, head)
         await bench.keeper.journal.aclose()
         bench.files.close()
         await run_sync(_mark_closed, bench.folders)
@@ -137,15 +124,3 @@ def _prepare(folders: WorkbenchFolders) -> None:
 
 def _mark_closed(folders: WorkbenchFolders) -> None:
     folders.open_mark.unlink(missing_ok=True)
-
-
-def _copies(payload: bytes) -> tuple[WorkbenchState, WorkbenchState]:
-    decoder = msgspec.msgpack.Decoder(WorkbenchState)
-    return decoder.decode(payload), decoder.decode(payload)
-
-
-@lru_cache(maxsize=1)
-def _schema() -> str:
-    """Name the shape of the state: another shape, or another kbd, and snapshots are not used."""
-    shape = msgspec.json.encode(msgspec.json.schema(WorkbenchState))
-    return f"{__version__}-{hashlib.sha256(shape).hexdigest()[:16]}"

@@ -9,8 +9,8 @@ import pytest
 
 from kbd.core.bench import Bench
 from kbd.core.decisions import Record
+from kbd.core.snapshots import CLOSED_EVENTS, of_workbench
 from kbd.core.state import WorkbenchState
-from kbd.core.supervisor import opening
 from kbd.events import snapshots
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
@@ -18,8 +18,10 @@ from supervised import draft, files_in, supervised
 
 pytestmark = pytest.mark.anyio
 
+_SCHEMA = of_workbench(Path(), Path())._schema()
 
-async def _busy(folder: Path, count: int = opening.SNAPSHOT_EVENTS) -> tuple[Bench, WorkbenchState]:
+
+async def _busy(folder: Path, count: int = CLOSED_EVENTS) -> tuple[Bench, WorkbenchState]:
     """Make a workbench with so many events and return it, closed, with its last state."""
     async with supervised(folder) as running:
         bench = await running.bench(a__txt="x")
@@ -46,10 +48,10 @@ async def test_a_snapshot_is_taken_at_close_and_used(tmp_path: Path) -> None:
     assert [path.name for path in snap.iterdir()] == [f"{state.seq:020}.snap"]
     assert await _state(tmp_path / "h", bench) == state
 
-    found = snapshots.load(snap, opening._schema())
+    found = snapshots.load(snap, _SCHEMA)
     assert found is not None
     marked = msgspec.msgpack.encode(msgspec.structs.replace(state, name="from the snapshot"))
-    snapshots.save(snap, found.seq, found.head, opening._schema(), marked)
+    snapshots.save(snap, found.seq, found.head, _SCHEMA, marked)
     assert (await _state(tmp_path / "h", bench)).name == "from the snapshot"
 
 
@@ -81,7 +83,7 @@ def _flipped(snap: Path, state: WorkbenchState) -> None:
 
 
 def _of_another_schema(snap: Path, state: WorkbenchState) -> None:
-    found = snapshots.load(snap, opening._schema())
+    found = snapshots.load(snap, _SCHEMA)
     assert found is not None
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=found.seq))
     snapshots.save(snap, found.seq, found.head, "another", wrong)
@@ -89,13 +91,13 @@ def _of_another_schema(snap: Path, state: WorkbenchState) -> None:
 
 def _of_another_log(snap: Path, state: WorkbenchState) -> None:
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=state.seq))
-    snapshots.save(snap, state.seq, b"\1" * 32, opening._schema(), wrong)
+    snapshots.save(snap, state.seq, b"\1" * 32, _SCHEMA, wrong)
 
 
 def _from_the_future(snap: Path, state: WorkbenchState) -> None:
     later = Seq(state.seq + 1000)
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=later))
-    snapshots.save(snap, later, b"\1" * 32, opening._schema(), wrong)
+    snapshots.save(snap, later, b"\1" * 32, _SCHEMA, wrong)
 
 
 def _empty(snap: Path, state: WorkbenchState) -> None:
