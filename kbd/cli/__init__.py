@@ -13,8 +13,13 @@ and `send` share, shown by `progress`), `adding`, `publishing` and `extracting` 
 reading); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of `kbd watch`) and
 `watched` (watches for people).
 
+A walk through a run: `book` (its steps as they are read), `retold` (a step in words), `standing`
+(how all stood), `pictures` (what is looked at beside a step), `walking` (what a key does, and what
+is seen then), `screen` (the terminal), `layout` (text in columns).
+
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
-`show`, `runs`, `verify`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`, `doctor`, `plugins`, `rpc`.
+`show`, `runs`, `replay`, `verify`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`, `doctor`,
+`plugins`, `rpc`.
 """
 
 from kbd.cli.command import main

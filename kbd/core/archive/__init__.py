@@ -8,7 +8,8 @@ and here (`case`).
 
 A backup: `gathering` copies logs with what belongs to them, `inventory` says what there is,
 `backup` makes and checks it, `restore` makes a home of it, and `first` sees to that home's first
-start. `newfolder` gives a folder its name when it is whole.
+start. `moment` writes a workbench as it stood after an event. `newfolder` gives a folder its name
+when it is whole.
 """
 
 __all__: list[str] = []

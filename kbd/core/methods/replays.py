@@ -1,30 +1,46 @@
 """Methods that look back: a run step by step, a workbench as it stood after an event."""
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import msgspec
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
+from kbd.core.archive.moment import folders_of, write_moment
 from kbd.core.bench import Bench
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.runs import run_info
 from kbd.core.replay.moments import files_at, run_at, state_at, state_hash
-from kbd.core.replay.span import Numbered
-from kbd.core.replay.story import steps_of
+from kbd.core.replay.span import Span
+from kbd.core.replay.story import told_of
+from kbd.core.review.written import note_written
 from kbd.core.server import Handler, Session
-from kbd.core.state import Run
+from kbd.core.state import Run, WorkbenchState
 from kbd.errors import NotFound
-from kbd.events.base import Recorded
+from kbd.events.base import FileVersion
 from kbd.events.reading import read_log
 from kbd.events.shown import shown_time
 from kbd.requests import replays as wire
 from kbd.requests.base import Request
-from kbd.types import RunId, Seq
+from kbd.types import FileName, RunId, Seq, WorkbenchId
 
-__all__ = ["ReplayMethods"]
+__all__ = ["PAGE_BYTES", "ReplayMethods"]
 
 PAGE_BYTES = 1 << 20
 """How much JSON of steps one answer holds; a first step that is larger is told alone."""
+
+AT_ONCE = 2
+"""How many logs are folded, and how many moments are written at the same time; others wait."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """The steps of a run as of an event, kept for the pages that are asked for next."""
+
+    run_id: RunId
+    seq: Seq
+    steps: tuple[wire.Step, ...]
 
 
 class ReplayMethods:
@@ -32,40 +48,54 @@ class ReplayMethods:
 
     def __init__(self, shop: Shop) -> None:
         self._shop = shop
+        self._kept: _Kept | None = None
+        # A folder of the user's may hang for ever; nothing but other moments may wait for it.
+        self._folding, self._writing = CapacityLimiter(AT_ONCE), CapacityLimiter(AT_ONCE)
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
         return {wire.ReplaySteps: self.steps, wire.StateAt: self.state}
 
     async def steps(self, request: wire.ReplaySteps, session: Session) -> wire.StepsFound:
-        """Return steps of a run.
+        """Return steps of a run; of a log that is damaged, those before the damage.
 
         Raises:
             NotFound: There is no such run.
         """
         del session
-        bench, run = await self._run(request.run_id)
-        steps = await run_sync(_steps, bench, run.number, bench.keeper.journal.seq)
-        return wire.StepsFound(
-            run=run_info(bench.state, run, self._shop.cost_of(run)),
-            request=_request(bench, run),
-            steps=_page(steps[request.after :], request.limit),
-            total=len(steps),
-        )
+        named, _, number = request.run_id.partition("-")
+        workbench_id = WorkbenchId(named)
+        with self._shop.benches.held(workbench_id):
+            bench = await self._shop.bench(workbench_id)
+            run = _run(bench, request.run_id, int(number))
+            steps = await self._steps(bench, run, request.run_id)
+            return wire.StepsFound(
+                run=run_info(bench.state, run, self._shop.cost_of(run)),
+                request=_request(bench, run),
+                steps=await run_sync(_page, steps[request.after :], request.limit),
+                total=len(steps),
+            )
 
     async def state(self, request: wire.StateAt, session: Session) -> wire.StateFound:
-        """Return how a workbench stood.
+        """Return how a workbench stood, and write it to a folder if one is named.
 
         Raises:
             NotFound: There is no such workbench, or no such event.
-            LogCorrupt: The log is damaged before it.
+            LogCorrupt: The log is damaged before it, or bytes of a file are.
+            ValidationFailed: The folder is none that can be written to.
+            DiskFull: There is no space in it.
+            FileWriteFailed: It cannot be written.
         """
         del session
         bench = await self._shop.bench(request.workbench_id)
-        if request.seq > (last := bench.keeper.journal.seq):
+        # What is not durable yet nobody may see.
+        if request.seq > (last := bench.keeper.journal.seq) and bench.damage is None:
             msg = f"the log ends at event {last}; there is no event {request.seq}"
             raise NotFound(msg, detail={"last_seq": last})
-        state = await run_sync(state_at, bench.folders.log, request.seq)
+        state = await run_sync(state_at, bench.folders.log, request.seq, limiter=self._folding)
+        destination = ""
+        if not isinstance(request.destination_dir, msgspec.UnsetType):
+            destination = await self._written(bench, state, request.destination_dir)
         return wire.StateFound(
             workbench_id=bench.id,
             seq=request.seq,
@@ -75,16 +105,37 @@ class ReplayMethods:
             files=files_at(state),
             draft_id=state.draft.draft_id if state.draft else "",
             run=run_at(state),
+            destination=destination,
         )
 
-    async def _run(self, run_id: RunId) -> tuple[Bench, Run]:
-        workbench_id, _, number = run_id.partition("-")
-        bench = await self._shop.bench(workbench_id)
-        try:
-            return bench, bench.state.run(int(number))
-        except IndexError:
-            msg = f"there is no run {run_id}"
-            raise NotFound(msg) from None
+    async def _steps(self, bench: Bench, run: Run, run_id: RunId) -> tuple[wire.Step, ...]:
+        last = bench.keeper.journal.seq
+        kept = self._kept
+        if kept is None or (kept.run_id, kept.seq) != (run_id, last):
+            told = await run_sync(_told, bench.folders.log, run.number, last, limiter=self._folding)
+            kept = self._kept = _Kept(run_id, last, told)
+        return kept.steps
+
+    async def _written(self, bench: Bench, state: WorkbenchState, directory: str) -> str:
+        """Write a moment to a folder, which is no reason for a run if somebody watches there."""
+        daemon = self._shop.benches.daemon
+        files = [
+            FileVersion(FileName(f"{folder}/{name}"), blob, 0)
+            for folder, held in folders_of(state).items()
+            for name, blob in held.items()
+        ]
+        if Path(directory).is_absolute():
+            await note_written(daemon, directory, files, threads=self._writing)
+        write = partial(write_moment, state, bench.blobs.store, Path(directory))
+        return str(await run_sync(write, limiter=self._writing))
+
+
+def _run(bench: Bench, run_id: RunId, number: int) -> Run:
+    try:
+        return bench.state.run(number)
+    except IndexError:
+        msg = f"there is no run {run_id}"
+        raise NotFound(msg) from None
 
 
 def _request(bench: Bench, run: Run) -> str:
@@ -92,14 +143,10 @@ def _request(bench: Bench, run: Run) -> str:
     return next((said.text for said in bench.state.said if said.message_id == wanted), "")
 
 
-def _steps(bench: Bench, run: int, last: Seq) -> list[wire.Step]:
-    events: list[Numbered] = []
-
-    def keep(seq: Seq, record: Recorded) -> None:
-        events.append((seq, record))
-
-    read_log(bench.folders.log, keep, last)
-    return steps_of(bench.id, run, events)
+def _told(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:
+    span = Span(run)
+    read_log(log_dir, span.note, last)
+    return tuple(told.step for told in told_of(run, span.events))
 
 
 def _page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]:

@@ -1,0 +1,198 @@
+"""What a person may look at beside a step: plan, files, conversation, result, changes.
+
+Each picture is lines of text. A picture that a step has none of says so in one line.
+"""
+
+import difflib
+import json
+from collections.abc import Callable
+from typing import Any
+
+from kbd.cli.book import Book
+from kbd.cli.exits import Refused
+from kbd.cli.retold import plan_lines, told
+from kbd.cli.standing import file_lines
+from kbd.cli.terminal import size
+from kbd.cli.unfolding import indented, unfolded
+
+__all__ = ["KEYS", "PICTURES", "Picture"]
+
+Step = dict[str, Any]
+
+Picture = Callable[[Book, int], list[str]]
+"""Draws what there is of a step, named by its place."""
+
+DIFF_BYTES = 256 * 1024
+"""Up to which size two versions of a text are compared line by line."""
+
+
+def overview(book: Book, index: int) -> list[str]:
+    """Return all that the step says."""
+    return told(book.step(index))
+
+
+def plan(book: Book, index: int) -> list[str]:
+    """Return the plan as it stood after the step."""
+    for place in range(index, 0, -1):
+        if items := book.step(place).get("items"):
+            return plan_lines(items)
+    return ["There was no plan yet."]
+
+
+def files(book: Book, index: int) -> list[str]:
+    """Return the files as they stood after the step; what it changed is marked."""
+    step = book.step(index)
+    touched = frozenset(file["path"] for file in step.get("files", ()))
+    lines = file_lines(book.state(step["seq"])["files"], touched)
+    return [*lines, "", "* changed by this step"] if touched else lines
+
+
+def saw(book: Book, index: int) -> list[str]:
+    """Return the conversation that the model saw, up to the step.
+
+    That is the messages that opened it, and the replies and results since. kbd shortens old results
+    if all of it would not fit the model's window; that is not repeated here.
+    """
+    chain = _chain(book, index)
+    if not chain:
+        return ["Nothing was sent to the model for this step."]
+    lines = _opening(book, chain[0]["model"]["opening"])
+    for step in chain:
+        model = step.get("model")
+        if model is None:
+            call = step["call"]
+            lines += ["", f"── {call['tool']} returned", *unfolded(call.get("shown", ""))]
+        elif not model.get("is_open"):
+            last = " (its answer)" if step is chain[-1] else ""
+            lines += ["", f"── model, turn {model['turn']}{last}", *_reply(model)]
+    return lines
+
+
+def result(book: Book, index: int) -> list[str]:
+    """Return the whole result of the step's call."""
+    call = book.step(index).get("call")
+    if call is None:
+        return ["This step is no tool call."]
+    if call.get("result"):
+        return unfolded(str(call["result"]))
+    if call.get("blob"):
+        return unfolded(book.blob(call["blob"]))
+    return unfolded(call.get("shown", "")) or ["It returned nothing."]
+
+
+def receipt(book: Book, index: int) -> list[str]:
+    """Return what the model saw of the result of the step's call."""
+    call = book.step(index).get("call")
+    if call is None:
+        return ["This step is no tool call."]
+    return unfolded(call.get("shown", "")) or ["It saw nothing."]
+
+
+def changes(book: Book, index: int) -> list[str]:
+    """Return what the step changed in the draft; of texts the lines that differ."""
+    lines: list[str] = []
+    for file in book.step(index).get("files", ()):
+        lines.append(f"{file['change']} {file['path']}")
+        for what, blob, length in (
+            ("before", file.get("before"), file.get("before_size_bytes", 0)),
+            ("after", file.get("after"), file.get("size_bytes", 0)),
+        ):
+            lines.append(f"  {what:<7} {f'{size(length)}, sha256 {blob}' if blob else 'no file'}")
+        lines += [f"  ! {warning}" for warning in file.get("warnings", ())]
+        lines += [*indented(_difference(book, file)), ""]
+    return lines or ["This step changed no file."]
+
+
+def keys(book: Book, index: int) -> list[str]:
+    """Return what each key does."""
+    del book, index
+    return [*KEYS.splitlines()]
+
+
+KEYS = """\
+down right j     next step
+up left k        previous step
+space b          read on, read back: through the text, then from step to step
+PgDn PgUp < >    scroll the text; to its beginning, its end
+g G Home End     first step, last step
+n N              next, previous step of the same kind; after a search: that matches
+/                search in all steps; Esc ends it
+
+p   the plan as it stood
+f   the files as they stood
+m   what the model saw
+r   the whole result of the call
+t   the receipt that the model saw of it
+d   what the call changed
+    (the same key again, or Esc: back to the step)
+
+w   write the workbench as it stood to a new folder
+R   ask what was recorded since, of a run that is under way
+q   quit"""
+
+PICTURES: dict[str, tuple[str, Picture]] = {
+    "": ("", overview),
+    "p": ("the plan as it stood", plan),
+    "f": ("the files as they stood", files),
+    "m": ("what the model saw", saw),
+    "r": ("the whole result", result),
+    "t": ("what the model saw of the result", receipt),
+    "d": ("what it changed", changes),
+    "?": ("keys", keys),
+}
+"""By the key that shows it: what it is called, and what draws it."""
+
+
+def _chain(book: Book, index: int) -> list[Step]:
+    """Return the turns and calls of the conversation that a step belongs to, up to itself."""
+    chain: list[Step] = []
+    opening = ""
+    for place in range(index, 0, -1):
+        step = book.step(place)
+        model = step.get("model")
+        if model is not None:
+            if opening and model["opening"] != opening:
+                break
+            opening = model["opening"]
+        elif step["kind"] not in ("tool", "refused"):
+            if step["kind"] in ("phase", "item", "asked"):
+                break
+            continue
+        chain.append(step)
+    chain.reverse()
+    return chain if chain and "model" in chain[0] else []
+
+
+def _opening(book: Book, blob: str) -> list[str]:
+    try:
+        messages = json.loads(book.blob(blob))
+        lines: list[str] = []
+        for message in messages:
+            lines += ["", f"── {message['role']}", *str(message.get("text", "")).splitlines()]
+    except (Refused, ValueError, KeyError, TypeError):
+        return [f"The messages that opened it cannot be read: blob {blob}."]
+    return lines[1:]
+
+
+def _reply(model: dict[str, Any]) -> list[str]:
+    lines = str(model.get("text", "")).splitlines()
+    for call in model.get("calls", ()):
+        given = unfolded(call.get("arguments", "")) or [f"(blob {call.get('blob')})"]
+        lines += [f"calls {call['tool']}", *indented(given)]
+    return lines
+
+
+def _difference(book: Book, file: dict[str, Any]) -> list[str]:
+    """Compare two versions of a text; nothing for what is no text, or long."""
+    sizes = (file.get("before_size_bytes", 0), file.get("size_bytes", 0))
+    if max(sizes) > DIFF_BYTES:
+        return []
+    texts: list[list[str]] = []
+    for blob in (file.get("before"), file.get("after")):
+        text = book.blob(blob) if blob else ""
+        # What is no UTF-8 was read with replacement characters; a NUL is in no text.
+        if "\0" in text or "\ufffd" in text:
+            return []
+        texts.append(text.splitlines())
+    before, after = texts
+    return list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]

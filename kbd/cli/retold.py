@@ -1,0 +1,135 @@
+"""A step of a run in words: its line in a list, and all that there is to say of it.
+
+What is returned is lines of text as it was recorded; whoever prints them cleans them.
+"""
+
+from typing import Any
+
+from kbd.cli.terminal import duration, size
+from kbd.cli.unfolding import indented, unfolded
+
+__all__ = ["MARKS", "facts", "headline", "plan_lines", "told"]
+
+Step = dict[str, Any]
+
+MARKS = {"open": " ", "active": ">", "done": "x", "failed": "!"}
+"""What stands before an item of a plan."""
+
+
+def headline(step: Step) -> str:
+    """Return a step in one line."""
+    took = f"  ({duration(step['duration_ms'] / 1000)})" if step.get("duration_ms") else ""
+    return f"#{step['index']}  {step['ts'][11:19]}  {step['kind']:<8}  {step['title']}{took}"
+
+
+def facts(step: Step) -> str:
+    """Return where a step belongs: its events, phase, item, attempt, time."""
+    first, last = step["first_seq"], step["seq"]
+    parts = [f"event {last}" if first == last else f"events {first}-{last}"]
+    if step.get("phase"):
+        parts.append(f"phase {step['phase']}")
+    if step.get("item"):
+        parts.append(f"item {step['item']}")
+    if step.get("attempt", 0) > 1:
+        parts.append(f"attempt {step['attempt']}")
+    if step.get("duration_ms"):
+        parts.append(duration(step["duration_ms"] / 1000))
+    return ", ".join(parts)
+
+
+def told(step: Step, result: str | None = None) -> list[str]:
+    """Return all that a step says.
+
+    Args:
+        step: The step.
+        result: The whole result of its call, to be told beside what the model saw of it; None to
+            say only that there is one.
+    """
+    lines = step["text"].splitlines() if step.get("text") else []
+    if "model" in step:
+        lines += _model(step["model"])
+    if "call" in step:
+        lines += _call(step["call"], result)
+    if step.get("files"):
+        lines += ["in the draft:", *indented(_files(step["files"]))]
+    if step.get("items") and step["kind"] != "plan":
+        lines += ["the plan:", *indented(plan_lines(step["items"]))]
+    return lines
+
+
+def plan_lines(items: list[dict[str, Any]]) -> list[str]:
+    """Return a plan, an item a line."""
+    lines: list[str] = []
+    for item in items:
+        lines.append(f"[{MARKS.get(item['state'], '?')}] {item['index']}. {item['text']}")
+        if item.get("reason"):
+            lines.append(f"      {item['reason']}")
+    return lines
+
+
+def _model(model: dict[str, Any]) -> list[str]:
+    lines = [f"model: {model['model_id']}, turn {model['turn']}"]
+    if tools := model.get("tools"):
+        # A conversation is offered the same tools again and again.
+        named = f": {', '.join(tools)}" if model["turn"] == 1 else ""
+        choice = model.get("tool_choice", "auto")
+        lines.append(f"offered {len(tools)} tools, {choice}{named}")
+    lines += [f"failed: {failure}" for failure in model.get("failures", ())]
+    if model.get("is_open"):
+        return [*lines, "no answer is recorded"]
+    if model.get("text"):
+        lines += ["said:", *indented(model["text"].splitlines())]
+    for call in model.get("calls", ()):
+        lines += [f"asked for {call['tool']}:", *indented(_arguments(call, "blob"))]
+        if call.get("fault"):
+            lines.append(f"  ill-formed: {call['fault']}")
+    usage = model.get("usage", {})
+    used = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+    return [*lines, f"ended: {model.get('finish_reason') or 'stop'}; {used}"]
+
+
+def _arguments(call: dict[str, Any], blob: str) -> list[str]:
+    if call.get("arguments"):
+        return unfolded(call["arguments"])
+    return [f"kept as blob {call[blob]}"] if call.get(blob) else ["none"]
+
+
+def _call(call: dict[str, Any], result: str | None) -> list[str]:
+    entry = f", no. {call['entry_id']} of the tool log" if call.get("entry_id") else ""
+    lines = [f"tool: {call['tool']}{entry}"]
+    lines += ["arguments:", *indented(_arguments(call, "arguments_blob"))]
+    if call.get("is_open"):
+        return [*lines, "its end is not recorded: it wrote nothing"]
+    shown = call.get("shown", "")
+    how = "" if call.get("ok") else f" ({call.get('error_code')})"
+    lines += [f"the model saw{how}:", *indented(unfolded(shown))]
+    if call.get("result") or call.get("blob"):
+        length = size(call.get("size_bytes", 0))
+        if result is None:
+            lines.append(f"the whole result has {length}")
+        else:
+            lines += [f"the whole result, {length}:", *indented(unfolded(result))]
+    if call.get("plugins"):
+        lines += ["plugins:", *(f"  {_plugin(plugin)}" for plugin in call["plugins"])]
+    return lines
+
+
+def _plugin(told_as: str) -> str:
+    """Shorten the hash: it is for telling two apart, and the whole one is in the JSON."""
+    name, _, sha256 = told_as.rpartition(" ")
+    return f"{name}, {sha256[:12]}" if len(sha256) == 64 else told_as
+
+
+def _files(files: list[dict[str, Any]]) -> list[str]:
+    lines: list[str] = []
+    for file in files:
+        lines.append(f"{file['change']:<11} {file['path']}  {_sizes(file)}")
+        lines += [f"  ! {warning}" for warning in file.get("warnings", ())]
+    return lines
+
+
+def _sizes(file: dict[str, Any]) -> str:
+    before, now = file.get("before_size_bytes", 0), file.get("size_bytes", 0)
+    if not file.get("before"):
+        return size(now)
+    return f"{size(before)} -> {size(now)}" if file.get("after") else f"was {size(before)}"

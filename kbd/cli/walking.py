@@ -1,0 +1,302 @@
+"""Walking through a run: what a key does, and what is on the screen then.
+
+Nothing here knows of a terminal: keys come in by name ("down", "pgdn", "esc", or a character), and
+a frame goes out as rows of text, each with a style. `kbd.cli.screen` draws them.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from kbd.cli.book import Book
+from kbd.cli.exits import Refused
+from kbd.cli.layout import cut, width_of, wrapped
+from kbd.cli.pictures import PICTURES
+from kbd.cli.retold import facts
+from kbd.cli.terminal import duration
+
+__all__ = ["Row", "Walk"]
+
+LIST_ROWS = 12
+"""How many steps are listed at most, a third of the screen if that is less."""
+
+_HINT = (
+    "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q quit"
+)
+
+_DEPTHS = {"asked": 0, "run": 0, "phase": 0, "other": 0}
+
+_END = 1_000_000_000
+"""Beyond the end of any text: a frame knows where that is."""
+
+_NEXT, _BACK = ("down", "right", "j"), ("up", "left", "k")
+
+
+class Row(NamedTuple):
+    """A row of the screen.
+
+    Attributes:
+        text: Clean, and no wider than the screen.
+        style: "", "bar" for a rule or a heading, "chosen" for the current step, "found" for a line
+            that matches the search.
+    """
+
+    text: str
+    style: str = ""
+
+
+class Walk:
+    """A walk through the steps of a run.
+
+    Args:
+        book: The steps.
+        start: The first one shown, from 1.
+
+    Attributes:
+        is_over: Whether the person has had enough.
+    """
+
+    def __init__(self, book: Book, start: int = 1) -> None:
+        self.is_over = False
+        self._book, self._at = book, start
+        self._picture, self._top = "", 0
+        self._page, self._lines = 1, 0
+        self._wanted, self._said = "", ""
+        self._prompt: tuple[str, str] | None = None
+        self._drawn: tuple[tuple[int, str, int], list[str]] | None = None
+
+    def press(self, key: str) -> None:
+        """Do what a key says.
+
+        Raises:
+            Stop: The connection broke.
+        """
+        self._said = ""
+        try:
+            if self._prompt is not None:
+                self._type(key)
+            else:
+                self._command(key)
+        except Refused as refused:
+            self._said = refused.message
+
+    def frame(self, width: int, height: int) -> list[Row]:
+        """Return the rows of the screen, as many as it has.
+
+        Raises:
+            Stop: The connection broke.
+        """
+        body = max(height - 3, 2)
+        listed = max(1, min(LIST_ROWS, body // 3))
+        self._page = max(body - listed, 1)
+        rows = [Row(self._heading(width), "bar"), *self._list(width, listed)]
+        lines = self._text(width)
+        self._lines = len(lines)
+        self._top = max(0, min(self._top, len(lines) - self._page))
+        rows.append(Row(self._rule(width), "bar"))
+        shown = lines[self._top : self._top + self._page]
+        rows += [Row(one, self._style(one)) for one in shown]
+        rows += [Row("")] * (self._page - len(shown))
+        rows.append(Row(self._footer(width), "" if self._prompt or self._said else "dim"))
+        return rows[:height]
+
+    def _command(self, key: str) -> None:  # noqa: C901 - a case a key
+        match key:
+            case "q":
+                self.is_over = True
+            case "esc":
+                self._wanted, self._picture, self._top = "", "", 0
+            case key if key in _NEXT:
+                self._go(self._at + 1)
+            case key if key in _BACK:
+                self._go(self._at - 1)
+            case " ":
+                self._read_on()
+            case "b":
+                self._read_back()
+            case "pgdn":
+                self._top += self._page
+            case "pgup":
+                self._top = max(0, self._top - self._page)
+            case "<":
+                self._top = 0
+            case ">":
+                self._top = _END
+            case "g" | "home":
+                self._go(1)
+            case "G" | "end":
+                self._go(self._book.total)
+            case "n":
+                self._seek(range(self._at + 1, self._book.total + 1))
+            case "N":
+                self._seek(range(self._at - 1, 0, -1))
+            case "/":
+                self._prompt = ("/", "")
+            case "w":
+                self._prompt = ("Write all as it stood here to a new folder: ", "")
+            case "R":
+                self._book.refresh()
+                self._at = min(self._at, self._book.total)
+                self._drawn = None
+                self._said = f"{self._book.total} steps, run {self._book.run['status']}"
+            case key if key and key in PICTURES:
+                self._picture, self._top = ("" if key == self._picture else key), 0
+            case _:
+                self._said = "? shows the keys"
+
+    def _go(self, index: int) -> None:
+        if index > self._book.total:
+            self._book.refresh()
+        if not 1 <= index <= self._book.total:
+            self._said = "This is the first step." if index < 1 else "This is the last step."
+            return
+        self._book.step(index)
+        self._at, self._top = index, 0
+
+    def _read_on(self) -> None:
+        if self._top + self._page < self._lines:
+            self._top += self._page
+        else:
+            self._go(self._at + 1)
+
+    def _read_back(self) -> None:
+        if self._top > 0:
+            self._top = max(0, self._top - self._page)
+        elif self._at > 1:
+            self._go(self._at - 1)
+            self._top = _END
+        else:
+            self._go(0)
+
+    def _seek(self, places: range) -> None:
+        """Go to the next step of the same kind, or, while something is searched, that has it."""
+        kind = self._book.step(self._at)["kind"]
+        for place in places:
+            step = self._book.step(place)
+            if _has(step, self._wanted) if self._wanted else step["kind"] == kind:
+                self._go(place)
+                return
+        what = f"with {self._wanted!r}" if self._wanted else f"of kind {kind}"
+        self._said = f"There is no other step {what} that way."
+
+    def _type(self, key: str) -> None:
+        """Go on with a line that is being typed."""
+        asked, typed = self._prompt or ("", "")
+        match key:
+            case "esc":
+                self._prompt = None
+            case "enter":
+                self._prompt = None
+                self._answer(asked, typed)
+            case "backspace":
+                self._prompt = (asked, typed[:-1]) if typed else None
+            case "kill":
+                self._prompt = (asked, "")
+            case key if len(key) == 1 and key.isprintable():
+                self._prompt = (asked, typed + key)
+            case _:
+                pass
+
+    def _answer(self, asked: str, typed: str) -> None:
+        if asked == "/":
+            self._wanted = typed.casefold()
+            if self._wanted:
+                total, at = self._book.total, self._at
+                if not _has(self._book.step(at), self._wanted):
+                    self._seek(range(at + 1, total + 1))
+            return
+        if typed.strip():
+            folder = os.path.abspath(os.path.expanduser(typed.strip()))
+            found = self._book.moment(self._book.step(self._at)["seq"], folder)
+            count = sum(file["hash"] is not None for file in found["files"])
+            self._said = f"written to {found['destination']}: {count} files, as runs saw them"
+
+    def _heading(self, width: int) -> str:
+        run = self._book.run
+        request = " ".join(self._book.request.split())
+        return _filled(f" {run['run_id']}  {run['status']}  {request}", width)
+
+    def _list(self, width: int, rows: int) -> Iterator[Row]:
+        total = self._book.total
+        first = max(1, min(self._at - rows // 2, total - rows + 1))
+        for place in range(first, first + rows):
+            if place > total:
+                yield Row("")
+                continue
+            step, is_here = self._book.step(place), place == self._at
+            yield Row(_listed(step, width, is_here=is_here), "chosen" if is_here else "")
+
+    def _rule(self, width: int) -> str:
+        step = self._book.step(self._at)
+        name, _ = PICTURES[self._picture]
+        more = ""
+        if self._lines > self._page:
+            last = min(self._top + self._page, self._lines)
+            more = f"  lines {self._top + 1}-{last} of {self._lines}"
+        what = f"  [{name}]" if name else ""
+        told = f" step {self._at} of {self._book.total}{what}{more}  {facts(step)}"
+        return _filled(told, width)
+
+    def _text(self, width: int) -> list[str]:
+        """Return the lines of the picture, wrapped; kept, for scrolling draws them again."""
+        key = (self._at, self._picture, width)
+        if self._drawn is None or self._drawn[0] != key:
+            _, draw = PICTURES[self._picture]
+            try:
+                drawn = draw(self._book, self._at)
+            except Refused as refused:
+                drawn = [refused.message]
+            self._drawn = (key, [part for one in drawn for part in wrapped(one, max(width, 1))])
+        return self._drawn[1]
+
+    def _style(self, text: str) -> str:
+        return "found" if self._wanted and self._wanted in text.casefold() else ""
+
+    def _footer(self, width: int) -> str:
+        if self._prompt is not None:
+            asked, typed = self._prompt
+            # What is typed last must be seen.
+            while typed and width_of(asked + typed) >= width:
+                typed = typed[1:]
+            return cut(f"{asked}{typed}", width)
+        if self._said:
+            return cut(self._said, width)
+        if self._wanted:
+            return cut(f"searching {self._wanted!r}: n next, N previous, Esc ends", width)
+        keys = (
+            "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q"
+        )
+        return cut(keys if width >= len(keys) else "j/k step  ? keys  q quit", width)
+
+
+def _filled(text: str, width: int) -> str:
+    shown = cut(text, width)
+    return shown + " " * (width - width_of(shown))
+
+
+def _listed(step: dict[str, Any], width: int, *, is_here: bool) -> str:
+    """Return a step as a row of the list; what it is part of sets it in."""
+    depth = _DEPTHS.get(step["kind"], 2 if step.get("item") else 1)
+    time = f"{step['ts'][11:19]} " if width >= 60 else ""
+    kind = f"{step['kind']:<8} " if width >= 48 else ""
+    took = duration(step["duration_ms"] / 1000) if step.get("duration_ms") else ""
+    tail = f" {took:>9}" if width >= 72 else ""
+    head = f"{'>' if is_here else ' '}{step['index']:>4} {time}{kind}{'  ' * depth}"
+    title = cut(f"{head}{step['title']}", width - len(tail))
+    return title + " " * (width - len(tail) - width_of(title)) + tail
+
+
+def _has(step: dict[str, Any], wanted: str) -> bool:
+    """Whether a text is somewhere in a step."""
+    return any(wanted in text.casefold() for text in _texts(step))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
