@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
@@ -118,13 +119,13 @@ def _tell_diff(each: dict[str, Any]) -> None:
     for file in each["files"]:
         say(f"  {line(file['path'])}: {_of_file(file)}")
         rows = [
-            (f"    {part['part']}", _hash(part["recorded"]), _hash(part["replayed"]))
+            (part["part"], _hash(part["recorded"]), _hash(part["replayed"]))
             for part in file["parts"]
         ]
         if rows:
-            say(table(("    Part", "Recorded", "Now"), rows))
+            say(indent(table(("Part", "Recorded", "Now"), rows), "    "))
     if each["plugins"]:
-        say(f"  worked by another version: {', '.join(each['plugins'])}")
+        say(f"  done by what is not the recorded version: {', '.join(each['plugins'])}")
 
 
 def _of_file(file: dict[str, Any]) -> str:

@@ -95,7 +95,7 @@ def _fields(recorded: Outcome, replayed: Outcome) -> Iterator[Field]:
         recorded.shown == recorded.text and replayed.shown == replayed.text
     ):
         yield from _walk("shown", _seen(recorded.shown), _seen(replayed.shown))
-    yield from _walk("files", _of_files(recorded), _of_files(replayed))
+    yield from _walk("files", _said_of_files(recorded), _said_of_files(replayed))
 
 
 def _named(outcome: Outcome) -> str:
@@ -132,6 +132,14 @@ def _of_change(change: FileChanged) -> dict[str, Any]:
         "size_bytes": change.size_bytes,
         "warnings": list(change.warnings),
         "notes": list(change.notes),
+    }
+
+
+def _said_of_files(outcome: Outcome) -> dict[str, Any]:
+    """Return what is said of what was written; where the bytes differ is told elsewhere."""
+    return {
+        change.name: {"warnings": list(change.warnings), "notes": list(change.notes)}
+        for change in outcome.changes
     }
 
 

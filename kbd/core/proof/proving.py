@@ -1,14 +1,14 @@
 """The proof itself: fold the log, do each call again, compare what comes out."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import anyio
 import msgspec
 from anyio import from_thread
-from anyio.streams.memory import MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.performing import Means
@@ -48,6 +48,9 @@ from kbd.types import RunId, Seq
 
 __all__ = ["prove"]
 
+MOST_AT_ONCE = 4
+"""Calls that are done at once, where there are so many cores: all that each needs is recorded."""
+
 CALLS_AHEAD = 4
 """Calls that are read from the log before they are done."""
 
@@ -84,9 +87,7 @@ async def prove(
     """
     proof = _Proof(folders, scratch, catalog, workers, limits)
     began_s = SystemClock().monotonic_s()
-    async with proof.told(run, until) as calls:
-        async for call in calls:
-            await proof.take(call)
+    await proof.run(run, until)
     took_ms = int((SystemClock().monotonic_s() - began_s) * 1000)
     return await proof.answer(RunId(f"{folders.id}-{run}"), took_ms)
 
@@ -116,37 +117,45 @@ class _Proof:
         self._formats = FormatCalls(catalog, workers, scratch / "cache")
         self._plugins = _plugins_of(catalog)
         self._calls = self._equal = self._files = self._refusals = 0
+        self._failure: KbdError | None = None
         self._divergences: list[Divergence] = []
         self._skipped: list[SkippedCall] = []
         self._used: dict[PluginUsed, None] = {}
         self._told_bytes = 0
 
-    @asynccontextmanager
-    async def told(self, run: int, until: Seq | None) -> AsyncIterator[AsyncIterator[Told]]:
-        """Read the log in a thread, while the calls that it tells are taken.
+    async def run(self, run: int, until: Seq | None) -> None:
+        """Read the log in a thread, while the calls that it tells are done again.
 
         Raises:
             KbdError: As for `prove`.
         """
         send, receive = anyio.create_memory_object_stream[Told](CALLS_AHEAD)
-        failure: KbdError | None = None
+        reader = _Reader(self._folders.log, run, until, send)
         try:
             async with anyio.create_task_group() as tasks:
-                reader = _Reader(self._folders.log, run, until, send)
                 tasks.start_soon(partial(reader.run, look=self._look, results=self._results))
-                async with receive:
-                    try:
-                        yield receive
-                    except KbdError as fault:
-                        failure = fault
+                for _ in range(min(MOST_AT_ONCE, os.cpu_count() or 1)):
+                    tasks.start_soon(self._take_all, receive.clone(), tasks.cancel_scope)
+                receive.close()
         finally:
             self._results.close()
-        if failure is None:
-            failure = reader.failure
+        failure = self._failure or reader.failure
         if failure is not None:
             raise failure
 
-    async def take(self, call: Told) -> None:
+    async def _take_all(
+        self, calls: MemoryObjectReceiveStream[Told], scope: anyio.CancelScope
+    ) -> None:
+        """Take calls until there are no more; what prevents the proof ends it for all."""
+        with calls:
+            try:
+                async for call in calls:
+                    await self._take(call)
+            except KbdError as fault:
+                self._failure = self._failure or fault
+                scope.cancel()
+
+    async def _take(self, call: Told) -> None:
         """Do one call again, and keep what came of it."""
         if isinstance(call, SkippedCall):
             self._skipped.append(call)
@@ -184,8 +193,8 @@ class _Proof:
             equal=self._equal,
             files=self._files,
             refusals=self._refusals,
-            divergences=tuple(self._divergences),
-            skipped=tuple(self._skipped),
+            divergences=tuple(sorted(self._divergences, key=_seq)),
+            skipped=tuple(sorted(self._skipped, key=_seq)),
             plugins=tuple([await self._compared(used) for used in self._used]),
             duration_ms=took_ms,
         )
@@ -302,6 +311,10 @@ class _Reader:
 
     def _tell(self, call: Told) -> None:
         from_thread.run(self._send.send, call)
+
+
+def _seq(each: Divergence | SkippedCall) -> Seq:
+    return each.seq
 
 
 def _plugins_of(catalog: Catalog) -> dict[str, Plugin]:

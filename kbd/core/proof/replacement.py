@@ -111,7 +111,7 @@ def _found(path: Path, packages: Collection[str]) -> Path:
         names = ", ".join(folder.name for folder in found)
         msg = f"{path.name} holds several plugins, name one of them: {names}"
     elif not path.is_dir():
-        msg = f"there is no folder {path.name} there"
+        msg = f"{path.name} is not there: neither a folder nor a wheel"
     else:
         msg = f"{path.name} holds no package of an installed plugin: {_those(packages)}"
     raise ValidationFailed(msg)

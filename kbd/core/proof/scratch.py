@@ -1,8 +1,10 @@
 """Where a proof writes: a folder of its own, over the workbench's blobs, which it only reads."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
+import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
@@ -37,6 +39,19 @@ class ScratchBlobs(Blobs):
     def __init__(self, recorded: Path, scratch: Path) -> None:
         super().__init__(BlobStore(scratch, _Hasty()))
         self._recorded = BlobStore(recorded)
+        self._lock = anyio.Lock()
+        self._made: Counter[BlobHash] = Counter()
+
+    async def adopt(self, staged: Path) -> tuple[BlobHash, int]:
+        """Move a staged file in; it stays until it is forgotten as often as it was made.
+
+        Raises:
+            DiskFull: No space is left.
+        """
+        async with self._lock:
+            blob, size_bytes = await super().adopt(staged)
+            self._made[blob] += 1
+        return blob, size_bytes
 
     async def read(self, blob: BlobHash) -> bytes:
         """Return all bytes of a recorded blob; raises NotFound."""
@@ -51,8 +66,11 @@ class ScratchBlobs(Blobs):
         return self.store.path(blob)
 
     async def forget(self, blob: BlobHash) -> None:
-        """Remove a blob that was made here."""
-        await run_sync(lambda: self.made(blob).unlink(missing_ok=True))
+        """Remove a blob that was made here, unless another call has made the same."""
+        async with self._lock:
+            self._made[blob] -= 1
+            if not self._made[blob]:
+                await run_sync(lambda: self.made(blob).unlink(missing_ok=True))
 
 
 class _Span(msgspec.Struct, frozen=True):
