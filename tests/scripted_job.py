@@ -126,7 +126,11 @@ def whole_job() -> dict[str, Any]:
         "WorkbenchFilesAdd": _added,
         "WorkbenchFilesExtract": _extracted,
         "WorkbenchFilesList": {"files": [{"path": "a.csv", "size": 10}]},
-        "WorkbenchList": {"workbenches": [workbench()]},
+        "WorkbenchList": {
+            "workbenches": [workbench()],
+            "daemon_disk_bytes": 1024,
+            "landed_disk_bytes": 0,
+        },
         "WorkshopCancelRun": {"cancel_requested": True},
         "WorkshopGetConversation": {"messages": [answer]},
         "WorkshopRunAgent": {"run_id": RUN, "message_id": "m1", "status": "running"},

@@ -114,9 +114,17 @@ class WorkbenchOpen(_WorkbenchRequest):
 
 
 class WorkbenchesFound(Answer):
-    """All workbenches."""
+    """All workbenches.
+
+    Args:
+        workbenches: Oldest first.
+        daemon_disk_bytes: What the daemon's own log takes on disk.
+        landed_disk_bytes: What copies of landed files take that are not done.
+    """
 
     workbenches: tuple[WorkbenchRow, ...]
+    daemon_disk_bytes: int
+    landed_disk_bytes: int
 
 
 class WorkbenchList(_WorkbenchRequest):

@@ -14,7 +14,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def test_status_tells_what_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """Version, home, process, uptime, workbenches, active runs."""
+    """Version, home, process, uptime, workbenches, active runs, what takes how much disk."""
     runs = [{"run_id": "a-1", "status": "running"}, {"run_id": "a-2", "status": "failed"}]
     daemon.answers["RunList"] = {"runs": runs}
 
@@ -25,7 +25,31 @@ def test_status_tells_what_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captur
         "  process      4711, up 1 h 2 min, on asyncio",
         "  workbenches  1, 1 with a draft",
         "  runs         a-1",
+        "  disk         3.0 KiB, of it 1.0 KiB the daemon's log",
+        "",
+        "workbench                 events  files  disk",
+        "0123456789abcdef (taxes)  7       1      2.0 KiB",
     ]
+
+
+def test_status_lists_what_takes_most(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """The largest 20, and what the rest takes together; --json has all, the largest first."""
+    sizes = [1024 * (7 * n % 30) for n in range(30)]
+    rows = [workbench(id=f"{n:016}", disk_bytes=size) for n, size in enumerate(sizes)]
+    found = {"workbenches": rows, "daemon_disk_bytes": 0, "landed_disk_bytes": 512}
+    daemon.answers["WorkbenchList"] = found
+
+    assert kbd("status") == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert (
+        "  disk         435.5 KiB, of it 0 bytes the daemon's log, 512 bytes landed files" in shown
+    )
+    assert shown[-21].endswith("29.0 KiB")
+    assert shown[-1] == "and 10 more, 45.0 KiB together"
+    assert kbd("status", "--json") == 0
+    disk = json.loads(capsys.readouterr().out)["disk"]
+    assert [row["disk_bytes"] for row in disk["workbenches"]] == sorted(sizes, reverse=True)
+    assert disk["total_bytes"] == sum(sizes) + 512
 
 
 def test_status_is_json_also_when_nothing_runs(short_dir: Path, kbd: Kbd, capsys: Captured) -> None:

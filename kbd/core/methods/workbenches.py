@@ -22,6 +22,8 @@ class WorkbenchMethods:
     def __init__(self, shop: Shop) -> None:
         self._shop, self._parts = shop, shop.parts
         self._rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
+        # What those take that are closed, each with how often it had been opened by then.
+        self._sizes: dict[WorkbenchId, tuple[int, int]] = {}
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -61,13 +63,18 @@ class WorkbenchMethods:
             except NotFound:
                 continue  # It was deleted while we looked.
         self._rows = rows
-        return wire.WorkbenchesFound(workbenches=tuple(rows.values()))
+        self._sizes = {each: size for each, size in self._sizes.items() if each in rows}
+        home = self._parts.home
+        return wire.WorkbenchesFound(
+            workbenches=tuple(rows.values()),
+            daemon_disk_bytes=await run_sync(disk_bytes, home.daemon_log),
+            landed_disk_bytes=await run_sync(disk_bytes, home.landings),
+        )
 
     async def _row(self, workbench_id: WorkbenchId) -> wire.WorkbenchRow:
         """Describe a workbench; one that was closed since the last list is as it was then."""
         benches = self._shop.benches
-        root = self._parts.home.workbench(workbench_id).root
-        size_bytes = await run_sync(disk_bytes, root)
+        size_bytes = await self._size_bytes(workbench_id)
         row = self._rows.get(workbench_id)
         is_open = benches.opened(workbench_id) is not None
         if row is not None and not is_open and benches.is_at_end(workbench_id, Seq(row.last_seq)):
@@ -80,6 +87,21 @@ class WorkbenchMethods:
         except KbdError as error:
             known = benches.daemon.state.workbenches[workbench_id]
             return closed_row(known, size_bytes, error.message)
+
+    async def _size_bytes(self, workbench_id: WorkbenchId) -> int:
+        """Return what a workbench takes on disk; one that is closed is not read each time.
+
+        What people put into published/ of a closed one counts when it is opened again.
+        """
+        benches = self._shop.benches
+        openings, is_open = benches.openings(workbench_id), benches.opened(workbench_id) is not None
+        known = self._sizes.get(workbench_id)
+        if known is not None and known[0] == openings and not is_open:
+            return known[1]
+        size_bytes = await run_sync(disk_bytes, self._parts.home.workbench(workbench_id).root)
+        if not is_open and benches.openings(workbench_id) == openings:
+            self._sizes[workbench_id] = openings, size_bytes
+        return size_bytes
 
     async def delete(
         self, request: wire.WorkbenchDelete, session: Session
