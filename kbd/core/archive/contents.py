@@ -72,14 +72,14 @@ class Wanted(msgspec.Struct, frozen=True):
     Args:
         folders: Its workbench.
         number: Its number there.
-        until: The last durable event.
+        end: The durable end of its log.
         is_active: Whether it is under way: all that is durable belongs to it.
         cost: What its model calls cost in US dollars; 0 if that is not known.
     """
 
     folders: WorkbenchFolders
     number: int
-    until: Seq
+    end: Anchor
     is_active: bool
     cost: float
 
@@ -149,14 +149,14 @@ def _history(log_dir: Path, wanted: Wanted) -> tuple[Extent, list[Numbered]]:
     def visit(segment: Segment, block: Block) -> None:
         del segment
         for first, _, at, stop in block.spans():
-            if first <= wanted.until:
+            if first <= wanted.end.seq:
                 records = decode(block.data[at + BODY_AT : stop])
                 events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
 
-    fault = survey(log_dir, chained=True, visit=visit).fault
+    fault = survey(log_dir, chained=True, visit=visit, durable=wanted.end).fault
     last = max((seq for seq, record in events if record.run == wanted.number), default=Seq(0))
     if wanted.is_active:
-        last = wanted.until
+        last = Seq(wanted.end.seq)
     if fault is not None:
         raise fault
     if not last:

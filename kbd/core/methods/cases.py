@@ -59,7 +59,7 @@ class CaseMethods:
             wanted = Wanted(
                 folders=bench.folders,
                 number=run.number,
-                until=bench.keeper.journal.seq,
+                end=bench.keeper.journal.log.end,
                 is_active=run.status is RunStatus.RUNNING,
                 cost=self._shop.cost_of(run),
             )

@@ -61,7 +61,7 @@ def opened(file: BinaryIO, size: int) -> Opened:
     seal = seal_of(_read(file, size - SEAL_BYTES, SEAL_BYTES)) if size > SEAL_BYTES else None
     places = list(_places(file, size, seal))
     if not places:
-        reason = "this is no case file of kbd: no manifest.json was found in it"
+        reason = "this is no case file of kbd, or it was cut: no manifest.json was found in it"
         raise Unreadable(0, size, reason)
     for offset, length, checksum in places:
         data = _read(file, offset, length)

@@ -46,10 +46,10 @@ def one_byte(data: bytes, crc32: int, sha256: str) -> Slip | None:
     if not state or len(data) > _MOST_BYTES:
         return None
     table = [_step(value) for value in range(256)]
-    by_top = {entry >> 24: (entry, index) for index, entry in enumerate(table)}
+    # The highest byte of a state tells which entry went into it; so the step can be undone.
+    undone = {entry >> 24: entry << 8 ^ index for index, entry in enumerate(table)}
     for at in range(len(data) - 1, -1, -1):
-        entry, index = by_top[state >> 24]
-        state = ((state ^ entry) << 8 | index) & 0xFFFFFFFF
+        state = (state << 8 ^ undone[state >> 24]) & 0xFFFFFFFF
         if state < 256:
             wanted = data[at] ^ state
             mended = data[:at] + bytes((wanted,)) + data[at + 1 :]
