@@ -69,8 +69,8 @@ def _call(number: int, fields: dict[str, Any]) -> Related:
 
 def _named(call: Related) -> Related:
     """Return a call without what it was given, which `kbd show` of it has."""
-    kept = {name: call.fields[name] for name in ("tool", "plugin") if name in call.fields}
-    return call._replace(fields=kept)
+    kept = {"tool", "plugin"}
+    return Related(call.heading, {name: call.fields[name] for name in call.fields if name in kept})
 
 
 def _reply(data: dict[str, Any]) -> dict[str, Any]:

@@ -28,8 +28,9 @@ examples:
   kbd runs taxes
   kbd runs --json | python -m json.tool
 
-Tokens are those that went in and came out. The cost is in US dollars, by the prices of
-the model; `-` if they are unknown or it is free."""
+Items are told as done/all, and with `!` how many failed. Tokens are those that went in
+and came out. The cost is in US dollars by the prices of the model; `$-` if they are
+unknown or it is free."""
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name; else all")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _runs
@@ -54,28 +55,24 @@ def _runs(arguments: argparse.Namespace) -> int:
     return OK
 
 
-_HEADER = ("run", "status", "phase", "items", "started (UTC)", "took", "cost")
+_HEADER = ("run", "status", "phase", "items", "started (UTC)", "took")
 
 
 def _told(runs: list[dict[str, Any]], width: int, now: datetime) -> str:
     """Return the table; where it is too narrow for all of a run, each has a second line."""
     rows = [_row(run, now) for run in runs]
-    more = [(line(run["workbench_name"], 24), line(run["model_id"], 32), *_tokens(run))
-            for run in runs]  # fmt: skip
-    header = (*_HEADER, "workbench", "model", "in", "out", "request")
-    wide = [(*row, *rest, "") for row, rest in zip(rows, more, strict=True)]
+    header = (*_HEADER, "workbench", "model", "in", "out", "cost", "request")
+    wide = [(*row, *_more(run), "") for row, run in zip(rows, runs, strict=True)]
     left = width - len(table(header, wide).partition("\n")[0]) + len(header[-1])
     if left >= REQUEST_COLUMNS:
-        return table(
-            header,
-            [(*row[:-1], line(run["request"], left)) for row, run in zip(wide, runs, strict=True)],
-        )
-    lines = table(_HEADER, rows).split("\n")
-    told = [lines[0]]
-    for row, (name, model, tokens_in, tokens_out), run in zip(lines[1:], more, runs, strict=True):
-        tokens = f", {tokens_in} in, {tokens_out} out"
-        about = line(f"{name}, {model}{tokens}: {run['request']}", width - 4)
-        told += [row, f"    {about}"]
+        whole = zip(wide, runs, strict=True)
+        return table(header, [(*row[:-1], line(run["request"], left)) for row, run in whole])
+    first, *lines = table(_HEADER, rows).split("\n")
+    told = [first]
+    for row, run in zip(lines, runs, strict=True):
+        name, model, tokens_in, tokens_out, cost = _more(run)
+        about = f"{name}, {model}, {tokens_in} in, {tokens_out} out, {cost}: {run['request']}"
+        told += [row, f"    {line(about, width - 4)}"]
     return "\n".join(told)
 
 
@@ -89,19 +86,24 @@ def _row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
         _items(run["items"]),
         moment(run["started_at"]),
         duration(max(took, 0.0)),
-        f"{run['cost']:.4f}" if run["cost"] else "-",
     )
 
 
 def _items(items: list[dict[str, Any]]) -> str:
-    """Return how many items are done, of how many, and whether some failed."""
+    """Return how many items are done, of how many; and how many failed, if some did."""
     if not items:
         return ""
     states = [item["state"] for item in items]
-    failed = f", {states.count('failed')} failed" if "failed" in states else ""
+    failed = f" !{states.count('failed')}" if "failed" in states else ""
     return f"{states.count('done')}/{len(items)}{failed}"
 
 
-def _tokens(run: dict[str, Any]) -> tuple[str, str]:
+def _more(run: dict[str, Any]) -> tuple[str, ...]:
     usage = run["usage"]
-    return f"{usage.get('input_tokens', 0):,}", f"{usage.get('output_tokens', 0):,}"
+    return (
+        line(run["workbench_name"], 24),
+        line(run["model_id"], 32),
+        f"{usage.get('input_tokens', 0):,}",
+        f"{usage.get('output_tokens', 0):,}",
+        f"${run['cost']:.4f}" if run["cost"] else "$-",
+    )

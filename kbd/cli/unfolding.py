@@ -36,7 +36,7 @@ def unfolded(value: Any) -> list[str]:
         case list() if value and not _inline(value):
             return [text for inner in value for text in _item(unfolded(inner))]
         case str():
-            return value.split("\n") if value else ['""']
+            return value.removesuffix("\n").split("\n") if value else ['""']
         case _:
             return [json.dumps(value, ensure_ascii=False)]
 

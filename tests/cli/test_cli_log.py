@@ -12,7 +12,7 @@ from kbd.cli.phrases import DERIVED
 from kbd.cli.placing import Place, Spent
 from kbd.events.vocabulary import Event
 from scripted_daemon import Notify, ScriptedDaemon
-from scripted_job import WORKBENCH
+from scripted_job import RUN, WORKBENCH, run_info
 
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
@@ -52,7 +52,8 @@ SPENT = CALL._replace(spent=Spent(2.5, 4, 3, 1204, 88))
     [
         (event(3, "FileAdded", name="a.csv", size_bytes=2048), Place(), "added a.csv (2.0 KiB)"),
         (event(4, "ItemStarted", item=2), Place(), "item 2 started"),
-        (event(4, "ItemStarted", item=2, attempt=2), CALL, "item 2 of 3 started, attempt 2: Dining"),
+        (event(4, "ItemStarted", item=2, attempt=2), CALL,
+         "item 2 of 3 started, attempt 2: Dining"),
         (
             event(4, "ItemCompleted", item=2, text="Done."), SPENT,
             "item 2 completed in 2.5 s (4 turns, 3 calls, 1,204 in, 88 out): Done.",
@@ -154,3 +155,126 @@ def test_the_daemons_own_log_has_a_name(daemon: ScriptedDaemon, kbd: Kbd) -> Non
 
     assert kbd("log", "daemon") == 0
     assert daemon.methods() == ["EventsRead"]
+
+
+def run_log() -> list[dict[str, Any]]:
+    """A run with two items; the second one is refused a call and begins a day later."""
+    run = {"run_id": RUN}
+    events = [
+        event(1, "WorkbenchCreated", name="taxes"),
+        {**event(2, "RunStarted", model_id="x:y"), **run},
+        {**event(3, "PhaseStarted", phase="implement"), **run},
+        {**event(4, "ItemStarted", item=1), **run},
+        {**event(5, "ModelReplied", calls=[{"id": "c", "name": "read_file"}]), **run},
+        {**event(6, "ToolCalled", call_id="c", tool="read_file", entry_id=1), **run},
+        {**event(7, "ToolReturned", call_id="c", entry_id=1, ok=True, shown="Grüße"), **run},
+        {**event(8, "ItemCompleted", item=1), **run},
+        {**event(9, "ItemStarted", item=2), **run},
+        {**event(10, "ToolRefused", tool="write_text_file", call_id="d"), **run},
+    ]
+    for late in events[8:]:
+        late["ts"] = "2026-01-03T00:00:00.000000Z"
+    return events
+
+
+@pytest.fixture
+def taxes(daemon: ScriptedDaemon) -> ScriptedDaemon:
+    """A daemon whose workbench has that run."""
+    daemon.answers["EventsRead"] = lambda params, _: {
+        "events": run_log()[params["after"] :][: params["limit"]],
+        "last_seq": 10,
+    }
+    daemon.answers["RunList"] = {"runs": [run_info()]}
+    return daemon
+
+
+@pytest.mark.usefixtures("taxes")
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ("", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
+        ("--after 8", [9, 10]),
+        ("--run 1 --after 7", [8, 9, 10]),
+        (f"--run {RUN} --phase IMPLEMENT --item 1", [4, 5, 6, 7, 8]),
+        ("--item 1 --after 5", [6, 7, 8]),
+        ("--tool read_*", [5, 6, 7]),
+        ("--tool read_* --type toolreturned,ToolRefused", [7]),
+        ("--type ToolReturned --type ToolRefused", [7, 10]),
+        ("--since 2026-01-02T04:00Z", [9, 10]),
+        ("--until 2026-01-02T04:00Z --phase implement --type ItemStarted", [4]),
+        ("--grep GRÜSSE", [7]),
+    ],
+)
+def test_filters_are_combined(kbd: Kbd, capsys: Captured, filters: str, found: list[int]) -> None:
+    """Shown is what passes all; with a cursor, too, which hides but does not forget."""
+    assert kbd("log", "taxes", "--json", *filters.split()) == 0
+    told = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+    assert told == [run_log()[seq - 1] for seq in found]
+
+
+@pytest.mark.usefixtures("taxes")
+def test_a_cursor_does_not_forget_what_was_before(kbd: Kbd, capsys: Captured) -> None:
+    """Lines after it know their tool and depth; each day is told once."""
+    assert kbd("log", "taxes", "--after", "6") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2026-01-02 UTC",
+        "     7 03:04:05         read_file returned 0 bytes in 0 ms, entry 1",
+        "     8 03:04:05       item 1 completed in 0 ms (1 turn, 1 call):",
+        "2026-01-03 UTC",
+        "     9 00:00:00       item 2 started",
+        "    10 00:00:00 !       tool write_text_file refused:",
+    ]
+
+
+@pytest.mark.usefixtures("taxes")
+def test_nothing_is_said_where_results_go(kbd: Kbd, capsys: Captured) -> None:
+    """An empty result is told on stderr, and is no failure."""
+    assert kbd("log", "taxes", "--grep", "nowhere") == 0
+    assert capsys.readouterr() == ("", "Nothing matched.\n")
+    assert kbd("log", "taxes", "--after", "10") == 0
+    assert capsys.readouterr() == ("", "There is nothing after event 10.\n")
+
+
+@pytest.mark.usefixtures("taxes")
+@pytest.mark.parametrize(
+    ("filters", "code", "told"),
+    [
+        ("--run 2", 1, "There is no run 2 in taxes; it has one."),
+        ("--run ffffffffffffffff-1", 1, "There is no run ffffffffffffffff-1 in taxes"),
+        ("--phase review", 2, "There is no phase review; there are research, plan, implement"),
+        ("--type ToolCald", 2, "There is no type of event ToolCald; near: ToolCalled"),
+        ("--item 0", 2, "Items are counted from 1."),
+        ("--since soon", 2, "soon is no time"),
+        ("--follow --until 10:30", 2, "--follow has no end"),
+    ],
+)
+def test_a_filter_that_cannot_match_is_refused(
+    kbd: Kbd, capsys: Captured, filters: str, code: int, told: str
+) -> None:
+    """Unknown runs, phases, types and times are errors, not empty results."""
+    assert kbd("log", "taxes", *filters.split()) == code
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("filters", ["--run 1", "--phase plan", "--item 1", "--tool x"])
+def test_the_daemons_own_log_has_no_runs(kbd: Kbd, capsys: Captured, filters: str) -> None:
+    """Filters about runs make no sense there; nobody is asked."""
+    assert kbd("log", "daemon", *filters.split()) == 2
+    assert "has no runs" in capsys.readouterr().err
+
+
+def test_following_filters_too(taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """What comes live is placed by what was before the cursor."""
+
+    def subscribe(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        events = run_log()[6:]
+        notify("EventsAppended", {"workbench_id": WORKBENCH, "events": events, "last_seq": 10})
+        return {"workbench_id": WORKBENCH}
+
+    taxes.answers["EventsSubscribe"] = subscribe
+    taxes.close_after.add("EventsSubscribe")
+
+    assert kbd("log", "taxes", "--follow", "--after", "6", "--item", "1", "--json") == 69
+    told = capsys.readouterr()
+    assert [json.loads(text)["seq"] for text in told.out.splitlines()] == [7, 8]
+    assert "--after 10, with the same filters" in told.err

@@ -1,0 +1,126 @@
+"""Which events pass the filters of `kbd log`, and what its times and types mean."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbd.cli.describe import TEMPLATES
+from kbd.cli.exits import USAGE, Stop
+from kbd.cli.placing import Place
+from kbd.cli.selecting import Selection, known_types, moment_of
+
+EVENT: dict[str, Any] = {
+    "seq": 7,
+    "type": "ToolReturned",
+    "ts": "2026-01-02T03:04:05.000006Z",
+    "run_id": "0123456789abcdef-2",
+    "data": {
+        "ok": True,
+        "entry_id": 4711,
+        "shown": 'He said "Grüße"\n',
+        "worked": [{"package": "kbd_CSV"}],
+    },
+}
+PLACE = Place(2, "implement", 3, 1, 5, "Dining", ("xlsx_operations",))
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The machine's zone is two hours ahead of UTC in summer, one in winter."""
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Selection(run=2), Selection(run=1)),
+        (Selection(phase="implement"), Selection(phase="plan")),
+        (Selection(item=3), Selection(item=2)),
+        (Selection(tool="xlsx_operations"), Selection(tool="xlsx")),
+        (Selection(tool="XLSX_*"), Selection(tool="docx_*")),
+        (Selection(types=frozenset({"ToolReturned"})), Selection(types=frozenset({"ToolCalled"}))),
+        (
+            Selection(since="2026-01-02T03:04:05.000006Z"),
+            Selection(since="2026-01-02T03:04:05.000007Z"),
+        ),
+        (
+            Selection(until="2026-01-02T03:04:05.000007Z"),
+            Selection(until="2026-01-02T03:04:05.000006Z"),
+        ),
+        (Selection(text='SAID "grüsse"'), Selection(text="said 'grüsse'")),
+        (Selection(text="kbd_csv"), Selection(text="kbd_xlsx")),
+        (Selection(text="471"), Selection(text="472")),
+        (Selection(text="cdef-2"), Selection(text="cdef-3")),
+    ],
+)
+def test_each_filter_takes_and_leaves(one: Selection, other: Selection) -> None:
+    """A filter alone decides; together all must agree."""
+    assert Selection().takes(EVENT, PLACE)
+    assert one.takes(EVENT, PLACE)
+    assert not other.takes(EVENT, PLACE)
+    assert not one._replace(item=4).takes(EVENT, PLACE)
+
+
+@given(st.text(min_size=1, max_size=20), st.text(max_size=5), st.text(max_size=5))
+def test_whatever_stands_in_an_event_is_found(text: str, before: str, after: str) -> None:
+    """Quotes, line ends and characters that JSON writes otherwise are looked for as they are."""
+    event = {**EVENT, "data": {"calls": [{"arguments": f"{before}{text}{after}"}]}}
+
+    assert Selection(text=text).takes(event, PLACE)
+
+
+def test_types_are_named_in_any_case() -> None:
+    """Several with commas or one by one; an unknown one names what looks alike."""
+    assert known_types(["toolcalled, ItemRetried", "MODELFAILED"], TEMPLATES) == {
+        "ToolCalled", "ItemRetried", "ModelFailed",
+    }  # fmt: skip
+    assert known_types([], TEMPLATES) == frozenset()
+    with pytest.raises(Stop, match=r"no type of event ToolCald; near: ToolCalled, ") as refused:
+        known_types(["ToolCald"], TEMPLATES)
+    assert refused.value.code == USAGE
+    with pytest.raises(Stop, match=r"no type of event zzz; the README lists all"):
+        known_types(["zzz"], TEMPLATES)
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-07-01", "2026-06-30T22:00:00.000000Z"),
+        ("2026-01-01", "2025-12-31T23:00:00.000000Z"),
+        ("2026-07-01T10:30", "2026-07-01T08:30:00.000000Z"),
+        ("2026-07-01 10:30:05.5", "2026-07-01T08:30:05.500000Z"),
+        ("2026-07-01T10:30Z", "2026-07-01T10:30:00.000000Z"),
+        ("2026-07-01T10:30-05:00", "2026-07-01T15:30:00.000000Z"),
+        ("10:30", "2026-07-15T08:30:00.000000Z"),
+        ("9:05", "2026-07-15T07:05:00.000000Z"),
+        ("10:30Z", "2026-07-15T10:30:00.000000Z"),
+        ("90s", "2026-07-15T09:58:30.000000Z"),
+        ("30m", "2026-07-15T09:30:00.000000Z"),
+        ("2h", "2026-07-15T08:00:00.000000Z"),
+        ("3d", "2026-07-12T10:00:00.000000Z"),
+        ("1w", "2026-07-08T10:00:00.000000Z"),
+    ],
+)
+def test_times_are_of_this_machine_unless_they_say(text: str, meant: str) -> None:
+    """ISO 8601, a time of today, or how long ago; summer and winter as the machine has them."""
+    now = datetime(2026, 7, 15, 10, 0, tzinfo=UTC).astimezone()
+
+    assert moment_of(text, now) == meant
+
+
+@pytest.mark.parametrize("text", ["", "12", "soon", "2026-13-01", "25:00", "2x", "-2h", "999999w"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    """The error shows what a time looks like."""
+    with pytest.raises(Stop, match="is no time: say 2026-11-22") as refused:
+        moment_of(text, datetime(2026, 7, 15, tzinfo=UTC))
+    assert refused.value.code == USAGE
