@@ -1,6 +1,6 @@
 """Snapshots made anew while a log grows, for a daemon may be killed at any time.
 
-A process of its own does it (`python -m kbd.core.renewal`). The state is the loop's and changes
+A process of its own does it (`python -m kbd.core.snapshots`). The state is the loop's and changes
 with every event, and to encode a large one takes 20 to 80 ms, in which Python runs nothing else,
 in whichever thread. The process folds the log on from the snapshot before, up to an event that is
 durable, and sees nothing of the daemon's memory. If it dies, or its daemon does, nothing is lost.
@@ -9,28 +9,24 @@ durable, and sees nothing of the daemon's memory. If it dies, or its daemon does
 import os
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any, assert_never, cast, get_args
+from typing import Any
 
 import anyio
 import structlog
 
 from kbd.core.bell import Bell
-from kbd.core.snapshots import Kind, Snapshots, of_daemon, of_workbench
+from kbd.core.snapshots import Snapshots
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
 from kbd.types import Seq
 
-__all__ = ["Renewal", "main"]
+__all__ = ["Renewal"]
 
 RENEWED_EVENTS = 50_000
 """A snapshot is made anew after so many events (0.1 to 0.4 s of replay)."""
 
 KEPT_VARIABLES = ("PATH", "TMPDIR")
 """All that the process sees of the daemon's environment: no key."""
-
-NICENESS = 10
-"""It yields to all who somebody waits for."""
 
 _log = structlog.get_logger(__name__)
 
@@ -79,7 +75,7 @@ async def _renewed(snapshots: Snapshots[Any], until: Seq) -> int:
     names = (snapshots.kind, str(snapshots.log_dir), str(snapshots.folder), str(until))
     try:
         process = await anyio.open_process(
-            [sys.executable, "-I", "-m", "kbd.core.renewal", *names],
+            [sys.executable, "-I", "-m", "kbd.core.snapshots", *names],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -92,26 +88,3 @@ async def _renewed(snapshots: Snapshots[Any], until: Seq) -> int:
         return -1
     async with process:
         return await process.wait()
-
-
-def _snapshots_of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
-    match kind:
-        case "daemon":
-            return of_daemon(log_dir, folder)
-        case "workbench":
-            return of_workbench(log_dir, folder)
-        case _:
-            assert_never(kind)
-
-
-def main(kind: str, log_dir: str, folder: str, until: str) -> int:
-    """Make one snapshot in this process; 0 if it was kept."""
-    if kind not in get_args(Kind):
-        return 2
-    os.nice(NICENESS)
-    snapshots = _snapshots_of(cast("Kind", kind), Path(log_dir), Path(folder))
-    return 0 if snapshots.renew(Seq(int(until))) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

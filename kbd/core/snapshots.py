@@ -2,15 +2,18 @@
 
 They are caches. One counts if it is whole, of this kbd's shape of state, and the log has its chain
 value at its number; with all of them deleted a start gives the same state, only later. One is kept
-when a log is closed after much happened, and `renewal` has one made while it grows. All blocks.
+when a log is closed after much happened, and `renewal` has one made while it grows, by a process
+that runs this module. All blocks.
 """
 
 import gc
 import hashlib
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, assert_never, cast, get_args
 
 import msgspec
 
@@ -25,10 +28,13 @@ from kbd.events.scan import survey
 from kbd.events.segment import Block, Segment
 from kbd.types import Seq
 
-__all__ = ["Kind", "Snapshots", "of_daemon", "of_workbench"]
+__all__ = ["Kind", "Snapshots", "main", "of_daemon", "of_workbench"]
 
 CLOSED_EVENTS = 2000
 """A snapshot is kept at close when so many events came since the last one (4 ms of replay)."""
+
+_NICENESS = 10
+"""A process that renews yields to everything that somebody waits for."""
 
 Kind = Literal["daemon", "workbench"]
 """Which sort of log: the daemon's own, or one of a workbench."""
@@ -164,7 +170,7 @@ class _Onward(Generic[S]):
         """Fold; tell whether the log has what the state comes from, and reaches so far."""
         try:
             survey(log_dir, trusted=self.state.seq, visit=self._visit)
-        except _StoppedError:
+        except (_StoppedError, OSError):
             pass
         return self.state.seq == self._until
 
@@ -202,3 +208,26 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+def _of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
+    match kind:
+        case "daemon":
+            return of_daemon(log_dir, folder)
+        case "workbench":
+            return of_workbench(log_dir, folder)
+        case _:
+            assert_never(kind)
+
+
+def main(kind: str, log_dir: str, folder: str, until: str) -> int:
+    """Renew in this process; 0 if a snapshot was kept."""
+    if kind not in get_args(Kind):
+        return 2
+    os.nice(_NICENESS)
+    ours = _of(cast("Kind", kind), Path(log_dir), Path(folder))
+    return 0 if ours.renew(Seq(int(until))) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
