@@ -18,8 +18,8 @@ A walk through a run: `book` (its steps as they are read), `retold` (a step in w
 is seen then), `screen` (the terminal), `layout` (text in columns).
 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
-`show`, `runs`, `replay`, `verify`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`, `doctor`,
-`plugins`, `rpc`.
+`show`, `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
+`doctor`, `plugins`, `rpc`.
 """
 
 from kbd.cli.command import main
