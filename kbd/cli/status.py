@@ -46,7 +46,7 @@ def _status(arguments: argparse.Namespace) -> int:
     with client:
         info = call(client, "EngineGetInfo")
         found = call(client, "WorkbenchList", slow=True)
-        runs = [run for run in call(client, "RunList")["runs"] if run["status"] == "running"]
+        runs = call(client, "RunList", {"running": True})["runs"]
         watches = call(client, "WatchList")["watches"]
     workbenches, disk = found["workbenches"], _disk(found)
     if arguments.json:

@@ -259,8 +259,14 @@ class RunsFound(Answer):
 
 
 class RunList(_WorkshopRequest):
-    """List the runs of a workbench, or all."""
+    """List the runs of a workbench, or all.
+
+    Args:
+        workbench_id: Whose.
+        running: Only those that are under way; no closed workbench is opened for them.
+    """
 
     answer: ClassVar[type[Any]] = RunsFound
 
     workbench_id: WorkbenchParam | Unset = UNSET
+    running: bool = False

@@ -118,7 +118,12 @@ class WorkshopMethods:
         del session
         one = request.workbench_id
         rows: list[wire.RunInfo] = []
-        if not isinstance(one, msgspec.UnsetType):
+        if request.running:
+            for bench in self._shop.benches.running():
+                run = bench.state.active_run()
+                if run is not None and one in (bench.id, msgspec.UNSET):
+                    rows.append(self._info(bench, run))
+        elif not isinstance(one, msgspec.UnsetType):
             bench = await self._shop.bench(one)
             rows += (self._info(bench, run) for run in bench.state.runs)
         else:
