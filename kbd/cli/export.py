@@ -8,7 +8,7 @@ from pathlib import Path
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_run
-from kbd.cli.terminal import say, size
+from kbd.cli.terminal import note, say, size
 
 __all__ = ["command"]
 
@@ -32,7 +32,8 @@ is. Keep the head that is printed elsewhere: it tells a rewritten copy from this
 
 def _export(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        run_id = find_run(client, arguments.run)["run_id"]
+        run = find_run(client, arguments.run)
+        run_id = run["run_id"]
         target = Path(arguments.out or f"case-{run_id}.zip").absolute()
         params = {"run_id": run_id, "target": str(target)}
         made = call(client, "RunExport", params, slow=True)
@@ -41,6 +42,8 @@ def _export(arguments: argparse.Namespace) -> int:
         return OK
     events = f"{made['seq']} events, {made['blobs']} file versions"
     say(f"{target}: run {run_id}, {events}, {size(made['size_bytes'])}")
+    if run["status"] == "running":
+        note("The run is under way: the file holds what was recorded by now.")
     say(f"head {made['seq']}:{made['head']}")
     say(f"Keep the head elsewhere. To verify: python3 {target.name}, or kbd verify {target.name}")
     return OK

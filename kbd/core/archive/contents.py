@@ -55,9 +55,10 @@ To check it, with nothing but Python 3.8 or newer:
 A byte that was changed is found and its place is told. Python itself refuses a file whose first
 bytes or whose directory at the end are damaged: then check it with another case file's verifier.
 
-What this proves: nothing in here was changed since it was written, and each event follows from the
-one before. It does not stop somebody who can write all of it anew; for that, compare the head below
-with one that was kept where nobody could change it (`kbd log WB --head` prints it at any time):
+What a check shows: no byte is another than when this file was made, each event follows from the
+one before, and each file version is the one that its event names. Somebody could still write all of
+it anew; against that, compare the head below with one that was kept where nobody could change it
+(`kbd log WB --head` prints it at any time):
 
   {seq}:{head}
 

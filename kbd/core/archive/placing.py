@@ -24,12 +24,16 @@ _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK
 """What file systems without second names (FAT, some network disks) answer."""
 
 
-def checked_target(text: str) -> Path:
+def checked_target(text: str, home: Path) -> Path:
     """Return where a file is to be written. Blocking.
 
+    Args:
+        text: What was asked for.
+        home: The home of kbd: what lies there is nobody else's.
+
     Raises:
-        ValidationFailed: The path is not absolute, something has the name, or there is no folder
-            to write to.
+        ValidationFailed: The path is not absolute, something has the name, there is no folder to
+            write to, or it is kbd's own.
     """
     target = Path(text)
     if "\0" in text or not target.is_absolute() or not target.name or target.name == "..":
@@ -41,6 +45,9 @@ def checked_target(text: str) -> Path:
             raise ValidationFailed(msg)
         if not target.parent.is_dir():
             msg = f"there is no folder {target.parent}"
+            raise ValidationFailed(msg)
+        if Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(home)):
+            msg = "a case file cannot go into the home of kbd: name another folder"
             raise ValidationFailed(msg)
     except OSError as error:
         msg = f"{text} cannot be written: {error.strerror}"

@@ -64,7 +64,7 @@ class CaseMethods:
                 cost=self._shop.cost_of(run),
             )
             thread = partial(run_sync, limiter=self._threads, abandon_on_cancel=True)
-            target = await thread(checked_target, request.target)
+            target = await thread(checked_target, request.target, self._shop.parts.home.folder)
 
             def announce(written: Written) -> None:
                 """Tell the watcher, if it looks at the folder, that this file is no work for it."""

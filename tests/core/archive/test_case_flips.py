@@ -2,6 +2,7 @@
 
 import io
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -133,6 +134,25 @@ def test_the_file_tells_of_its_own_verifier(case: bytes, tmp_path: Path) -> None
     assert told.returncode == 1
     assert "content of verify/packed.py, a part of the verifier" in told.stderr
     assert "Traceback" not in told.stderr
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("version", range(8, 16))
+def test_it_runs_on_every_python_since_3_8(case: bytes, tmp_path: Path, version: int) -> None:
+    """A whole one ends with 0, and a flip is told, on each Python that is here."""
+    python = shutil.which(f"python3.{version}")
+    if not python or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
+        pytest.skip(f"there is no Python 3.{version} here")
+    path = tmp_path / "case.zip"
+    at = case.index(b"<html>")
+    for data, code, words in (
+        (case, 0, "is whole"), (flipped(case, at, 1), 1, f"at byte {at}:")
+    ):  # fmt: skip
+        path.write_bytes(data)
+        command = [python, "-I", "-S", "-W", "error", str(path)]
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (told.returncode, told.stderr) == (code, "")
+        assert words in told.stdout
 
 
 @pytest.mark.soak

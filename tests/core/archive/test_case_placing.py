@@ -72,7 +72,7 @@ def test_nothing_is_overwritten(wanted: Wanted, out: Path) -> None:
     (out / "dangling").symlink_to(out / "nowhere")
     for taken in (out, out / "dangling"):
         with pytest.raises(ValidationFailed, match="nothing is overwritten"):
-            checked_target(str(taken))
+            checked_target(str(taken), out / "home")
 
     def take(written: Written) -> None:
         target.write_bytes(b"somebody's")
@@ -87,7 +87,16 @@ def test_nothing_is_overwritten(wanted: Wanted, out: Path) -> None:
 def test_targets_without_sense_are_refused(text: str) -> None:
     """A target is the absolute path of a file in a folder that is there."""
     with pytest.raises(ValidationFailed):
-        checked_target(text)
+        checked_target(text, Path("/home"))
+
+
+def test_the_home_of_kbd_is_refused(out: Path) -> None:
+    """Whatever the way to it: what lies there is kbd's own."""
+    (out / "home" / "blobs").mkdir(parents=True)
+    (out / "link").symlink_to(out / "home")
+    for place in ("home/case.zip", "home/blobs/case.zip", "link/case.zip"):
+        with pytest.raises(ValidationFailed, match="home of kbd"):
+            checked_target(str(out / place), out / "home")
 
 
 def test_what_a_crash_left_is_removed(wanted: Wanted, out: Path) -> None:

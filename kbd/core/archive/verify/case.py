@@ -14,6 +14,7 @@ from .pinpoint import one_byte
 
 __all__ = ["Fault", "Found", "check"]
 
+_FILE = "case file"
 _LOG = "log/"
 _MOST_FAULTS = 50
 
@@ -66,7 +67,7 @@ def check(file: BinaryIO, asked: tuple[int, ...] = ()) -> Found:
     """
     size = file.seek(0, os.SEEK_END)
     if not size:
-        return Found(None, None, 0, (Fault("length", "", 0, 0, "the file is empty"),))
+        return Found(None, None, 0, (Fault("length", _FILE, 0, 0, "the file is empty"),))
     try:
         found = opened(file, size)
     except Unreadable as error:
@@ -91,7 +92,7 @@ class _Check:
         last = self.regions[-1]
         end = last.start + len(last.expected)
         if self.size < end + SEAL_BYTES:
-            self._fault("length", "", self.size, 0, self._where_it_ends(end))
+            self._fault("length", _FILE, self.size, 0, self._where_it_ends(end))
         for region in self.regions:
             if region.expected:
                 self._compare(region.kind, region.name, region.what, region.start, region.expected)
@@ -102,7 +103,7 @@ class _Check:
         if self.size > end + SEAL_BYTES:
             more = self.size - end - SEAL_BYTES
             reason = f"{more} bytes follow the end of the case file"
-            self._fault("length", "", end + SEAL_BYTES, more, reason)
+            self._fault("length", _FILE, end + SEAL_BYTES, more, reason)
         history = self._check_log(asked)
         faults = self.faults[:_MOST_FAULTS]
         if len(self.faults) > _MOST_FAULTS:

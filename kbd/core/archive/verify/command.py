@@ -82,7 +82,7 @@ def _told(name: str, found: Found, asked: tuple[int, str] | None) -> int:
         return DAMAGED
     if not is_kept:
         return DAMAGED
-    _say(f"{name} is whole: every byte is what was written.")
+    _say(f"{name} is whole: every byte, its log and its file versions.")
     return WHOLE
 
 

@@ -252,7 +252,7 @@ def regions(case: Case, manifest: Member) -> Iterator[Region]:
         yield Region(what, "directory", member.name, start, entry, member)
         start += len(entry)
     end = _end(len(places), directory, start)
-    yield Region("end record of the directory", "directory", "", start, end, manifest)
+    yield Region("end record of the directory", "directory", "directory", start, end, manifest)
 
 
 def _entry(member: Member, at: int, time: str) -> bytes:
