@@ -1,7 +1,6 @@
 """Snapshots of folded state: the state from one and the log's rest is the state from the log."""
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -15,13 +14,13 @@ from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.renewal import Renewal
 from kbd.core.snapshots import CLOSED_EVENTS, Snapshots, of_daemon, of_workbench
-from kbd.core.state import DaemonState, WorkbenchState, fold_daemon, fold_workbench
+from kbd.core.state import DaemonState, fold_daemon
 from kbd.events import EventLog, codec, snapshots
 from kbd.events.base import Recorded
 from kbd.events.watches import FileLanded, WatchAdded, WatchRule, WatchRunFinished, WatchRunStarted
 from kbd.events.workbenches import DaemonStarted
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
-from logs.make_golden import commits
+from logs.make_histories import HISTORIES, History, plain, states
 
 WATCH = WatchId("ffeeddccbbaa9988")
 BENCH = WorkbenchId("00112233445566ff")
@@ -76,24 +75,16 @@ def restored(folder: Path) -> DaemonState:
     return state
 
 
-@pytest.mark.parametrize("records", [[each for c in commits() for each in c], landings(1, 40)])
-def test_every_state_goes_on_from_its_snapshot(records: Sequence[Recorded]) -> None:
-    """At every event, of either sort of log: encoded, decoded and folded on gives equal bytes."""
-    for shape, fold in [(DaemonState, fold_daemon), (WorkbenchState, fold_workbench)]:
-        payloads, state = [], shape()
-        for seq, record in enumerate(records, 1):
-            payloads.append(encoded(state))
-            try:
-                fold(state, Seq(seq), record)  # type: ignore[operator]
-            except (AssertionError, LookupError, AttributeError):
-                state.seq = Seq(seq)  # The golden events are no history of one workbench.
-        for cut in range(len(records) - 1):
-            again = msgspec.msgpack.decode(payloads[cut], type=shape)
-            try:
-                fold(again, Seq(cut + 1), records[cut])  # type: ignore[operator]
-            except (AssertionError, LookupError, AttributeError):
-                again.seq = Seq(cut + 1)
-            assert encoded(again) == payloads[cut + 1]
+@pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
+def test_every_state_goes_on_from_its_snapshot(history: History) -> None:
+    """At every event of either sort of log: encoded, decoded and folded on it is the same."""
+    records = [record for commit in history.commits for record in commit]
+    expected = states(history)
+    state = history.shape()
+    for seq, record in enumerate(records, 1):
+        state = msgspec.msgpack.decode(encoded(state), type=history.shape)
+        history.fold(state, Seq(seq), record)
+        assert plain(state) == expected[seq - 1]
 
 
 def test_the_snapshot_of_a_closed_log_is_used_and_not_needed(tmp_path: Path) -> None:
