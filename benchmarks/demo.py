@@ -85,6 +85,7 @@ class Demo:
         self.kbd("up")
         self.kbd("run", PROMPT, str(sample), "--name", NAME, "--publish", "--out", str(OUT))
         self.kbd("log", NAME, last=LAST_EVENTS)
+        self.kbd("replay", NAME, "--html", str(OUT / "replay.html"))
         self.kbd("verify")
         print(f'\nThe result is in {OUT}/. On your own files: .venv/bin/kbd run "PROMPT" FILE...')
 

@@ -15,6 +15,7 @@ import pytest
 from openpyxl.workbook import Workbook
 
 from benchmarks.transactions import AWKWARD, CATEGORIES, HEADER, ROWS, transactions
+from browsing import count_of, fitting, opened, started
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -110,6 +111,51 @@ def test_text_that_looks_like_a_formula_is_text(workbook: Workbook) -> None:
     museum = [cell.data_type for cell in cells if cell.value == AWKWARD[640][1]]
 
     assert museum == ["s"]
+
+
+@pytest.mark.browser
+def test_the_page_of_the_run_is_walked_through(demo: tuple[str, Path]) -> None:
+    """In a real browser without a network: steps, timeline, search, filters, keys, deep links."""
+    file = demo[1] / "replay.html"
+    with started() as browser, opened(browser, file, "#step-20") as (page, *_):
+        assert page.locator("article:visible").get_attribute("id") == "step-20"
+        steps = fitting(page)
+        assert steps == list(range(1, len(steps) + 1))
+        assert len(steps) > 100
+        assert count_of(page, "article") == len(steps)
+        assert page.locator(".top dd").all_inner_texts()[3] == str(len(steps))
+        assert page.locator("#graph svg").first.locator("a").count() == 4  # phases
+        assert count_of(page, "#graph a .item") == 13
+
+        page.keyboard.press("j")
+        assert page.locator("article:visible").get_attribute("id") == "step-21"
+        assert page.url.endswith("#step-21")
+        assert page.locator("#plan li").count() == 13
+        assert page.locator("#plan li[data-state='active']").inner_text().startswith("active")
+        assert page.locator("aside caption").all_inner_texts() == ["summary.xlsx"]
+        assert page.locator("aside tr.here").count() == 1
+
+        page.keyboard.press("/")
+        page.keyboard.type("Groceries")
+        page.locator("#matches", has_text=" steps").wait_for()
+        total = int(page.locator("#matches").inner_text().split()[0])
+        found = fitting(page)
+        assert total >= len(found)
+        assert 1 < len(found) < len(steps)
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        assert " of " in page.locator("#matches").inner_text()
+        assert page.locator("mark.here").inner_text() == "Groceries"
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        assert fitting(page) == steps
+
+        page.get_by_label("Kind").select_option("tool")
+        page.get_by_label("Changes").check()
+        changed = fitting(page)
+        assert len(changed) == page.locator("aside tr[data-step]").count()
+        page.get_by_label("Item", exact=True).select_option("13")
+        assert set(fitting(page)) < set(changed)
 
 
 @pytest.mark.soak
