@@ -1,29 +1,238 @@
 """The story of a run: every event is told once, and what is told is what happened."""
 
-from pathlib import Path
-
+import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from agent_rig import open_rig, two_items
-from kbd.core.replay.moments import state_at, state_hash
-from kbd.core.replay.span import span_of
-from kbd.core.replay.story import told_of
+from folding import blob
+from kbd.core.replay.span import Numbered, span_of
+from kbd.core.replay.story import steps_of, told_of
+from kbd.events.base import PluginUsed, Recorded, ReplyCall
+from kbd.events.codec import Unknown, recorded
+from kbd.events.drafts import (
+    CheckpointCreated,
+    DraftDiscarded,
+    DraftOpened,
+    FileChanged,
+    PublishAborted,
+    PublishCompleted,
+    PublishIntended,
+)
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemFailed,
+    ItemRetried,
+    ItemsAdded,
+    ItemStarted,
+    ModelFailed,
+    ModelReplied,
+    ModelRequested,
+    PhaseCompleted,
+    PhaseStarted,
+    PlanWritten,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    SummaryWritten,
+    ToolCalled,
+    ToolRefused,
+    ToolReturned,
+)
+from kbd.events.workbenches import AssistantMessageAdded, ConsentGranted, UserMessageAdded
+from kbd.requests.replays import Step
+from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
+from troubled_run import whole_log, with_clients
 
-pytestmark = pytest.mark.anyio
+BENCH = WorkbenchId("0123456789abcdef")
+CALLS = st.sampled_from([CallId("c1"), CallId("c2")])
+NAMES = st.sampled_from([FileName("a.txt"), FileName("b\x1b[2J.txt")])
+HASHES = st.sampled_from([None, blob("a"), blob("b")])
+
+FACTS = st.one_of(
+    st.builds(UserMessageAdded, st.sampled_from(["m1", "m2"]), st.text(max_size=9)),
+    st.builds(AssistantMessageAdded, st.just("m9"), st.text(max_size=9)),
+    st.builds(RunStarted, st.sampled_from(["m1", "m2"]), st.just("x:y")),
+    st.builds(RunResumed, st.just("x:y")),
+    st.builds(RunInterrupted, st.text(max_size=9)),
+    st.builds(RunFailed, st.just("CODE"), st.text(max_size=9), st.just("rpi_plan")),
+    st.builds(RunFinished, st.booleans()),
+    st.builds(PhaseStarted, st.sampled_from(Phase)),
+    st.builds(PhaseCompleted, st.sampled_from(Phase)),
+    st.builds(PlanWritten, st.text(max_size=9), st.just(("one", "two"))),
+    st.builds(ItemStarted, st.integers(-1, 4), st.integers(0, 3)),
+    st.builds(ItemCompleted, st.integers(-1, 4)),
+    st.builds(ItemRetried, st.integers(-1, 4), st.just("CODE"), st.text(max_size=9)),
+    st.builds(ItemFailed, st.integers(-1, 4), st.just("CODE"), st.text(max_size=9)),
+    st.builds(ItemsAdded, st.just(("three",))),
+    st.builds(SummaryWritten, st.text(max_size=9)),
+    st.builds(ModelRequested, st.just("x:y"), st.integers(0, 3), st.just(blob("a"))),
+    st.builds(ModelFailed, st.just("CODE"), st.text(max_size=9)),
+    st.builds(
+        ModelReplied,
+        st.text(max_size=9),
+        st.builds(lambda call_id: (ReplyCall(call_id, "tool", '{"a": 1}'),), CALLS),
+    ),
+    st.builds(ToolCalled, CALLS, st.integers(1, 3), st.just("tool")),
+    st.builds(ToolReturned, CALLS, st.integers(1, 3), st.booleans(), st.text(max_size=9)),
+    st.builds(ToolRefused, CALLS, st.just("tool"), st.just("CODE"), st.text(max_size=9)),
+    st.builds(DraftOpened, st.just("d")),
+    st.builds(
+        FileChanged, NAMES, HASHES, HASHES, call_id=st.one_of(st.none(), CALLS),
+        cause=st.sampled_from(["edit", "rollback", "removal"]),
+    ),
+    st.builds(DraftDiscarded, st.just("d")),
+    st.builds(PublishIntended, st.just("p"), st.just(())),
+    st.builds(PublishCompleted, st.just("p"), st.just("k")),
+    st.builds(PublishAborted, st.just("p"), st.text(max_size=9)),
+    st.builds(CheckpointCreated, st.just("k"), st.just("publish"), st.just(""), st.just(())),
+    st.builds(Unknown, st.text(max_size=9), st.none()),
+)  # fmt: skip
 
 
-async def test_every_event_of_a_run_is_told_once(tmp_path: Path) -> None:
-    """The steps of a run, and of every beginning of it, hold each event of its span just once."""
-    async with open_rig(tmp_path, two_items) as rig:
-        await rig.go("write two files")
-        records = rig.records()
-        hashes = state_hash(rig.state), state_hash(state_at(tmp_path / "log", rig.state.seq))
+def numbered(records: list[Recorded]) -> list[Numbered]:
+    """Return records as a log holds them."""
+    return [(Seq(seq), record) for seq, record in enumerate(records, 1)]
 
-    assert hashes[0] == hashes[1]
-    told = []
-    for cut in range(len(records) + 1):
-        span = span_of(1, records[:cut])
-        told = told_of(1, span)
-        assert sorted(seq for one in told for seq in one.seqs) == [seq for seq, _ in span]
-        assert len(span) == (cut if cut >= 2 else 0)
-    assert [one.step.seq for one in told] == sorted(one.step.seq for one in told)
+
+def check_told_once(run: int, log: list[Numbered]) -> list[Step]:
+    """Assert that each event of a run's span belongs to just one step, and return the steps."""
+    span = span_of(run, log)
+    told = told_of(run, span)
+    assert sorted(seq for one in told for seq in one.seqs) == [seq for seq, _ in span]
+    steps = [one.step for one in told]
+    assert [step.index for step in steps] == list(range(1, len(steps) + 1))
+    assert [step.seq for step in steps] == sorted({step.seq for step in steps})
+    for one in told:
+        assert (one.step.first_seq, one.step.seq) == (one.seqs[0], one.seqs[-1])
+        assert one.step.title.isprintable()
+        assert 0 < len(one.step.title) <= 170
+    return steps
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(FACTS, st.sampled_from([0, 1, 1, 1, 2])), max_size=40))
+def test_no_log_is_too_strange_to_be_told(facts: list[tuple[object, int]]) -> None:
+    """Whatever stands in a log, in whatever order: each event of a run is told once."""
+    begun = [(UserMessageAdded("m1", "x"), 0), (RunStarted("m1", "x:y"), 1), *facts]
+    log = numbered(
+        [
+            Recorded(1, fact, place, run) if isinstance(fact, Unknown)
+            else recorded(fact, place, run)  # type: ignore[arg-type]
+            for place, (fact, run) in enumerate(begun)
+        ]
+    )  # fmt: skip
+
+    check_told_once(1, log)
+    check_told_once(2, log)
+
+
+@pytest.fixture(scope="module")
+def troubles(tmp_path_factory: pytest.TempPathFactory) -> list[Numbered]:
+    """The log of two runs in which much went wrong."""
+    return anyio.run(whole_log, tmp_path_factory.mktemp("troubles"))
+
+
+def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(troubles: list[Numbered]) -> None:
+    """Every beginning of a log of two runs is told whole, with what clients did in between."""
+    log = with_clients(troubles)
+    second = next(seq for seq, one in log if getattr(one.data, "message_id", "") == "u-2")
+    begun = next(seq for seq, one in log if isinstance(one.data, RunStarted) and one.run == 2)
+    ends = [seq for seq, one in log if isinstance(one.data, RunFinished)]
+
+    assert len(log) > 200
+    for cut in range(0, len(log) + 1, 7):
+        steps = check_told_once(1, log[:cut])
+        if not steps:
+            assert cut < 5
+            continue
+        assert steps[-1].seq == (cut if cut < begun else second - 1)
+        assert (steps[0].kind, steps[0].first_seq) == ("asked", 1)
+        finished = [step for step in steps if step.title.startswith("Run finished")]
+        assert bool(finished) == (cut >= ends[0])
+    assert check_told_once(2, log)[0].first_seq == second
+    assert steps_of(BENCH, 3, log) == []
+
+
+def test_what_went_wrong_is_told(troubles: list[Numbered]) -> None:
+    """A call that was cut off and repeated, refusals, rollbacks, plans: as what happened."""
+    steps = steps_of(BENCH, 1, troubles)
+    told = [(step.kind, step.title) for step in steps]
+
+    cut = told.index(("run", "Run interrupted: restart"))
+    assert told[cut - 1] == ("tool", "write_note path=1.txt, content=item 1.1 — not ended")
+    assert told[cut + 1][1] == "Run resumed with scripted:script"
+    assert told[cut + 2] == ("tool", "write_note path=1.txt, content=item 1.1")
+    opened, repeated = steps[cut - 1], steps[cut + 2]
+    assert opened.call is not None
+    assert repeated.call is not None
+    assert opened.call.is_open
+    assert not repeated.call.is_open
+    assert opened.call.call_id == repeated.call.call_id
+    assert not opened.files
+    assert [(file.path, file.change) for file in repeated.files] == [("1.txt", "added")]
+    assert ("refused", "no_such_tool refused — NOT_FOUND") in told
+    assert ("tool", "broken — FILE_WRITE_FAILED") in told
+    retried = next(step for step in steps if "to be tried again" in step.title)
+    assert retried.title.startswith("Item 1 failed, to be tried again (1 file rolled back) — ")
+    assert [(file.path, file.change) for file in retried.files] == [("1.txt", "rolled back")]
+    assert (retried.item, retried.attempt, retried.phase) == (1, 1, Phase.IMPLEMENT)
+    assert [item.state for item in retried.items] == ["open", "open"]
+    states = [[item.state for item in step.items] for step in steps if step.items]
+    assert states[0] == ["open", "open"]
+    assert ["active", "open"] in states
+    assert ["done", "open", "open"] in states
+    assert states[-1] == ["done", "failed", "done"]
+    assert told[-1] == ("draft", "Draft discarded")
+
+
+def test_a_turn_is_told_with_its_failures_and_a_call_with_its_arguments() -> None:
+    """What was asked, what failed, what came back, how long it took; who did the work."""
+    arguments = '{"path": "a.txt", "rows": [1, 2]}'
+    reply = ModelReplied("so", (ReplyCall(CallId("c1"), "tool", arguments),))
+    worked = (PluginUsed("kbd_a", "1.0", "ab"), PluginUsed("kbd_b", "2.0", "cd"))
+    facts = [
+        (UserMessageAdded("m1", "do\nit"), 0, 0), (RunStarted("m1", "x:y"), 1, 0),
+        (PhaseStarted(Phase.RESEARCH), 1, 0), (ModelRequested("x:y", 1, blob("a")), 1, 1_000_000),
+        (ModelFailed("PROVIDER_UNAVAILABLE", "down", 1, 10), 1, 2_000_000),
+        (ConsentGranted("x", "x:y", ""), 0, 2_100_000), (reply, 1, 3_500_000),
+        (ToolCalled(CallId("c1"), 1, "tool", "kbd_a 1.0"), 1, 4_000_000),
+        (FileChanged(FileName("a.txt"), None, blob("b"), 5, call_id=CallId("c1")), 1, 4_000_000),
+        (ToolReturned(CallId("c1"), 1, ok=True, shown="{}", duration_ms=77, worked=worked), 1, 1),
+    ]  # fmt: skip
+    log = numbered([recorded(fact, ts_us, run) for fact, run, ts_us in facts])  # type: ignore[arg-type]
+
+    steps = check_told_once(1, log)
+    asked, _, _, consent, model, tool = steps
+
+    assert (asked.title, asked.text) == ("Asked: do it", "do\nit")
+    assert (consent.kind, consent.seq, consent.phase) == ("other", 6, None)
+    assert (model.first_seq, model.seq, model.duration_ms) == (4, 7, 2500)
+    assert model.title == "Turn 1 after 1 failure asks for tool"
+    assert model.model is not None
+    assert model.model.failures == ("PROVIDER_UNAVAILABLE: down",)
+    assert model.model.calls[0].arguments == arguments
+    assert tool.call is not None
+    assert (tool.call.arguments, tool.duration_ms) == (arguments, 77)
+    assert tool.call.plugins == ("kbd_a 1.0 ab", "kbd_b 2.0 cd")
+    assert tool.title == "tool path=a.txt, rows=[1,2]"
+
+
+def test_a_run_that_stood_still_did_not_work() -> None:
+    """The night between an interruption and the resumption counts for nothing."""
+    second = 1_000_000
+    facts = [
+        (UserMessageAdded("m1", "x"), 0, 0), (RunStarted("m1", "x:y"), 1, 0),
+        (PhaseStarted(Phase.RESEARCH), 1, second), (RunInterrupted("off"), 1, 3 * second),
+        (RunResumed("x:y"), 1, 40_003 * second),
+        (PhaseCompleted(Phase.RESEARCH), 1, 40_005 * second),
+        (RunFinished(has_draft=False), 1, 40_006 * second),
+    ]  # fmt: skip
+    log = numbered([recorded(fact, ts_us, run) for fact, run, ts_us in facts])  # type: ignore[arg-type]
+
+    took = {step.title: step.duration_ms for step in check_told_once(1, log)}
+
+    assert took["Phase research is done"] == 4000
+    assert took["Run finished, without a draft"] == 6000
