@@ -15,7 +15,7 @@ from kbd.core.agent import Desk, Notice, run_agent
 from kbd.core.catalog import Catalog
 from kbd.core.clock import SystemClock
 from kbd.core.decisions import Command, InterruptRun, SendMessage, StartRun, decide
-from kbd.core.draft import Blobs, CallFiles, LogRecall
+from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.plugins.host import Plugins
@@ -261,7 +261,7 @@ class Rig:
 
     def describe(self, file: Any) -> dict[str, Any]:
         """What a listing shows."""
-        return {"path": file.name, "size_bytes": file.size_bytes}
+        return describe_file(self.catalog, file)
 
     async def complete(self, model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
         """Play a turn."""

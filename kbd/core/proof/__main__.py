@@ -24,9 +24,11 @@ from kbd.core.proof.replacement import check_loaded, packages_of, replaced, take
 from kbd.core.proof.wire import Answer, Order, Proved, Refused
 from kbd.core.workers.pool import Workers
 from kbd.errors import KbdError
-from kbd.requests.proofs import RunReplayed
 
 __all__ = ["main"]
+
+STOP_S = 5
+"""Seconds after which the process is gone that was told to stop."""
 
 STOPPED = 3
 """The exit code of a proof that was told to stop."""
@@ -61,30 +63,36 @@ async def _answered(order: Order) -> Answer | None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_stop_when_told, tasks.cancel_scope)
         tasks.start_soon(_stop_when_alone, tasks.cancel_scope)
-        try:
-            answer = Proved(await _found(order))
-        except KbdError as error:
-            answer = Refused(
-                error.code, error.message, error.retryable, error.actions, error.detail
-            )
+        answer = await _worked(order)
         tasks.cancel_scope.cancel()
     return answer
 
 
-async def _found(order: Order) -> RunReplayed:
+async def _worked(order: Order) -> Answer:
     scratch = Path(order.scratch)
-    plugins, paths = await run_sync(_plugins, order, scratch)
+    try:
+        plugins, paths = await run_sync(_plugins, order, scratch)
+    except KbdError as error:
+        return _refused(error)
     folders = WorkbenchFolders(id=order.workbench_id, root=Path(order.root))
     async with Workers(plugins, order.settings, extra_paths=paths) as workers:
-        return await prove(
-            folders,
-            order.run,
-            scratch,
-            catalog=await run_sync(Catalog, plugins),
-            workers=workers,
-            limits=order.settings.run,
-            until=order.until,
-        )
+        try:
+            found = await prove(
+                folders,
+                order.run,
+                scratch,
+                catalog=await run_sync(Catalog, plugins),
+                workers=workers,
+                limits=order.settings.run,
+                until=order.until,
+            )
+        except KbdError as error:
+            return _refused(error)
+    return Proved(found)
+
+
+def _refused(error: KbdError) -> Refused:
+    return Refused(error.code, error.message, error.retryable, error.actions, error.detail)
 
 
 def _plugins(order: Order, scratch: Path) -> tuple[Plugins, list[Path]]:
@@ -107,11 +115,17 @@ def _plugins(order: Order, scratch: Path) -> tuple[Plugins, list[Path]]:
 async def _stop_when_told(scope: anyio.CancelScope) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
         async for _ in received:
-            scope.cancel()
+            _stop(scope)
 
 
 async def _stop_when_alone(scope: anyio.CancelScope) -> None:
     await anyio.wait_readable(sys.stdin.fileno())
+    _stop(scope)
+
+
+def _stop(scope: anyio.CancelScope) -> None:
+    """End in order; an import that hangs, in a thread that nothing can cancel, is cut off."""
+    signal.alarm(STOP_S)
     scope.cancel()
 
 

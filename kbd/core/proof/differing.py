@@ -6,7 +6,6 @@ from typing import Any, AnyStr
 import msgspec
 
 from kbd.core.proof.repeating import Outcome
-from kbd.events.drafts import FileChanged
 from kbd.requests.proofs import FieldDiff
 
 __all__ = ["MOST_FIELDS", "differences", "shared_length", "what_differs"]
@@ -40,7 +39,7 @@ def what_differs(recorded: Outcome, replayed: Outcome) -> tuple[str, ...]:
         "outcome": before != (replayed.ok, replayed.error_code),
         "result": recorded.text != replayed.text,
         "shown": recorded.shown != replayed.shown,
-        "files": _of_files(recorded) != _of_files(replayed),
+        "files": recorded.changes != replayed.changes,
     }
     return tuple(name for name, differs in parts.items() if differs)
 
@@ -118,21 +117,6 @@ def _seen(shown: str) -> Any:
         return msgspec.json.decode(shown)
     except (msgspec.DecodeError, RecursionError):
         return shown
-
-
-def _of_files(outcome: Outcome) -> dict[str, Any]:
-    """Return what was written, by name; the call's own id says nothing."""
-    return {change.name: _of_change(change) for change in outcome.changes}
-
-
-def _of_change(change: FileChanged) -> dict[str, Any]:
-    return {
-        "before": change.before,
-        "after": change.after,
-        "size_bytes": change.size_bytes,
-        "warnings": list(change.warnings),
-        "notes": list(change.notes),
-    }
 
 
 def _said_of_files(outcome: Outcome) -> dict[str, Any]:

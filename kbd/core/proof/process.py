@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -120,12 +121,19 @@ async def _answered(order: Order) -> bytes:
     finally:
         with anyio.CancelScope(shield=True):
             await _end(process)
-    if code:
+    if code or not answer:
         _log.error("proof.died", code=code, printed=noise.text())
-        how = f"was ended by signal {-code}" if code < 0 else "failed inside"
+        how = f"was ended by {_signal(-code)}" if code < 0 else "failed inside"
         msg = f"the process of the proof {how}; nothing was changed, and it can be asked for again"
         raise ToolWorkerUnavailable(msg)
     return bytes(answer)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _found(answer: bytes) -> RunReplayed:
