@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["write_page"]
 
+STEPS_AT_ONCE = 1000
+"""The most that a request may ask for."""
+
 BLOB_BYTES = 1024 * 1024
 """How much of one blob is read: far more than the page shows of a text."""
 
@@ -49,14 +52,14 @@ def _check(path: str) -> None:
 
 
 def _story(client: Client, run_id: str) -> "StepsFound":
-    """Read all steps of a run, as of the first answer if it is under way."""
+    """Read all steps of a run; of one that is under way, as many as there are at the end."""
     import msgspec  # noqa: PLC0415 - 8 ms
 
     from kbd.requests.replays import Step, StepsFound  # noqa: PLC0415 - 12 ms
 
     steps: list[Step] = []
     while True:
-        asked = {"run_id": run_id, "after": len(steps)}
+        asked = {"run_id": run_id, "after": len(steps), "limit": STEPS_AT_ONCE}
         found = msgspec.convert(call(client, "ReplaySteps", asked, slow=True), StepsFound)
         steps.extend(found.steps)
         if not found.steps or len(steps) >= found.total:
