@@ -1,6 +1,7 @@
 """Verification says that a log is whole, or what sort of harm it took, in which file and where."""
 
 import os
+import random
 from pathlib import Path
 
 import msgpack
@@ -8,11 +9,12 @@ import pytest
 
 from events.harm import SEGMENT, Victim, forged
 from events.logs import APRIL, Unsynced, make_log, note
+from kbd.errors import LogCorrupt
 from kbd.events import BlobStore, EventLog, codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor, write_anchor
 from kbd.events.disk import DISK
 from kbd.events.faults import FaultKind
-from kbd.events.frame import GENESIS, Link, pack
+from kbd.events.frame import GENESIS, Link, pack, parse, read_segment
 from kbd.events.segment import opened
 from kbd.events.verification import Fault, verify
 from kbd.events.workbenches import FileAdded
@@ -182,6 +184,45 @@ def test_a_flipped_byte_is_damage_where_it_lies(victim: Victim, step: int, bits:
             fault = victim.fault({name: bytes(harmed)})
             at = 0 if offset < 64 else victim.frame_at(name, offset).at
             assert (fault.kind, fault.file, fault.offset) == ("damaged", name, at)
+
+
+@pytest.mark.soak
+def test_every_byte_of_a_mebibyte_flipped(tmp_path: Path) -> None:
+    """None goes unnoticed. What is before the frame that holds it is the exact prefix.
+
+    Whether a frame is whole depends on its own bytes and on its place alone. So each flip is shown
+    to the parser with the frame that it hits, and one in 500 of them to a whole verification.
+    """
+    text = "what the model said, or what it was shown; " * 20
+    victim = Victim(tmp_path, commits=650, segment_bytes=300_000, text=text)
+    assert sum(len(victim.files[name]) for name in victim.segments) > 1 << 20
+    chance, seen = random.Random(1), 0
+    for name in victim.segments:
+        whole, segment = victim.files[name], opened(victim.lay({}) / name)
+        for offset in range(64):
+            harmed = bytearray(whole[:64])
+            harmed[offset] ^= 1 << chance.randrange(8)
+            with pytest.raises(LogCorrupt):
+                read_segment(bytes(harmed))
+        previous = segment.header.checksum
+        for frame in (each for each in victim.frames if each.segment == name):
+            link = Link(frame.first, 0, previous)
+            data = bytearray(whole[frame.at : frame.stop + 100])
+            size = frame.stop - frame.at
+            assert parse(bytes(data[:size]), link, segment.seed).link.offset == size
+            for at in range(size):
+                bit = 1 << chance.randrange(8)
+                data[at] ^= bit
+                assert not parse(bytes(data), link, segment.seed).link.offset
+                data[at] ^= bit
+                seen += 1
+                if not seen % 500:
+                    harmed = bytearray(whole)
+                    harmed[frame.at + at] ^= bit
+                    fault = victim.fault({name: bytes(harmed)})
+                    assert (fault.kind, fault.file, fault.offset) == ("damaged", name, frame.at)
+            previous = int.from_bytes(whole[frame.at + 4 : frame.at + 8], "little")
+    assert seen > 1 << 20
 
 
 @pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.soak)])

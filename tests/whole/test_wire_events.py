@@ -207,6 +207,43 @@ def test_a_head_moves_with_each_event(wire: Wired) -> None:
     assert (verified["ok"], verified["head"]) == (True, after["hash"])
 
 
+def test_a_head_that_was_kept_is_compared(wire: Wired) -> None:
+    """A true one fits whatever came after it; another hash, half of one, and the future do not."""
+    workbench_id = wire.workbench()
+    kept = wire.ask("LogHead", workbench_id=workbench_id)
+    _say(wire, workbench_id, "one")
+
+    def faults(seq: int, value: str) -> list[tuple[str, int]]:
+        found = wire.ask("LogVerify", workbench_id=workbench_id, seq=seq, hash=value)
+        assert found["ok"] is not bool(found["faults"])
+        return [(fault["kind"], fault["seq"]) for fault in found["faults"]]
+
+    assert faults(kept["seq"], kept["hash"]) == []
+    assert faults(kept["seq"], "0" * 64) == [("head", 1)]
+    assert faults(9, kept["hash"]) == [("truncated", 3)]
+    for half in ({"seq": 1}, {"hash": kept["hash"]}):
+        refused = wire.refused("LogVerify", workbench_id=workbench_id, **half)
+        assert refused.data["error_code"] == "VALIDATION_FAILED"
+
+
+def test_the_last_event_of_an_open_log_is_guarded(wire: Wired) -> None:
+    """What was acknowledged is missed at once, though the anchor on disk may lag behind it."""
+    workbench_id = wire.workbench()
+    _say(wire, workbench_id, "one")
+    (segment,) = (wire.daemon.home / "workbenches" / workbench_id / "log").glob("*.kbl")
+    whole = segment.read_bytes()
+    last = whole.rindex(b"KB\x01\x00")
+    try:
+        segment.write_bytes(whole[:last] + bytes(len(whole) - last))
+        found = wire.ask("LogVerify", workbench_id=workbench_id)
+        (fault,) = found["faults"]
+        assert (fault["kind"], fault["file"], fault["offset"]) == ("truncated", segment.name, last)
+        assert (found["ok"], found["seq"], fault["seq"]) == (False, 1, 2)
+    finally:
+        segment.write_bytes(whole)
+    assert wire.ask("LogVerify", workbench_id=workbench_id)["ok"]
+
+
 OTHERS: dict[str, dict[str, Any]] = {
     "WorkbenchFilesAdd": {"source_paths": ["/x"]},
     "WorkbenchFilesRemove": {"workbench_paths": ["x"]},
