@@ -13,6 +13,7 @@ from kbd.cli import main
 from kbd.client.blocking import RemoteError
 from kbd.core.archive.case import check_case
 from real_daemon import RealDaemon
+from wired import wired
 
 
 def refused(daemon: RealDaemon, run_id: str, target: Path | str) -> str:
@@ -68,6 +69,31 @@ def test_a_run_is_exported(
     assert refused(daemon, run["run_id"], short_dir / "two.zip") == "LOG_CORRUPT"
     assert not (short_dir / "two.zip").exists()
     assert list(short_dir.glob(".kbd*")) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_run_is_exported_while_it_works(backend: str, short_dir: Path) -> None:
+    """What is durable by then is in the file; later there is more, and it begins the same."""
+    with wired(backend) as wire:
+        wire.script.writes = {"a.txt": "x"}
+        workbench_id = wire.workbench()
+        wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write")
+        wire.script.answers.clear()
+        run = wire.ask("WorkshopRunAgent", workbench_id=workbench_id, wait=False)
+        assert wire.script.asked.wait(60)
+        early = wire.ask("RunExport", run_id=run["run_id"], target=str(short_dir / "early.zip"))
+        wire.script.answers.set()
+        wire.daemon.wait_for_run(run["run_id"])
+        late = wire.ask("RunExport", run_id=run["run_id"], target=str(short_dir / "late.zip"))
+    logs = []
+    for made in (early, late):
+        checked = check_case(Path(made["target"]))
+        assert (checked.faults, checked.events, checked.head) == ((), made["seq"], made["head"])
+        with zipfile.ZipFile(made["target"]) as archive:
+            logs.append(archive.read("log/00000000000000000001.kbl"))
+    assert early["seq"] < late["seq"]
+    assert logs[1].startswith(logs[0])
 
 
 def _export_into_a_watched_folder(daemon: RealDaemon, run_id: str, inbox: Path) -> None:

@@ -17,6 +17,9 @@ def check_case(path: Path) -> Checked:
         NotFound: There is no such file.
         FileReadFailed: It cannot be read.
     """
+    if path.exists() and not path.is_file():  # A pipe would have it wait for ever.
+        msg = f"{path} is no file"
+        raise FileReadFailed(msg)
     try:
         with path.open("rb") as file:
             found = check(file)

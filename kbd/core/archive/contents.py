@@ -148,10 +148,13 @@ def _history(log_dir: Path, wanted: Wanted) -> tuple[Extent, list[Numbered]]:
     events: list[Numbered] = []
 
     def visit(segment: Segment, block: Block) -> None:
-        del segment
         for first, _, at, stop in block.spans():
             if first <= wanted.end.seq:
-                records = decode(block.data[at + BODY_AT : stop])
+                try:
+                    records = decode(block.data[at + BODY_AT : stop])
+                except LogCorrupt as error:
+                    error.detail |= {"file": segment.name, "offset": block.base + at, "seq": first}
+                    raise
                 events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
 
     fault = survey(log_dir, chained=True, visit=visit, durable=wanted.end).fault

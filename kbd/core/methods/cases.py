@@ -13,7 +13,7 @@ from kbd.core.methods.shop import Shop
 from kbd.core.review import note_written
 from kbd.core.server import Handler, Session
 from kbd.core.state import RunStatus
-from kbd.errors import NotFound
+from kbd.errors import LogCorrupt, NotFound
 from kbd.events.base import FileVersion
 from kbd.requests import archives as wire
 from kbd.requests.base import Request
@@ -50,7 +50,7 @@ class CaseMethods:
         bench = await self._shop.bench(workbench_id)
         with self._shop.benches.held(bench.id):
             if bench.damage is not None:
-                raise bench.damage
+                raise LogCorrupt(bench.damage.message, detail=bench.damage.detail)
             try:
                 run = bench.state.run(int(number))
             except IndexError:

@@ -1,6 +1,7 @@
 """What is no whole case file is told in words, whatever it is."""
 
 import io
+import os
 import struct
 from pathlib import Path
 
@@ -101,11 +102,13 @@ def test_lies_about_sizes_cost_nothing(case: bytes) -> None:
 
 
 def test_kbd_verify_says_what_it_cannot_read(tmp_path: Path) -> None:
-    """A file that is not there, or a folder, is an error with a code."""
+    """A file that is not there, a folder, or a pipe, is an error with a code."""
     with pytest.raises(NotFound):
         check_case(tmp_path / "nothing.zip")
-    with pytest.raises(FileReadFailed):
-        check_case(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(FileReadFailed):
+            check_case(path)
 
 
 def test_the_command_says_what_it_cannot_read(
@@ -114,7 +117,8 @@ def test_the_command_says_what_it_cannot_read(
     """It ends with 1 and a line for people; a command line without sense ends with 2."""
     path = tmp_path / "case.zip"
     path.write_bytes(case)
-    for other in ("nothing.zip", "."):
+    os.mkfifo(tmp_path / "pipe")
+    for other in ("nothing.zip", ".", "pipe"):
         assert main([str(path), str(tmp_path / other)]) == 1
         assert str(tmp_path / other) in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:

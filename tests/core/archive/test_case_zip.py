@@ -93,7 +93,7 @@ def hostile(name: str) -> Case:
     """A case with one member of that name."""
     member = Member(name, 0, sha256(b"").hexdigest(), 0, ())
     time = "2025-11-22T12:00:00Z"
-    return Case("0.1.0", "0011-1", ("0011", "x"), 1, "0" * 64, time, (member,))
+    return Case("0.1.0", "00112233445566ff-1", ("0011", "x"), 1, "0" * 64, time, (member,))
 
 
 @pytest.mark.parametrize(

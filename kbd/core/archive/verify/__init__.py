@@ -5,8 +5,8 @@ here by code of its own, so that two readers agree on what a log says, or show t
 
 `layout` (what each byte of a case file must be), `pinpoint` (which byte is wrong), `packed`
 (msgpack), `history` (the log), `opening` (finding the manifest), `case` (the whole check),
-`unpacking` (to a folder), `command` (what is printed). Modules come before those that use them in
-`SOURCES`, for `__main__.py` of a case file runs them in this order.
+`unpacking` (to a folder), `command` (what is printed). `main.txt` becomes the `__main__.py` of a
+case file, which runs them in the order of `SOURCES`: modules come before those that use them.
 """
 
 __all__ = ["SOURCES"]

@@ -64,6 +64,9 @@ def check(file: BinaryIO, asked: tuple[int, ...] = ()) -> Found:
     Args:
         file: Open for reading.
         asked: Events whose chain values are wanted.
+
+    Raises:
+        OSError: It cannot be read.
     """
     size = file.seek(0, os.SEEK_END)
     if not size:
@@ -148,7 +151,7 @@ class _Check:
             data = self._read(region.start + start, size)
             if hashlib.sha256(data).hexdigest() != sha256:
                 is_whole = False
-                data = self._locate(region, start, data[:size], size, sha256, crc32)
+                data = self._locate(region, start, data, size, sha256, crc32)
             whole.update(data)
             checksum = zlib.crc32(data, checksum)
             self.everything.update(data)
@@ -225,8 +228,7 @@ def _log_faults(case: Case, history: History, starts: dict[str, int]) -> list[Fa
 
     if (history.seq, history.head) != (case.seq, case.head):
         wrong("manifest", "manifest.json", "it names another end of the log than the log has")
-    number = case.run.rpartition("-")[2]
-    if not number.isdigit() or int(number) not in history.runs:
+    if int(case.run.rpartition("-")[2]) not in history.runs:
         wrong("manifest", "manifest.json", "the log holds nothing of the run that it names")
     kept = {member.name: member for member in case.members if member.name.startswith("blobs/")}
     for blob, seq in history.blobs.items():

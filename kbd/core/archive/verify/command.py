@@ -7,6 +7,7 @@ makes no sense.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from .case import Found, check
@@ -35,6 +36,8 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv[1:])
     asked: tuple[int, str] | None = arguments.head
     try:
+        if os.path.exists(arguments.file) and not os.path.isfile(arguments.file):
+            raise Refused("this is no file")  # A pipe would have it wait for ever.
         with open(arguments.file, "rb") as file:
             found = check(file, (asked[0],) if asked else ())
             code = _told(arguments.file, found, asked)
@@ -61,8 +64,8 @@ def _told(name: str, found: Found, asked: tuple[int, str] | None) -> int:
     """Print what was found and return the exit code."""
     case, history = found.case, found.history
     if case is not None:
-        title = _clean(case.workbench[1])
-        _say(f"run       {case.run} of workbench {case.workbench[0]} ({title})")
+        workbench_id, title = case.workbench
+        _say(f"run       {case.run} of workbench {workbench_id} ({title})")
         _say(f"written   by kbd {case.kbd}; last event at {case.time}")
     if history is not None:
         _say(f"log       {history.seq} events in {history.frames} frames")
@@ -75,7 +78,7 @@ def _told(name: str, found: Found, asked: tuple[int, str] | None) -> int:
         exact = f"byte {fault.offset}"
         if fault.size > 1:
             exact = f"bytes {fault.offset} to {fault.offset + fault.size - 1}"
-        _say(f"DAMAGED   at {exact}: {_clean(fault.reason)}")
+        _say(f"DAMAGED   at {exact}: {fault.reason}")
     is_kept = _compared(found, asked) if asked else True
     if found.faults:
         _say(f"{name} is DAMAGED.")
@@ -107,5 +110,5 @@ def _clean(text: str) -> str:
 
 
 def _say(text: str) -> None:
-    data = text.encode(sys.stdout.encoding or "utf-8", "replace")
+    data = _clean(text).encode(sys.stdout.encoding or "utf-8", "replace")
     sys.stdout.write(data.decode(sys.stdout.encoding or "utf-8", "replace") + "\n")

@@ -32,6 +32,7 @@ _HEADER_BYTES = 24
 
 _FRAME_LIMIT = 64 * 1024 * 1024
 _MARK = b"KB\x01\x00"
+_HASH = re.compile(r"[0-9a-f]{64}")
 _SEGMENT_NAME = re.compile(r"\d{20}\.kbl")
 
 _BLOBS: Mapping[str, tuple[str, ...]] = {
@@ -200,6 +201,9 @@ def blobs_of(kind: str, data: Any) -> Iterator[str]:
     Args:
         kind: Its type.
         data: Its data, as stored.
+
+    Raises:
+        ValueError, TypeError, AttributeError: The data are not of that type.
     """
     for path in _BLOBS.get(kind, ()):
         field, _, inner = path.partition(".")
@@ -207,6 +211,8 @@ def blobs_of(kind: str, data: Any) -> Iterator[str]:
         for each in held if isinstance(held, list) else [held]:
             blob = each.get(inner) if inner and each is not None else each
             if blob is not None:
+                if not _HASH.fullmatch(blob):
+                    raise ValueError("a blob is named by 64 hex digits")
                 yield str(blob)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -59,6 +59,7 @@ _ATTRIBUTES = 0o100644 << 16
 END_BYTES = _END.size
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*){0,3}")
+_RUN = re.compile(r"[0-9a-f]{16}-[1-9][0-9]{0,14}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CRC32 = re.compile(r"[0-9a-f]{8}")
 _PIECE = re.compile(r"[0-9a-f]{72}")
@@ -181,7 +182,7 @@ def case_of(data: bytes) -> Case:
             raise ValueError(f"the manifest is of another format: {told['format']!r:.40}")
         case = Case(
             str(told["kbd"]),
-            str(told["run"]),
+            _matched(_RUN, told["run"]),
             (str(told["workbench"]["id"]), str(told["workbench"]["name"])),
             _number(told["seq"]),
             _matched(_SHA256, told["head"]),
@@ -304,9 +305,3 @@ def seal_of(data: bytes) -> Seal | None:
         return None
     offset, size, manifest, everything = found.groups()
     return Seal(int(offset), int(size), manifest, everything)
-
-
-def piece_places(member: Member) -> Sequence[tuple[int, int]]:
-    """Return where each piece of a member begins in it, and its size."""
-    starts = range(0, member.size, PIECE_BYTES)
-    return [(start, min(PIECE_BYTES, member.size - start)) for start in starts]

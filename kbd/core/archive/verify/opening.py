@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from .layout import MANIFEST, PIECE_BYTES, SEAL_BYTES, Case, Member, Seal, case_of, seal_of
-from .pinpoint import Slip, one_byte
+from .pinpoint import one_byte
 
 __all__ = ["Opened", "Unreadable", "opened"]
 
@@ -37,15 +37,11 @@ class Opened(NamedTuple):
 
     Args:
         case: What it says.
-        data: Its bytes as they were written.
-        member: The same, as a member.
-        slip: The byte of it that is wrong in the file and was put right here, if one was.
+        member: Its own size and hashes.
     """
 
     case: Case
-    data: bytes
     member: Member
-    slip: Slip | None
 
 
 def opened(file: BinaryIO, size: int) -> Opened:
@@ -66,22 +62,22 @@ def opened(file: BinaryIO, size: int) -> Opened:
     for offset, length, checksum in places:
         data = _read(file, offset, length)
         if seal is not None and hashlib.sha256(data).hexdigest() == seal.manifest:
-            return _read_as(data, offset, None)
+            return _read_as(data, offset)
         if seal is None or zlib.crc32(data) == checksum:
             try:
-                return _read_as(data, offset, None)
+                return _read_as(data, offset)
             except Unreadable:
                 continue
     for offset, length, checksum in places:
         if seal is not None:
             slip = one_byte(_read(file, offset, length), checksum, seal.manifest)
             if slip is not None:
-                return _read_as(slip.data, offset, slip)
+                return _read_as(slip.data, offset)
     offset, length, _ = places[0]
     raise Unreadable(offset, length, "manifest.json was changed: nothing can be compared with it")
 
 
-def _read_as(data: bytes, offset: int, slip: Slip | None) -> Opened:
+def _read_as(data: bytes, offset: int) -> Opened:
     try:
         case = case_of(data)
     except ValueError as error:
@@ -90,8 +86,7 @@ def _read_as(data: bytes, offset: int, slip: Slip | None) -> Opened:
     parts = [data[start : start + PIECE_BYTES] for start in starts]
     pieces = tuple((hashlib.sha256(part).hexdigest(), zlib.crc32(part)) for part in parts)
     sha256 = hashlib.sha256(data).hexdigest()
-    member = Member(MANIFEST, len(data), sha256, zlib.crc32(data), pieces)
-    return Opened(case, data, member, slip)
+    return Opened(case, Member(MANIFEST, len(data), sha256, zlib.crc32(data), pieces))
 
 
 def _places(file: BinaryIO, size: int, seal: Seal | None) -> Iterator[tuple[int, int, int]]:
