@@ -102,7 +102,7 @@ def verify(
     Raises:
         OSError: A file of the log cannot be read.
     """
-    reading = _Reading(kept, on_progress)
+    reading = _Reading(kept, on_progress, wants_blobs=blobs is not None)
     found = survey(log_dir, chained=True, visit=reading.visit, durable=durable)
     faults = [] if found.fault is None else [_log_fault(found.fault)]
     if kept is not None and (unfit := reading.unfit(found)) is not None:
@@ -129,7 +129,10 @@ def verify(
 class _Reading:
     """One verification in progress: what is counted and compared on the way."""
 
-    def __init__(self, kept: Anchor | None, on_progress: Callable[[int], object]) -> None:
+    def __init__(
+        self, kept: Anchor | None, on_progress: Callable[[int], object], *, wants_blobs: bool
+    ) -> None:
+        self._wants_blobs = wants_blobs
         self.frames = 0
         self.named: dict[BlobHash, int] = {}
         self._kept = kept
@@ -155,9 +158,10 @@ class _Reading:
                 self._compare(
                     self._kept, (last, value), Fault("head", segment.name, offset, first, "")
                 )
-            for seq, record in enumerate(records, first):
-                for blob in named_blobs(record.data):
-                    self.named.setdefault(blob, seq)
+            if self._wants_blobs:
+                for seq, record in enumerate(records, first):
+                    for blob in named_blobs(record.data):
+                        self.named.setdefault(blob, seq)
         self._on_progress(block.link.seq - 1)
 
     def _compare(self, kept: Anchor, end: tuple[int, bytes], place: Fault) -> None:
