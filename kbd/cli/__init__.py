@@ -15,7 +15,7 @@ reading); `proving` (a run proved), `pages` (a run as a page); `watching` (steps
 
 A walk through a run: `book` (its steps as they are read), `retold` (a step in words), `standing`
 (how all stood), `pictures` (what is looked at beside a step), `walking` (what a key does, and what
-is seen then), `screen` (the terminal), `layout` (text in columns).
+is seen then), `framing` (its rows), `screen` (the terminal), `layout` (text in columns).
 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
 `show`, `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,

@@ -3,12 +3,13 @@
 What is returned is lines of text as it was recorded; whoever prints them cleans them.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from kbd.cli.terminal import duration, size
 from kbd.cli.unfolding import indented, unfolded
 
-__all__ = ["MARKS", "facts", "headline", "plan_lines", "told"]
+__all__ = ["MARKS", "facts", "has", "headline", "plan_lines", "told"]
 
 Step = dict[str, Any]
 
@@ -53,7 +54,7 @@ def told(step: Step, result: str | None = None) -> list[str]:
     if step.get("files"):
         lines += ["in the draft:", *indented(_files(step["files"]))]
     if step.get("items") and step["kind"] != "plan":
-        lines += ["the plan:", *indented(plan_lines(step["items"]))]
+        lines.append(f"the plan: {_plan(step['items'])}")
     return lines
 
 
@@ -65,6 +66,26 @@ def plan_lines(items: list[dict[str, Any]]) -> list[str]:
         if item.get("reason"):
             lines.append(f"      {item['reason']}")
     return lines
+
+
+def has(step: dict[str, Any], wanted: str) -> bool:
+    """Whether a text is somewhere in a step; what the plan says would be found in every item."""
+    return any(wanted in text.casefold() for name in step if name != "items"
+               for text in _texts(step[name]))  # fmt: skip
+
+
+def _plan(items: list[dict[str, Any]]) -> str:
+    """Return in one line which items stand how: "1-2 done, 3 active, 4-9 open"."""
+    spans: list[tuple[str, int, int]] = []
+    for item in items:
+        if spans and spans[-1][0] == item["state"]:
+            spans[-1] = (item["state"], spans[-1][1], item["index"])
+        else:
+            spans.append((item["state"], item["index"], item["index"]))
+    return ", ".join(
+        f"{first} {state}" if first == last else f"{first}-{last} {state}"
+        for state, first, last in spans
+    )
 
 
 def _model(model: dict[str, Any]) -> list[str]:
@@ -133,3 +154,14 @@ def _sizes(file: dict[str, Any]) -> str:
     if not file.get("before"):
         return size(now)
     return f"{size(before)} -> {size(now)}" if file.get("after") else f"was {size(before)}"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)

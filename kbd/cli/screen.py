@@ -11,11 +11,12 @@ import sys
 import termios
 import tty
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from kbd.cli.exits import OK
-from kbd.cli.walking import Row, Walk
+from kbd.cli.framing import Row
+from kbd.cli.walking import Walk
 
 __all__ = ["keys_of", "shown"]
 
@@ -149,12 +150,14 @@ class _Screen:
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        # Not through sys.stdout: a signal may come while it writes, and its handler writes, too.
+        data = text.encode(sys.stdout.encoding or "utf-8", "replace")
+        while data:
+            data = data[os.write(sys.stdout.fileno(), data) :]
 
     def _resized(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        os.write(self._wake, b"w")
+        self._ring()
 
     def _stopped(self, number: int, frame: FrameType | None) -> None:
         """Stop as the shell expects it, and take the terminal again when it goes on."""
@@ -164,7 +167,11 @@ class _Screen:
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._stopped)
         self._enter()
-        os.write(self._wake, b"w")
+        self._ring()
+
+    def _ring(self) -> None:
+        with suppress(BlockingIOError):  # It is full: the wait for keys ends all the same.
+            os.write(self._wake, b"w")
 
     def _ended(self, number: int, frame: FrameType | None) -> None:
         del frame

@@ -6,43 +6,20 @@ a frame goes out as rows of text, each with a style. `kbd.cli.screen` draws them
 
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 from kbd.cli.book import Book
 from kbd.cli.exits import Refused
+from kbd.cli.framing import LIST_ROWS, Row, filled, listed_as
 from kbd.cli.layout import cut, width_of, wrapped
 from kbd.cli.pictures import PICTURES
-from kbd.cli.retold import facts
-from kbd.cli.terminal import duration
+from kbd.cli.retold import facts, has
 
-__all__ = ["Row", "Walk"]
-
-LIST_ROWS = 12
-"""How many steps are listed at most, a third of the screen if that is less."""
-
-_HINT = (
-    "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q quit"
-)
-
-_DEPTHS = {"asked": 0, "run": 0, "phase": 0, "other": 0}
+__all__ = ["Walk"]
 
 _END = 1_000_000_000
 """Beyond the end of any text: a frame knows where that is."""
 
 _NEXT, _BACK = ("down", "right", "j"), ("up", "left", "k")
-
-
-class Row(NamedTuple):
-    """A row of the screen.
-
-    Attributes:
-        text: Clean, and no wider than the screen.
-        style: "", "bar" for a rule or a heading, "chosen" for the current step, "found" for a line
-            that matches the search.
-    """
-
-    text: str
-    style: str = ""
 
 
 class Walk:
@@ -62,6 +39,7 @@ class Walk:
         self._picture, self._top = "", 0
         self._page, self._lines = 1, 0
         self._wanted, self._said = "", ""
+        self._is_sought = False
         self._prompt: tuple[str, str] | None = None
         self._drawn: tuple[tuple[int, str, int], list[str]] | None = None
 
@@ -92,6 +70,8 @@ class Walk:
         rows = [Row(self._heading(width), "bar"), *self._list(width, listed)]
         lines = self._text(width)
         self._lines = len(lines)
+        if self._is_sought:
+            self._top, self._is_sought = self._sought(lines), False
         self._top = max(0, min(self._top, len(lines) - self._page))
         rows.append(Row(self._rule(width), "bar"))
         shown = lines[self._top : self._top + self._page]
@@ -173,8 +153,9 @@ class Walk:
         kind = self._book.step(self._at)["kind"]
         for place in places:
             step = self._book.step(place)
-            if _has(step, self._wanted) if self._wanted else step["kind"] == kind:
+            if has(step, self._wanted) if self._wanted else step["kind"] == kind:
                 self._go(place)
+                self._is_sought = bool(self._wanted)
                 return
         what = f"with {self._wanted!r}" if self._wanted else f"of kind {kind}"
         self._said = f"There is no other step {what} that way."
@@ -202,7 +183,8 @@ class Walk:
             self._wanted = typed.casefold()
             if self._wanted:
                 total, at = self._book.total, self._at
-                if not _has(self._book.step(at), self._wanted):
+                self._is_sought = has(self._book.step(at), self._wanted)
+                if not self._is_sought:
                     self._seek(range(at + 1, total + 1))
             return
         if typed.strip():
@@ -214,7 +196,7 @@ class Walk:
     def _heading(self, width: int) -> str:
         run = self._book.run
         request = " ".join(self._book.request.split())
-        return _filled(f" {run['run_id']}  {run['status']}  {request}", width)
+        return filled(f" {run['run_id']}  {run['status']}  {request}", width)
 
     def _list(self, width: int, rows: int) -> Iterator[Row]:
         total = self._book.total
@@ -224,7 +206,7 @@ class Walk:
                 yield Row("")
                 continue
             step, is_here = self._book.step(place), place == self._at
-            yield Row(_listed(step, width, is_here=is_here), "chosen" if is_here else "")
+            yield Row(listed_as(step, width, is_here=is_here), "chosen" if is_here else "")
 
     def _rule(self, width: int) -> str:
         step = self._book.step(self._at)
@@ -235,7 +217,7 @@ class Walk:
             more = f"  lines {self._top + 1}-{last} of {self._lines}"
         what = f"  [{name}]" if name else ""
         told = f" step {self._at} of {self._book.total}{what}{more}  {facts(step)}"
-        return _filled(told, width)
+        return filled(told, width)
 
     def _text(self, width: int) -> list[str]:
         """Return the lines of the picture, wrapped; kept, for scrolling draws them again."""
@@ -248,6 +230,13 @@ class Walk:
                 drawn = [refused.message]
             self._drawn = (key, [part for one in drawn for part in wrapped(one, max(width, 1))])
         return self._drawn[1]
+
+    def _sought(self, lines: list[str]) -> int:
+        """Return where to begin so that the first line that has what is searched is seen."""
+        for place, one in enumerate(lines):
+            if self._wanted in one.casefold():
+                return 0 if place < self._page else place
+        return 0
 
     def _style(self, text: str) -> str:
         return "found" if self._wanted and self._wanted in text.casefold() else ""
@@ -267,36 +256,3 @@ class Walk:
             "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q"
         )
         return cut(keys if width >= len(keys) else "j/k step  ? keys  q quit", width)
-
-
-def _filled(text: str, width: int) -> str:
-    shown = cut(text, width)
-    return shown + " " * (width - width_of(shown))
-
-
-def _listed(step: dict[str, Any], width: int, *, is_here: bool) -> str:
-    """Return a step as a row of the list; what it is part of sets it in."""
-    depth = _DEPTHS.get(step["kind"], 2 if step.get("item") else 1)
-    time = f"{step['ts'][11:19]} " if width >= 60 else ""
-    kind = f"{step['kind']:<8} " if width >= 48 else ""
-    took = duration(step["duration_ms"] / 1000) if step.get("duration_ms") else ""
-    tail = f" {took:>9}" if width >= 72 else ""
-    head = f"{'>' if is_here else ' '}{step['index']:>4} {time}{kind}{'  ' * depth}"
-    title = cut(f"{head}{step['title']}", width - len(tail))
-    return title + " " * (width - len(tail) - width_of(title)) + tail
-
-
-def _has(step: dict[str, Any], wanted: str) -> bool:
-    """Whether a text is somewhere in a step."""
-    return any(wanted in text.casefold() for text in _texts(step))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)

@@ -1,5 +1,6 @@
 """The one line that a step is called by, in plain English."""
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -56,6 +57,9 @@ Change = Literal["added", "modified", "deleted", "rolled back"]
 
 TITLE_CHARACTERS = 160
 
+# What a terminal takes for a command (ECMA-48: CSI and OSC); the rest of it would be rubbish.
+_SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
+
 VALUE_CHARACTERS = 48
 """How much a title shows of one argument; all of it is in the step."""
 
@@ -66,7 +70,8 @@ def line(text: str, most: int = TITLE_CHARACTERS) -> str:
     What is not printable could redraw a terminal or turn the direction of writing.
     """
     # What is cut away need not be looked at: texts may be long, titles are many.
-    seen = (char if char.isprintable() else " " for char in text[: 8 * most])
+    begun = _SEQUENCES.sub("", text[: 8 * most])
+    seen = (char if char.isprintable() else " " for char in begun)
     one = " ".join("".join(seen).split())
     return one if len(one) <= most and len(text) <= 8 * most else one[: most - 1] + "…"
 
