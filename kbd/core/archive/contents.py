@@ -52,8 +52,9 @@ To check it, with nothing but Python 3.8 or newer:
   python3 FILE OTHER                  check another case file with the verifier of this one
   kbd verify FILE                     the same check by an installed kbd
 
-A byte that was changed is found and its place is told. Python itself refuses a file whose first
-bytes or whose directory at the end are damaged: then check it with another case file's verifier.
+A byte that was changed is found and its place is told. Where the damage is in __main__.py or in the
+record at the very end, Python itself may refuse the file in words of its own, or find no program in
+it: then check it with another case file's verifier, or with kbd.
 
 What a check shows: no byte is another than when this file was made, each event follows from the
 one before, and each file version is the one that its event names. Somebody could still write all of

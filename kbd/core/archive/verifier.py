@@ -28,7 +28,8 @@ def verifier_files() -> dict[str, bytes]:
 
 def _main(template: str, modules: dict[str, bytes], size_bytes: int) -> bytes:
     """Return `__main__.py` for a case file in which it has so many bytes."""
-    start, places = _header_bytes("__main__.py") + size_bytes, {}
+    first = _header_bytes("__main__.py")
+    start, places = first + size_bytes, {}
     for name in sorted(modules, key=order):
         start += _header_bytes(name)
         places[name] = start
@@ -37,7 +38,11 @@ def _main(template: str, modules: dict[str, bytes], size_bytes: int) -> bytes:
     for name, source in modules.items():
         digest = hashlib.sha256(source).hexdigest()
         rows.append(f'    ("{name}", {places[name]:8}, {len(source):8}, "{digest}"),')
-    return template.replace("{modules}", "\n".join(rows)).encode("ascii")
+    filled = template.replace("{modules}", "\n".join(rows))
+    span = {"{first}": first, "{last}": first + size_bytes - 1}
+    for mark, place in span.items():
+        filled = filled.replace(mark, f"{place:8}")
+    return filled.encode("ascii")
 
 
 def _header_bytes(name: str) -> int:

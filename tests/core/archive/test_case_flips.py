@@ -132,7 +132,11 @@ def test_the_file_tells_of_its_own_verifier(case: bytes, tmp_path: Path) -> None
     path.write_bytes(flipped(case, at, 2))
     told = run_itself(path)
     assert told.returncode == 1
-    assert "content of verify/packed.py, a part of the verifier" in told.stderr
+    start, end = case.rindex(b"PK\x03\x04", 0, at), case.index(b"PK\x03\x04", at)
+    span = f"bytes {start + 30 + len('verify/packed.py')} to {end - 1}: content of verify/packed.py"
+    assert span in told.stderr
+    start, end = 30 + len("__main__.py"), case.index(b"PK\x03\x04", 4)
+    assert f"bytes {start} to {end - 1}: content of __main__.py" in told.stderr
     assert "Traceback" not in told.stderr
 
 
