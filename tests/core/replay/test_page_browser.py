@@ -3,7 +3,6 @@
 That the page of the demo's run is walked through is in `test_demo.py`, which has that run.
 """
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +52,7 @@ def test_hostile_texts_do_nothing_but_show(browser: "Browser", varied: Path) -> 
     with opened(browser, varied) as (page, *_):
         told = page.evaluate(
             """articles.map((article, place) => {
-                open(place);
+                walkTo(place);
                 showAll();
                 return article.innerText;
             })"""
@@ -132,10 +131,8 @@ def test_failures_and_changes_are_filtered(browser: "Browser", varied: Path) -> 
 
 @pytest.mark.soak
 def test_a_long_run_opens_and_is_searched(browser: "Browser", long: Path) -> None:
-    """1,000 steps of some megabytes open, and all is found, within what a person waits."""
-    began = time.monotonic()
+    """1,000 steps of some megabytes open at any of them, and all is found."""
     with opened(browser, long, "#step-777") as (page, *_):
-        opened_s = time.monotonic() - began
         assert page.locator("article.open").get_attribute("id") == "step-777"
         assert count_of(page, ".list li[data-step]") == LONG
         page.keyboard.press("/")
@@ -144,7 +141,6 @@ def test_a_long_run_opens_and_is_searched(browser: "Browser", long: Path) -> Non
         page.keyboard.press("Enter")
         assert page.locator("mark.here").is_visible()
         assert fitting(page) == [778]
-    print(f"opened in {opened_s:.1f} s: {long.stat().st_size / 1e6:.1f} MB")
 
 
 @pytest.mark.soak

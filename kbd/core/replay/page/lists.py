@@ -79,8 +79,6 @@ def filters(run: RunInfo, steps: Sequence[Step]) -> Html:
         _choice("tool", "Tool", Counter(dict(sorted(tools.items()))), {}),
         _switch("failed", "Failures", sum(map(failed, steps))),
         _switch("changed", "Changes", sum(bool(step.files) for step in steps)),
-        element("span", {"id": "fitting", "role": "status"}),
-        element("button", {"type": "button", "id": "clear", "hidden": True}, text("Show all")),
     )
 
 
@@ -103,7 +101,7 @@ def plan(steps: Sequence[Step]) -> Html:
     """Return the plan as it stands at the end; a script shows it as it stood at a step."""
     last: tuple[ItemStep, ...] = next((step.items for step in reversed(steps) if step.items), ())
     items = (
-        element("li", {"data-state": item.state}, badge(item.state, item.state), text(item.text))
+        element("li", {"data-state": item.state}, badge(item.state, item.state), _planned(item))
         for item in last
     )
     empty = element("p", {"class": "note", "id": "unplanned", "hidden": bool(last)}, text("None."))
@@ -113,6 +111,11 @@ def plan(steps: Sequence[Step]) -> Html:
     return element(
         "section", {"class": "plan"}, title, element("ol", {"id": "plan"}, *items), empty
     )
+
+
+def _planned(item: ItemStep) -> Html:
+    label, dash, rest = item.text.partition(" — ")
+    return element("span", {}, element("b", {}, text(label)), text(dash + rest))
 
 
 def plan_changes(whole: Whole) -> list[object]:

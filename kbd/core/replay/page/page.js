@@ -20,7 +20,7 @@ let mark = -1;
 
 // ---- The open step
 
-function open(place, { scroll = true, address = true } = {}) {
+function walkTo(place, { scroll = true, address = true } = {}) {
   if (!articles.length) return;
   place = Math.min(Math.max(place, 0), articles.length - 1);
   articles[at].classList.remove("open");
@@ -74,7 +74,7 @@ function step(by, from = at) {
 
 function fromAddress(options) {
   const named = /^#step-(\d+)$/.exec(location.hash);
-  if (named) open(Number(named[1]) - 1, { address: false, ...options });
+  if (named) walkTo(Number(named[1]) - 1, { address: false, ...options });
   return Boolean(named);
 }
 
@@ -94,7 +94,10 @@ function showPlan(index) {
     const word = line.appendChild(document.createElement("span"));
     word.className = "unseen";
     word.textContent = state;
-    line.appendChild(document.createElement("span")).textContent = text;
+    const [label, ...rest] = text.split(" — ");
+    const said = line.appendChild(document.createElement("span"));
+    said.appendChild(document.createElement("b")).textContent = label;
+    if (rest.length) said.append(` — ${rest.join(" — ")}`);
     if (reason) {
       const why = line.appendChild(document.createElement("span"));
       why.className = "reason";
@@ -144,22 +147,23 @@ function filter() {
   }
   const count = fits.filter(Boolean).length;
   const isNarrowed = Boolean(wanted.length || only.length);
-  $("#fitting").textContent = count < rows.length ? `${count} of ${rows.length} steps` : "";
-  $("#clear").hidden = !isNarrowed;
+  $("#fitting").textContent = `${count} of ${rows.length} steps`;
+  $(".fit").hidden = !isNarrowed && !found.length;
   $("#none").hidden = count > 0 || !rows.length;
   if (count && !fits[at]) {
     const behind = step(1);
-    open(behind === at ? step(-1) : behind, { scroll: false });
+    walkTo(behind === at ? step(-1) : behind, { scroll: false });
   } else if (rows.length) {
     $("#back").disabled = step(-1) === at;
     $("#on").disabled = step(1) === at;
   }
 }
 
-function clearFilters() {
+function showEvery() {
   for (const choice of choices) choice.value = "";
   for (const box of switches) box.checked = false;
-  filter();
+  $("#search").value = "";
+  search();
 }
 
 // ---- Search: in each run of text, so that what is counted is what can be marked
@@ -238,7 +242,7 @@ function toMatch(by) {
   while (next < 0 || next >= marks.length) {
     let place = step(by);
     if (place === at) place = by > 0 ? fits.indexOf(true) : fits.lastIndexOf(true);
-    open(place);
+    walkTo(place);
     next = by > 0 ? 0 : marks.length - 1;
   }
   mark = next;
@@ -294,10 +298,10 @@ function zoomBy(factor) {
 // ---- Keys
 
 const KEYS = {
-  j: () => open(step(1)),
-  k: () => open(step(-1)),
-  g: () => open(fits.indexOf(true)),
-  G: () => open(fits.lastIndexOf(true)),
+  j: () => walkTo(step(1)),
+  k: () => walkTo(step(-1)),
+  g: () => walkTo(fits.indexOf(true)),
+  G: () => walkTo(fits.lastIndexOf(true)),
   n: () => toMatch(1),
   N: () => toMatch(-1),
   f: () => flip("failed"),
@@ -305,7 +309,7 @@ const KEYS = {
   x: showAll,
   "/": () => { $("#search").focus(); $("#search").select(); },
   "?": () => $("#help").showModal(),
-  Escape: () => { $("#search").value = ""; search(); clearFilters(); },
+  Escape: showEvery,
 };
 
 function flip(name) {
@@ -332,7 +336,7 @@ function pressed(event) {
     const isAlong = event.key === "ArrowLeft" || event.key === "ArrowRight";
     (isAlong ? alongTimeline : acrossTimeline)(target.closest("a"), event.key);
   } else if (target.closest(".list") && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
-    open(step(event.key === "ArrowDown" ? 1 : -1), { scroll: false });
+    walkTo(step(event.key === "ArrowDown" ? 1 : -1), { scroll: false });
     $("a", rows[at]).focus({ preventScroll: true });
   } else if (Object.hasOwn(KEYS, event.key) && rows.length) {
     KEYS[event.key]();
@@ -348,11 +352,11 @@ let later = 0;
 $("#search").addEventListener("input", () => { clearTimeout(later); later = setTimeout(search, 120); });
 $("#next").addEventListener("click", () => toMatch(1));
 $("#before").addEventListener("click", () => toMatch(-1));
-$("#back").addEventListener("click", () => open(step(-1)));
-$("#on").addEventListener("click", () => open(step(1)));
+$("#back").addEventListener("click", () => walkTo(step(-1)));
+$("#on").addEventListener("click", () => walkTo(step(1)));
 $("#in").addEventListener("click", () => zoomBy(2));
 $("#out").addEventListener("click", () => zoomBy(0.5));
-$("#clear").addEventListener("click", clearFilters);
+$("#clear").addEventListener("click", showEvery);
 form.addEventListener("change", (event) => { if (event.target.id !== "search") filter(); });
 form.addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("keydown", pressed);
@@ -370,5 +374,5 @@ const below = () => document.documentElement.style.setProperty(
 new ResizeObserver(below).observe(bar);
 below();
 
-tellMatches();
-if (!fromAddress({ scroll: true })) open(0, { scroll: false, address: false });
+search();
+if (!fromAddress({ scroll: true })) walkTo(0, { scroll: false, address: false });
