@@ -24,6 +24,9 @@ from kbd.events.base import Recorded, ReplyCall
 from kbd.events.drafts import (
     CheckpointCreated,
     DraftOpened,
+    EffectAborted,
+    EffectDone,
+    EffectIntended,
     FileChanged,
     PublishAborted,
     PublishCompleted,
@@ -68,6 +71,7 @@ class Teller:
         self._alone = Standalone(self._standing, self._asked)
         self._turn: Part | None = None
         self._publish: Part | None = None
+        self._effects: dict[str, Part] = {}
         self._calls: dict[tuple[int, CallId], Part] = {}
         self._waiting: list[Numbered] = []
 
@@ -91,6 +95,8 @@ class Teller:
                 self._returned(seq, record)
             case PublishIntended() | CheckpointCreated() | PublishCompleted() | PublishAborted():
                 self._published(seq, record)
+            case EffectIntended() | EffectDone() | EffectAborted():
+                self._took_effect(seq, record)
             case AssistantMessageAdded() if self._is_summary(record):
                 self._parts[-1].seqs.append(seq)
             case ItemRetried() | ItemFailed():
@@ -231,6 +237,22 @@ class Teller:
             part.title = title_of(data)
         if not isinstance(data, CheckpointCreated):
             self._publish = None
+
+    def _took_effect(self, seq: Seq, record: Recorded) -> None:
+        """Tell of a file that is written elsewhere, with its outcome, in one step."""
+        self._settle()
+        data: EffectIntended | EffectDone | EffectAborted = record.data
+        part = self._effects.pop(data.effect_id, None)
+        if part is None:
+            part = self._add("other", seq, record, title_of(data))
+        else:
+            part.seqs.append(seq)
+            part.lasted_until(record.ts_us)
+        if isinstance(data, EffectIntended):
+            part.text = f"{data.file.name}\n{data.directory}"
+            self._effects[data.effect_id] = part
+        else:
+            part.title = title_of(data)
 
     def _is_summary(self, record: Recorded) -> bool:
         """Whether an answer is the summary that was written just before it."""

@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 from folding import blob
 from kbd.core.replay.span import Numbered, span_of
 from kbd.core.replay.story import steps_of, told_of
-from kbd.events.base import PluginUsed, Recorded, ReplyCall
+from kbd.events.base import FileVersion, PluginUsed, Recorded, ReplyCall
 from kbd.events.codec import Unknown, recorded
 from kbd.events.drafts import (
     CheckpointCreated,
     DraftDiscarded,
     DraftOpened,
+    EffectAborted,
+    EffectDone,
+    EffectIntended,
     FileChanged,
     PublishAborted,
     PublishCompleted,
@@ -84,6 +87,12 @@ FACTS = st.one_of(
         cause=st.sampled_from(["edit", "rollback", "removal"]),
     ),
     st.builds(DraftDiscarded, st.just("d")),
+    st.builds(
+        EffectIntended, st.just("e"), st.just("extract"), st.just("/x"),
+        st.builds(FileVersion, NAMES, st.just(blob("a")), st.just(1)),
+    ),
+    st.builds(EffectDone, st.just("e"), st.text(max_size=9)),
+    st.builds(EffectAborted, st.just("e"), st.text(max_size=9)),
     st.builds(PublishIntended, st.just("p"), st.just(())),
     st.builds(PublishCompleted, st.just("p"), st.just("k")),
     st.builds(PublishAborted, st.just("p"), st.text(max_size=9)),
