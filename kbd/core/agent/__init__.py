@@ -8,7 +8,7 @@ sent), `receipts` (what it sees of results), `budget` (loops, waits, window, tok
 progress), `copies` (readable copies).
 """
 
-from kbd.core.agent.copies import write_copies, write_tool_log
+from kbd.core.agent.copies import has_tool_log, write_copies, write_tool_log
 from kbd.core.agent.desk import Complete, Desk
 from kbd.core.agent.notices import (
     Announce,
@@ -30,6 +30,7 @@ __all__ = [
     "TextDelta",
     "ToolStarted",
     "change_list",
+    "has_tool_log",
     "run_agent",
     "write_copies",
     "write_tool_log",

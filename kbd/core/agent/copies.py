@@ -24,7 +24,9 @@ from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.events.shown import shown_time
 from kbd.types import Seq
 
-__all__ = ["current_run", "write_copies", "write_tool_log"]
+__all__ = ["current_run", "has_tool_log", "write_copies", "write_tool_log"]
+
+_TOOL_LOG = "tool_log.jsonl"
 
 _TAIL_BYTES = 64 * 1024
 """How much of the conversation's end is looked at; a longer message has it written anew."""
@@ -72,6 +74,11 @@ async def write_copies(folder: Path, state: WorkbenchState, *, anew: bool = Fals
     await run_sync(write)
 
 
+def has_tool_log(folder: Path) -> bool:
+    """Return whether the readable tool log is there; blocking. It may lag behind the log."""
+    return (folder / _TOOL_LOG).exists()
+
+
 async def write_tool_log(folder: Path, journal: Journal) -> None:
     """Write the readable tool log of a workbench from its events."""
     tools: dict[int, str] = {}
@@ -86,7 +93,7 @@ async def write_tool_log(folder: Path, journal: Journal) -> None:
                 lines.append(_call(returned, tools.get(returned.entry_id, ""), record))
 
     await journal.replay(note, Seq(0))
-    await run_sync(lambda: _write_all({folder / "tool_log.jsonl": _lines(lines)}))
+    await run_sync(lambda: _write_all({folder / _TOOL_LOG: _lines(lines)}))
 
 
 def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]:
