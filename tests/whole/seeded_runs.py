@@ -36,9 +36,13 @@ from kbd.events.workbenches import FileAdded
 from kbd.messages import ToolCall
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
 from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
+from model_server import phase_of, turn_of
+from odt_texts import text_file
 from whole.seeded_calls import EDITED, Call, Caller
 
-__all__ = ["LIMITS", "Asked", "Coverage", "asked_by", "chosen", "reply", "seeded_run"]
+__all__ = ["LIMITS", "Asked", "Coverage", "asked_by", "asked_over_http", "chosen", "made", "reply",
+    "seeded_run",
+]  # fmt: skip
 
 LIMITS = RunLimits(item_turns=8, receipt_bytes=2048)
 FOLDERS = ("csv", "docx", "image", "pdf", "pptx", "xlsx")
@@ -130,6 +134,24 @@ def _manifest(opening: str) -> list[dict[str, Any]]:
         return []
     files: list[dict[str, Any]] = json.loads(told[told.index("{") : told.rindex("}") + 1])["files"]
     return files
+
+
+def asked_over_http(body: dict[str, Any]) -> Asked:
+    """Return what a request of chat completions asks."""
+    said = body["messages"]
+    phases = {"research": Phase.RESEARCH, "plan": Phase.PLAN, "implement": Phase.IMPLEMENT}
+    answers = tuple(str(each["content"]) for each in said if each["role"] == "tool")
+    phase = phases.get(phase_of(body), Phase.SUMMARY)
+    return Asked(phase, said[1]["content"], turn_of(body), answers)
+
+
+def made(folder: Path) -> list[Path]:
+    """Make the kinds of files that the corpora have none of."""
+    folder.mkdir(exist_ok=True)
+    note, text = folder / "note.md", folder / "letter.odt"
+    note.write_text("# Note\n\nänd more\n" * 20, encoding="utf-8")
+    text_file(text, "<text:h text:outline-level='1'>Dear</text:h><text:p>all of you</text:p>" * 9)
+    return [note, text]
 
 
 def chosen(corpora: Path, seed: int, kinds: int, count: int, most_bytes: int) -> list[Path]:
@@ -230,6 +252,7 @@ class Coverage:
         tools: How often each tool did.
         operations: How often each operation did, as (format, operation).
         suffixes: The suffixes of the files that were named.
+        names: Their names.
         failures: How often calls failed, by code.
     """
 
@@ -237,6 +260,7 @@ class Coverage:
         self.tools: Counter[str] = Counter()
         self.operations: Counter[tuple[str, str]] = Counter()
         self.suffixes: Counter[str] = Counter()
+        self.names: set[str] = set()
         self.failures: Counter[str] = Counter()
 
     def add(self, events: Sequence[Recorded]) -> None:
@@ -258,7 +282,8 @@ class Coverage:
 
     def _count(self, tool: str, arguments: dict[str, Any]) -> None:
         self.tools[tool] += 1
-        self.suffixes[Path(arguments.get("path", "")).suffix.lower()] += 1
+        self.names.add(name := str(arguments.get("path", "")))
+        self.suffixes[Path(name).suffix.lower()] += 1
         kind = tool.removesuffix("_operations")
         if kind in EDITED:
             self.operations.update((kind, each["op"]) for each in arguments["operations"])
