@@ -85,6 +85,7 @@ def test_no_text_becomes_markup(read: Reader) -> None:
     assert len(read.all("article")) == len(varied_run())
     assert read.inside == []
     assert "</script><img src=x onerror=alert(1)>" in "".join(read.texts["pre"])
+    assert "⟨ESC⟩[2Jgone" in "".join(read.texts["title"])
 
 
 def test_hidden_characters_have_names(page: str, read: Reader) -> None:

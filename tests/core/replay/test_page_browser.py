@@ -3,6 +3,7 @@
 That the page of the demo's run is walked through is in `test_demo.py`, which has that run.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,6 +128,20 @@ def test_failures_and_changes_are_filtered(browser: "Browser", varied: Path) -> 
         page.get_by_label("Item", exact=True).select_option("1")
         page.get_by_label("Kind").select_option("tool")
         assert fitting(page) == [13]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("words", ["onerror=alert(1)", "[2J", "${title} $", "a/b-c.d*", "LOCATION"])
+def test_what_is_searched_is_text(browser: "Browser", varied: Path, words: str) -> None:
+    """Signs that mean something elsewhere are looked for as they are; what is not there is told."""
+    with opened(browser, varied) as (page, *_):
+        page.keyboard.press("/")
+        page.keyboard.type(words)
+        page.locator("#matches", has_text=re.compile("in [0-9]+ steps|not found")).wait_for()
+        is_there = words in HOSTILE
+        assert page.locator("#matches").inner_text().endswith("steps") == is_there
+        assert (len(fitting(page)) < len(varied_run())) or not is_there
+        assert page.locator("#none").is_visible() != is_there
 
 
 @pytest.mark.soak

@@ -9,7 +9,7 @@ from string import Template
 from kbd.core.replay.page.figures import count
 from kbd.core.replay.page.head import first_line, head
 from kbd.core.replay.page.lists import files, filters, icons, plan, plan_changes, rows
-from kbd.core.replay.page.markup import data_block, joined, text
+from kbd.core.replay.page.markup import data_block, joined, plain
 from kbd.core.replay.page.scale import scale_of
 from kbd.core.replay.page.steps import article
 from kbd.core.replay.page.texts import note
@@ -50,7 +50,7 @@ def page_of(
     return Template(_part("page.html")).substitute(
         script_hashes=f"{_hash(_EARLY)} {_hash(script)}",
         style_hash=_hash(style),
-        title=text(f"{first_line(request)} · {run.run_id}"),
+        title=plain(f"{first_line(request)} · {run.run_id}"),
         style=style,
         early=_EARLY,
         icons=icons(),

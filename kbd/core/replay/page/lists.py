@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kbd.core.replay.page.figures import size
-from kbd.core.replay.page.markup import Attributes, Html, element, joined, text, visible
+from kbd.core.replay.page.markup import Attributes, Html, element, joined, plain, text, visible
 from kbd.core.replay.page.steps import KINDS, badge, icon, link, row
 from kbd.core.replay.page.whole import Whole, failed, versions
 from kbd.requests.replays import FileStep, ItemStep, Step
@@ -83,9 +83,9 @@ def filters(run: RunInfo, steps: Sequence[Step]) -> Html:
 
 
 def _choice(name: str, title: str, found: Counter[str], labels: dict[str, str]) -> Html:
-    every = element("option", {"value": ""}, text(f"{title}: all"))
+    every = element("option", {"value": ""}, plain(f"{title}: all"))
     options = (
-        element("option", {"value": value}, text(f"{labels.get(value, value)} ({count})"))
+        element("option", {"value": value}, plain(f"{labels.get(value, value)} ({count})"))
         for value, count in found.items()
     )
     box: Attributes = {"name": name, "aria-label": title, "disabled": not found}

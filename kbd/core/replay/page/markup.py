@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NewType
 
-__all__ = ["Attributes", "Html", "data_block", "element", "joined", "text", "visible"]
+__all__ = ["Attributes", "Html", "data_block", "element", "joined", "plain", "text", "visible"]
 
 Html = NewType("Html", str)
 """Markup that is safe to embed."""
@@ -39,6 +39,11 @@ def text(words: str) -> Html:
     return Html(
         _HIDDEN.sub(lambda found: f"<i>{_named(found[0])}</i>", html.escape(words, quote=False))
     )
+
+
+def plain(words: str) -> Html:
+    """Return the same without elements, for where none may stand: titles, choices, drawings."""
+    return Html(html.escape(visible(words), quote=False))
 
 
 def visible(words: str) -> str:

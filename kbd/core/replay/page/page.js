@@ -184,7 +184,7 @@ function search() {
   const words = $("#search").value;
   unmark();
   found = [];
-  pattern = words.trim() ? new RegExp(words.trim().replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "giu") : null;
+  pattern = words.trim() ? new RegExp(words.trim().replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu") : null;
   if (pattern) {
     texts ??= articles.map((article) => textNodes(article).map((node) => node.data));
     found = texts.map((pieces) => pieces.reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0));

@@ -45,9 +45,9 @@ def row(step: Step) -> Html:
     """Return a step's line in the list; what it is filtered by stands in its attributes."""
     marks = []
     if failed(step):
-        marks.append(element("b", {"class": "bad", "title": "failed"}, text("!")))
+        marks.append(_mark("bad", "failed", "!"))
     if step.files:
-        marks.append(element("b", {"class": "changed", "title": "changed files"}, text("●")))
+        marks.append(_mark("changed", "changed files", "●"))
     lasted = duration(step.duration_ms) if step.duration_ms else ""
     anchor = element(
         "a",
@@ -69,6 +69,11 @@ def row(step: Step) -> Html:
         "class": "bad" if failed(step) else None,
     }
     return element("li", attributes, anchor)
+
+
+def _mark(kind: str, told: str, sign: str) -> Html:
+    attributes = {"class": kind, "role": "img", "aria-label": told, "title": told}
+    return element("b", attributes, text(sign))
 
 
 def article(step: Step, whole: Whole, place: str) -> Html:

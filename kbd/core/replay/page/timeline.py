@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from kbd.core.replay.page.figures import count, duration
-from kbd.core.replay.page.markup import Attributes, Html, element, joined, text
+from kbd.core.replay.page.markup import Attributes, Html, element, joined, plain, text
 from kbd.core.replay.page.scale import Scale, scale_of
 from kbd.core.replay.page.whole import failed, span
 from kbd.requests.replays import Step
@@ -109,7 +109,7 @@ def _bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> Html:
         box: Attributes = {"x": f"{x:.3f}%", "width": f"{width:.3f}%", "height": height}
         shapes = [element("rect", {**box, "class": kind, "rx": 1})]
         if bar.name and width > _NAMED_PERCENT:
-            name = element("text", {"x": 5, "y": height - 6}, text(bar.name))
+            name = element("text", {"x": 5, "y": height - 6}, plain(bar.name))
             shapes.append(element("svg", box, name))
         told = f"{bar.told}, {duration(bar.end_ms - bar.start_ms)}"
         drawn.append(_link(bar.step, told, *shapes, is_bad=bar.is_bad))
@@ -165,12 +165,12 @@ def _axis(scale: Scale) -> Html:
         drawn.append(element("line", {"x1": at, "x2": at, "y1": 14, "y2": "100%", "class": "tick"}))
         since = duration(tick.since_ms) if tick.since_ms else "0"
         told = f"+{since}" if tick.is_behind_cut else since
-        drawn.append(element("text", {"x": at, "y": 10}, text(told)))
+        drawn.append(element("text", {"x": at, "y": 10}, plain(told)))
     for gap in scale.idle:
         x, end = scale.at(gap.start_ms) * 100, scale.at(gap.end_ms) * 100
         lasted = duration(gap.end_ms - gap.start_ms)
         told = f"{lasted} in which nothing happened"
-        drawn.append(element("text", {"x": f"{(x + end) / 2:.3f}%", "y": 10}, text(lasted)))
+        drawn.append(element("text", {"x": f"{(x + end) / 2:.3f}%", "y": 10}, plain(lasted)))
         box: Attributes = {
             "x": f"{x:.3f}%",
             "y": 14,
@@ -178,6 +178,6 @@ def _axis(scale: Scale) -> Html:
             "height": "100%",
             "class": "idle",
         }
-        cut = element("g", {}, element("title", {}, text(told)), element("rect", box))
+        cut = element("g", {}, element("title", {}, plain(told)), element("rect", box))
         drawn.append(cut)
     return element("g", {"class": "axis"}, *drawn)
