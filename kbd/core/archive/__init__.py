@@ -2,9 +2,9 @@
 
 `checked` is what the check of either found.
 
-A case file: `exporting` writes one, `contents` gathers what goes in, `writing` makes the bytes,
-`placing` gives the file its name, `verify` checks, in the file itself (`verifier` puts it there)
-and here (`case`).
+A case file: `exporting` writes one, `contents` gathers what goes in (with `readme`), `writing`
+makes the bytes, `placing` gives the file its name, `verify` checks, in the file itself (`verifier`
+puts it there) and here (`case`).
 
 A backup: `gathering` copies logs with what belongs to them, `inventory` says what there is,
 `backup` makes and checks it, `restore` makes a home of it, and `first` sees to that home's first

@@ -8,7 +8,8 @@ import hashlib
 from importlib.resources import files
 
 from kbd.core.archive.verify import SOURCES
-from kbd.core.archive.verify.layout import Member, header_of, order
+from kbd.core.archive.verify.layout import header_of
+from kbd.core.archive.verify.manifest import Member, order
 
 __all__ = ["verifier_files"]
 

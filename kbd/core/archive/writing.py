@@ -13,16 +13,14 @@ from typing import BinaryIO
 
 import msgspec
 
-from kbd.core.archive.verify.layout import (
+from kbd.core.archive.verify.layout import Seal, regions, seal_bytes
+from kbd.core.archive.verify.manifest import (
     MANIFEST,
     PIECE_BYTES,
     Case,
     Member,
-    Seal,
     manifest_of,
     order,
-    regions,
-    seal_bytes,
 )
 from kbd.errors import FileReadFailed
 

@@ -8,7 +8,8 @@ import zlib
 from typing import BinaryIO, NamedTuple
 
 from .history import Broken, History, Part, read_history
-from .layout import PIECE_BYTES, SEAL_BYTES, Case, Region, Seal, regions, seal_bytes
+from .layout import SEAL_BYTES, Region, Seal, regions, seal_bytes
+from .manifest import PIECE_BYTES, Case
 from .opening import Opened, Unreadable, opened
 from .pinpoint import one_byte
 

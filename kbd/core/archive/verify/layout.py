@@ -5,43 +5,20 @@ without gaps, the directory, the end record, and as the archive's comment the se
 `__main__.py`, the modules of `verify/`, `manifest.json`, then the others sorted by name. Names,
 order, times and attributes are fixed, so the headers can be written anew and compared.
 
-The manifest names each member but itself, with its size, its sha256 and crc32, and the same of
-each piece of 64 KiB. The seal names the manifest's place, size and sha256, and the sha256 of all
+The seal names the manifest's place, size and sha256, and the sha256 of all
 that lies before the seal. Layouts of zip are those of APPNOTE.TXT 6.3.10.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-__all__ = [
-    "END_BYTES",
-    "FORMAT",
-    "MANIFEST",
-    "PIECE_BYTES",
-    "SEAL_BYTES",
-    "Case",
-    "Member",
-    "Region",
-    "Seal",
-    "case_of",
-    "header_of",
-    "manifest_of",
-    "order",
-    "regions",
-    "seal_bytes",
-    "seal_of",
-]
+from .manifest import FORMAT, Case, Member, order, time_of
 
-FORMAT = "kbd case 1"
-MANIFEST = "manifest.json"
-
-PIECE_BYTES = 64 * 1024
-"""The size of the pieces that have a hash of their own; the last one of a member may be shorter."""
+__all__ = ["SEAL_BYTES", "Region", "Seal", "header_of", "regions", "seal_bytes", "seal_of"]
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -56,57 +33,12 @@ _PLAIN, _LONG = 20, 45
 
 _UNIX = 3 << 8
 _ATTRIBUTES = 0o100644 << 16
-END_BYTES = _END.size
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*){0,3}")
-_RUN = re.compile(r"[0-9a-f]{16}-[1-9][0-9]{0,14}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_CRC32 = re.compile(r"[0-9a-f]{8}")
-_PIECE = re.compile(r"[0-9a-f]{72}")
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z")
 _SEAL = "{} manifest {:020d} {:012d} {} all {}\n"
-_SEAL_FORM = re.compile(FORMAT + r" manifest (\d{20}) (\d{12}) ([0-9a-f]{64}) all ([0-9a-f]{64})\n")
+_SEAL_FORM = re.compile(
+    FORMAT + r" manifest ([0-9]{20}) ([0-9]{12}) ([0-9a-f]{64}) all ([0-9a-f]{64})\n"
+)
 SEAL_BYTES = len(_SEAL.format(FORMAT, 0, 0, "0" * 64, "0" * 64))
-
-
-class Member(NamedTuple):
-    """A file in the case file.
-
-    Args:
-        name: Its name.
-        size: Its size in bytes.
-        sha256: The hash of its bytes.
-        crc32: Their checksum.
-        pieces: The hash and the checksum of each piece.
-    """
-
-    name: str
-    size: int
-    sha256: str
-    crc32: int
-    pieces: tuple[tuple[str, int], ...]
-
-
-class Case(NamedTuple):
-    """What a manifest says.
-
-    Args:
-        kbd: The version of kbd that wrote it.
-        run: The run's id.
-        workbench: The workbench's id and name.
-        seq: The last event in the log.
-        head: The chain value there.
-        time: When that event was decided, to the second, UTC: the time of all members.
-        members: All but the manifest, in the order of the file.
-    """
-
-    kbd: str
-    run: str
-    workbench: tuple[str, str]
-    seq: int
-    head: str
-    time: str
-    members: tuple[Member, ...]
 
 
 class Seal(NamedTuple):
@@ -136,91 +68,6 @@ class Region(NamedTuple):
     start: int
     expected: bytes
     member: Member
-
-
-def order(name: str) -> tuple[int, str]:
-    """Return what members are sorted by."""
-    if name == "__main__.py":
-        return 0, name
-    return (1 if name.startswith("verify/") else 2 if name == MANIFEST else 3), name
-
-
-def manifest_of(case: Case) -> bytes:
-    """Return the manifest's bytes: JSON in one form, so that equal cases have equal bytes."""
-    told = {
-        "format": FORMAT,
-        "kbd": case.kbd,
-        "run": case.run,
-        "workbench": {"id": case.workbench[0], "name": case.workbench[1]},
-        "seq": case.seq,
-        "head": case.head,
-        "time": case.time,
-        "piece_bytes": PIECE_BYTES,
-        "members": [
-            {
-                "name": member.name,
-                "size": member.size,
-                "sha256": member.sha256,
-                "crc32": f"{member.crc32:08x}",
-                "pieces": ["{}{:08x}".format(*piece) for piece in member.pieces],
-            }
-            for member in case.members
-        ],
-    }
-    return json.dumps(told, indent=1).encode("ascii") + b"\n"
-
-
-def case_of(data: bytes) -> Case:
-    """Read a manifest.
-
-    Raises:
-        ValueError: It is none, or not in the one form that is written.
-    """
-    try:
-        told: Any = json.loads(data.decode("ascii"))
-        if told["format"] != FORMAT:
-            raise ValueError(f"the manifest is of another format: {told['format']!r:.40}")
-        case = Case(
-            str(told["kbd"]),
-            _matched(_RUN, told["run"]),
-            (str(told["workbench"]["id"]), str(told["workbench"]["name"])),
-            _number(told["seq"]),
-            _matched(_SHA256, told["head"]),
-            _matched(_TIME, told["time"]),
-            tuple(_member(each) for each in told["members"]),
-        )
-    except (KeyError, TypeError, RecursionError, UnicodeDecodeError) as error:
-        raise ValueError("the manifest is none") from error
-    names = [member.name for member in case.members]
-    if MANIFEST in names or names != sorted(set(names), key=order) or manifest_of(case) != data:
-        raise ValueError("the manifest is not as kbd writes it")
-    return case
-
-
-def _member(told: Any) -> Member:
-    size, pieces = _number(told["size"]), told["pieces"]
-    if len(pieces) != -(-size // PIECE_BYTES):
-        raise ValueError("the manifest has too many or too few pieces of a member")
-    found = [_matched(_PIECE, piece) for piece in pieces]
-    return Member(
-        _matched(_NAME, told["name"]),
-        size,
-        _matched(_SHA256, told["sha256"]),
-        int(_matched(_CRC32, told["crc32"]), 16),
-        tuple((piece[:64], int(piece[64:], 16)) for piece in found),
-    )
-
-
-def _number(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError("a number of the manifest is none")
-    return int(value)
-
-
-def _matched(form: Any, value: Any) -> str:
-    if not isinstance(value, str) or not form.fullmatch(value):
-        raise ValueError(f"the manifest has {value!r:.60} where something else belongs")
-    return value
 
 
 def header_of(member: Member, time: str) -> bytes:
@@ -286,9 +133,7 @@ def _version(is_long: bool) -> int:  # noqa: FBT001 - what it depends on, and no
 
 def _dos_time(time: str) -> tuple[int, int]:
     """Return a time as zip keeps it: two numbers, to two seconds, from 1980 to 2107."""
-    found = _TIME.fullmatch(time)
-    assert found is not None, "the manifest's reader sees to it"
-    year, month, day, hour, minute, second = (int(part) for part in found.groups())
+    year, month, day, hour, minute, second = time_of(time)
     year = min(max(year - 1980, 0), 127)
     return hour << 11 | minute << 5 | second // 2, year << 9 | month << 5 | day
 

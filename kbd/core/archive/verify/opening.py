@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from .layout import MANIFEST, PIECE_BYTES, SEAL_BYTES, Case, Member, Seal, case_of, seal_of
+from .layout import SEAL_BYTES, Seal, seal_of
+from .manifest import MANIFEST, PIECE_BYTES, Case, Member, case_of
 from .pinpoint import one_byte
 
 __all__ = ["Opened", "Unreadable", "opened"]

@@ -6,7 +6,8 @@ import os
 from typing import BinaryIO
 
 from .case import Found
-from .layout import Member, regions
+from .layout import regions
+from .manifest import Member
 from .opening import opened
 
 __all__ = ["Refused", "unpack"]
