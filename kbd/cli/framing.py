@@ -5,12 +5,17 @@ from typing import Any, NamedTuple
 from kbd.cli.layout import cut, width_of
 from kbd.cli.terminal import duration
 
-__all__ = ["HINT", "LIST_ROWS", "Row", "filled", "listed_as"]
+__all__ = ["HINTS", "LIST_ROWS", "Row", "filled", "listed_as"]
 
 LIST_ROWS = 12
 """How many steps are listed at most, a third of the screen if that is less."""
 
-HINT = "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q quit"
+HINTS = (
+    "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q quit",
+    "j/k step  space read  p f m r t d look  / find  ? keys  q quit",
+    "j/k step  ? keys  q quit",
+)
+"""What the last row says of the keys: the longest of these that fits."""
 
 _DEPTHS = {"asked": 0, "run": 0, "phase": 0, "other": 0}
 
