@@ -142,11 +142,11 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
         case "watch":
             from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
         case "log":
-            from kbd.cli.log import command  # noqa: PLC0415 - 15 ms
+            from kbd.cli.log import command  # noqa: PLC0415 - 25 ms
         case "show":
-            from kbd.cli.show import command  # noqa: PLC0415 - 15 ms
+            from kbd.cli.show import command  # noqa: PLC0415 - 25 ms
         case "runs":
-            from kbd.cli.runs import command  # noqa: PLC0415 - 13 ms
+            from kbd.cli.runs import command  # noqa: PLC0415 - 16 ms
         case "replay":
             from kbd.cli.replay import command  # noqa: PLC0415 - 15 ms
         case "export":

@@ -108,7 +108,7 @@ def told(event: dict[str, Any], place: Place) -> str:
 
 
 def _depth(kind: str, place: Place) -> int:
-    if not place.phase:
+    if not place.phase or kind.startswith("Run"):
         return 0
     if kind in {"PhaseStarted", "PhaseCompleted"}:
         return 1

@@ -57,10 +57,10 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _joined(texts: Iterable[object], by: str = ", ") -> str:
+def _joined(texts: Iterable[object]) -> str:
     """Return the texts in their order, each once, with how often if several times."""
     counts = Counter(str(text) for text in texts)
-    return by.join(text if count == 1 else f"{text} ×{count}" for text, count in counts.items())
+    return ", ".join(text if count == 1 else f"{text} ×{count}" for text, count in counts.items())
 
 
 def _all(of: str) -> Callable[[Told], str]:

@@ -98,7 +98,7 @@ def known_types(asked: Iterable[str], known: Iterable[str]) -> frozenset[str]:
     names = [name.strip() for text in asked for name in text.split(",") if name.strip()]
     unknown = next((name for name in names if name.casefold() not in folded), None)
     if unknown is not None:
-        from difflib import get_close_matches  # noqa: PLC0415 - 5 ms, for an error alone
+        from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, for an error alone
 
         near = get_close_matches(unknown.casefold(), folded, n=4, cutoff=0.5)
         near += [name for name in folded if unknown.casefold() in name and name not in near]

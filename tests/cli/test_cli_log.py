@@ -106,11 +106,12 @@ def test_lines_fit_a_terminal_and_show_what_belongs_together() -> None:
         described(event(3, "ItemStarted", item=2), CALL, 80),
         described(event(4, "ModelReplied", text="long " * 100), CALL, 80),
         described(event(5, "ModelReplied", text="\u6f22" * 100), CALL, 80),
+        described(event(6, "RunFailed"), CALL, 80),
     ]
 
-    assert [len(text[18:]) - len(text[18:].lstrip()) for text in shown] == [0, 2, 4, 6, 6]
-    assert [len(text) for text in shown[3:]] == [80, 24 + 15 + 20 + 1]
-    assert all(text.endswith("…") for text in shown[3:])
+    assert [len(text[18:]) - len(text[18:].lstrip()) for text in shown] == [0, 2, 4, 6, 6, 0]
+    assert [len(text) for text in shown[3:5]] == [80, 24 + 15 + 20 + 1]
+    assert all(text.endswith("…") for text in shown[3:5])
 
 
 def test_the_log_is_read_in_pages(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
