@@ -18,7 +18,7 @@ from kbd.core.archive.verify.layout import SEAL_BYTES
 from kbd.core.archive.verify.opening import opened
 
 SEED = 20240607
-EVERY_DAY = 100
+EVERY_DAY = 80
 """Flips anywhere, beside those in the places that are not contents."""
 
 
@@ -76,9 +76,9 @@ def test_flips_between_the_contents_are_told_to_the_byte(case: bytes) -> None:
     end = len(case)
     manifest = case.index(b"manifest.json") - 30
     places = chain(
-        range(30 + 11),
+        range(0, 30 + 11, 2),
         range(manifest, manifest + 30 + 13),
-        range(end - SEAL_BYTES - 22, end, 3),
+        range(end - SEAL_BYTES - 22, end, 4),
         range(directory_start(case), directory_start(case) + 46 + 11),
     )
     assert not_found(case, places) == []

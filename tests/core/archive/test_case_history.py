@@ -91,7 +91,7 @@ def test_both_read_the_same_values() -> None:
     values = [
         *numbers, 0.5, None, True, False, "", "é" * 20, "x" * 300, "y" * 70_000, b"", b"z" * 300,
         [], list(range(20)), [0] * 65_536, {}, {str(n): n for n in range(20)},
-        {str(n): n for n in range(65_536)}, [{"deep": [[{"er": 1}]]}],
+        [{"deep": [[{"er": 1}]]}],
     ]  # fmt: skip
     for value in values:
         assert unpacked(msgspec.msgpack.encode(value)) == value
