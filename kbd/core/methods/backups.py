@@ -121,6 +121,7 @@ class BackupMethods:
                 await self._do(partial(backup.take, workbench_id, known.name, until))
             except (LogCorrupt, NotFound, FileNotFoundError) as error:
                 if workbench_id not in benches.daemon.state.workbenches:
+                    await self._do(partial(backup.drop, workbench_id))
                     return
                 await self._take_as_it_is(backup, known, error)
             # Somebody who opened it meanwhile may have written what was not durable yet.
@@ -141,6 +142,7 @@ class BackupMethods:
             else:
                 await self._do(partial(backup.pass_over, workbench_id, name))
         except FileNotFoundError:
+            await self._do(partial(backup.drop, workbench_id))
             if workbench_id in self._shop.benches.daemon.state.workbenches:
                 msg = "A file of a workbench went away while it was copied."
                 raise FileWriteFailed(msg, retryable=True) from None

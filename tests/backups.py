@@ -1,0 +1,66 @@
+"""What a backup must be, compared with the home that it is of."""
+
+from pathlib import Path
+
+from kbd.core.archive.backup import check_backup
+from kbd.core.archive.gathering import names_in
+from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
+from kbd.core.replay.moments import state_at, state_hash
+from kbd.core.state import DaemonState, fold_daemon
+from kbd.events.blobs import BlobStore
+from kbd.events.log import EventLog
+from kbd.events.reading import read_log
+from kbd.types import Seq
+
+__all__ = ["assert_beginning", "folder_of", "kept", "known_in"]
+
+
+def folder_of(home: Path, log_id: str) -> Path:
+    """Return the folder that has the log, in a home or a backup."""
+    return home / "daemon" if log_id == "daemon" else home / "workbenches" / log_id
+
+
+def kept(inventory: Inventory, log_id: str) -> LogKept:
+    """Return what a backup says of a log."""
+    return next(log for log in inventory.logs if log.workbench_id == log_id)
+
+
+def known_in(home: Path) -> set[str]:
+    """Return the workbenches that the daemon's log of a home or a backup knows."""
+    state = DaemonState()
+
+    def apply(seq: Seq, record: object) -> None:
+        fold_daemon(state, seq, record)  # type: ignore[arg-type]
+
+    read_log(home / "daemon" / "log", apply)
+    return {str(each) for each in state.workbenches}
+
+
+def assert_beginning(home: Path, copy: Path, inventory: Inventory) -> None:
+    """See that each log of a backup, or of a home made from it, is a beginning of the home's.
+
+    Byte for byte, opened without repair, with the same state, and with all blobs that it names.
+    """
+    assert {log.workbench_id for log in inventory.logs} == {"daemon", *known_in(copy)}
+    for log in inventory.logs:
+        ours, theirs = folder_of(copy, log.workbench_id), folder_of(home, log.workbench_id)
+        for name, size in log.segments:
+            data = (ours / "log" / name).read_bytes()
+            assert len(data) == size
+            assert (theirs / "log" / name).read_bytes()[:size] == data
+        opened = EventLog.open(ours / "log")
+        assert (opened.repairs, opened.damage) == ((), None)
+        assert (opened.seq, opened.head.hex()) == (log.seq, log.head)
+        opened.close()
+        if log.workbench_id != "daemon":
+            folded = state_hash(state_at(ours / "log", log.seq))
+            assert folded == state_hash(state_at(theirs / "log", log.seq))
+            found = BlobStore(ours / "blobs").verify(names_in(ours / "log"))
+            assert (found.missing, found.damaged) == ((), ())
+            assert found.checked == log.blobs
+
+
+def checked(backup: Path) -> Inventory:
+    """Check a backup as `kbd verify` does, and return what it holds."""
+    assert check_backup(backup).faults == ()
+    return read_inventory(backup)
