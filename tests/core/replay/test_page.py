@@ -5,11 +5,13 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from typing import get_args
 
 import pytest
 
 from kbd.core.replay.page import CONTENTS_LIMIT_CHARACTERS, blobs_of, page_of
-from kbd.requests.replays import Step
+from kbd.core.replay.page.steps import KINDS
+from kbd.requests.replays import Step, StepKind
 from kbd.requests.workshop import RunStatus
 from kbd.types import BlobHash
 from paged_runs import BIG, CONTENTS, HOSTILE, MISSING, OPENING, long_run, run_info, varied_run
@@ -197,6 +199,15 @@ def test_the_plan_can_be_told_at_each_step(read: Reader) -> None:
                     items |= {index: state for index, _, state, _ in changed}
             assert items == {item.index: item.state for item in step.items}
     assert len(changes) == 5
+
+
+def test_every_kind_of_step_has_a_name_and_a_sign(read: Reader) -> None:
+    """A kind that is new would else have no place in the list; each is in the varied run."""
+    kinds = set(get_args(StepKind))
+
+    assert set(KINDS) == kinds
+    assert {str(found["id"]) for found in read.all("symbol")} == {f"i-{kind}" for kind in kinds}
+    assert {step.kind for step in varied_run()} == kinds
 
 
 def test_failures_and_changes_are_marked(read: Reader) -> None:

@@ -145,6 +145,31 @@ def test_what_is_searched_is_text(browser: "Browser", varied: Path, words: str) 
 
 
 @pytest.mark.soak
+def test_matches_are_gone_through(browser: "Browser", varied: Path) -> None:
+    """Each match is come by once, forward and back and round, in folded texts, too."""
+    with opened(browser, varied) as (page, *_):
+        page.keyboard.press("/")
+        page.keyboard.type("Shop 12")
+        page.locator("#matches", has_text="in 1 step").wait_for()
+        total = int(page.locator("#matches").inner_text().split()[0])
+        page.keyboard.press("Enter")
+        assert page.locator("#matches").inner_text() == f"1 of {total}"
+        page.keyboard.press("Shift+Enter")
+        assert page.locator("#matches").inner_text() == f"{total} of {total}"
+        assert page.locator("mark.here").is_visible()
+        page.keyboard.press("Enter")
+        assert page.locator("#matches").inner_text() == f"1 of {total}"
+        page.locator("#search").fill("no such account")
+        page.locator("#matches", has_text=re.compile("in [0-9]+ step")).wait_for()
+        total = int(page.locator("#matches").inner_text().split()[0])
+        told = []
+        for _ in range(total + 1):
+            page.keyboard.press("Enter")
+            told.append(page.locator("#matches").inner_text())
+        assert told == [f"{n} of {total}" for n in [*range(1, total + 1), 1]]
+
+
+@pytest.mark.soak
 def test_a_long_run_opens_and_is_searched(browser: "Browser", long: Path) -> None:
     """1,000 steps of some megabytes open at any of them, and all is found."""
     with opened(browser, long, "#step-777") as (page, *_):

@@ -10,9 +10,9 @@ const articles = $$("article");
 const bars = $$("#graph a");
 const versions = $$("aside tr[data-step]");
 const planChanges = JSON.parse($("#data").textContent);
-const MOST_MARKS = 1000; // in one step: a search for "e" need not be drawn whole
+const MOST_MARKS = 20000; // in one step: a search for "e" need not be drawn whole
 
-let at = 0; // the place of the open step; -1 if there is none
+let at = 0; // the place of the open step
 let fits = rows.map(() => true);
 let found = []; // of each step, how often the search is in it; empty while nothing is searched
 let marks = [];
@@ -157,6 +157,7 @@ function filter() {
     $("#back").disabled = step(-1) === at;
     $("#on").disabled = step(1) === at;
   }
+  tellMatches();
 }
 
 function showEvery() {
@@ -191,7 +192,6 @@ function search() {
   }
   filter();
   if (found.length && fits[at]) markAll();
-  tellMatches();
 }
 
 function markAll() {
@@ -222,11 +222,13 @@ function unmark() {
 }
 
 function tellMatches() {
-  const total = found.reduce((sum, count) => sum + count, 0);
-  const before = found.slice(0, at).reduce((sum, count) => sum + count, 0);
+  const counts = found.map((count, place) => (fits[place] ? count : 0));
+  const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+  const total = sum(counts);
+  const before = sum(counts.slice(0, at));
   let told = "";
   if (pattern) {
-    const steps = found.filter(Boolean).length;
+    const steps = counts.filter(Boolean).length;
     told = !total ? "not found"
       : mark >= 0 ? `${before + mark + 1} of ${total}`
         : `${total} in ${steps} ${steps === 1 ? "step" : "steps"}`;
@@ -237,14 +239,16 @@ function tellMatches() {
 
 function toMatch(by) {
   if (!found.some((count, place) => count && fits[place])) return;
+  if (!marks.length) markAll();
   if (mark >= 0) marks[mark].classList.remove("here");
   let next = mark < 0 && by < 0 ? marks.length - 1 : mark + by;
-  while (next < 0 || next >= marks.length) {
+  if (next < 0 || next >= marks.length) {
     let place = step(by);
     if (place === at) place = by > 0 ? fits.indexOf(true) : fits.lastIndexOf(true);
     walkTo(place);
     next = by > 0 ? 0 : marks.length - 1;
   }
+  if (!marks.length) return; // an address opened a step that does not fit
   mark = next;
   const here = marks[mark];
   here.classList.add("here");

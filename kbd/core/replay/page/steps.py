@@ -147,9 +147,8 @@ def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
     first = whole.chains[index]
     parts = []
     if first != index:
-        since = f"the answers and results of steps {first}–{index - 1}"
-        begun, end = text("The messages of "), text(f", and {since} since.")
-        parts.append(element("p", {}, begun, link(first), end))
+        begun, since = text("The messages of "), text(", and the answers and results since, up to ")
+        parts.append(element("p", {}, begun, link(first), since, link(index - 1), text(".")))
     elif index in whole.openings:
         parts.extend(
             _message(message, sum(1 for _ in alike))
