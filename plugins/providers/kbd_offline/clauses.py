@@ -34,7 +34,7 @@ _KEY = (
     r"|split\s+on|per|by|each|every|across)\b"
 )
 _ARTICLES = (
-    r"(?:\s+(?:the|different|distinct|unique|single|individual|column|values?|of|in|its|their))*"
+    r"(?:\s+(?:the|different|distinct|unique|single|individual|column|values?|of|in|its|their)\b)*"
 )
 _AND_KEY = re.compile(r"[\"'”’`]*\s*(?:,\s*|and\s+|&\s*)(?:(?:by|per)\s+)?(?:the\s+)?")
 _PARTS: dict[str, Part] = {
@@ -90,11 +90,14 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
     while (clause := wording.find(_KEY, start)) is not None:
         start = clause.end()
         place = re.compile(_ARTICLES).match(wording.folded, start)
-        keys, end = _keys_at(wording, place.end() if place else start)
+        # A name may begin with such a word: "by unique carrier".
+        named = wording.column_at(start, exact=True) is not None
+        first = start if named or place is None else place.end()
+        keys, end = _keys_at(wording, first)
         if keys:
             wording.take(clause.start(), end)
             return keys
-        word = wording.word_at(place.end() if place else start)
+        word = wording.word_at(first)
         if word and word.group() not in ("sheet", "file", "row", "one"):
             unknown = unknown or wording.original[word.start() : word.end()]
     adverb = wording.find(r"\b(?:monthly|quarterly|yearly|annual)\b")

@@ -194,6 +194,19 @@ def test_two_readings() -> None:
         choose_files("sort by date", ("a.csv", "b.csv"))
 
 
+@pytest.mark.parametrize(
+    "request_text", ["total Distance by UniqueCarrier", "total distance by unique carrier"]
+)
+def test_a_name_that_begins_like_a_filler_word_is_read_whole(request_text: str) -> None:
+    """By "UniqueCarrier" is not by "Carrier": no part of a name is passed over."""
+    unique, distance = Column("UniqueCarrier"), Column("Distance", "float")
+
+    intent = read(request_text, (unique, Column("Carrier"), distance))
+
+    assert isinstance(intent, Grouped)
+    assert intent.keys == (Key(unique),)
+
+
 def test_a_whole_name_wins() -> None:
     """A column that is named in full is meant, though another one has the word in its name."""
     columns = (Column("Date", "date"), Column("Order Date", "date"))
