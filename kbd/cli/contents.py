@@ -38,14 +38,16 @@ class Version(NamedTuple):
     """What is known of kept bytes.
 
     Attributes:
-        size_bytes: How many there are; -1 if they are not kept any more.
+        size_bytes: How many there are.
         text: What they say, or the beginning of it; None if they are no text.
         is_whole: Whether that is all.
+        fault: Why they cannot be had, or should not be believed.
     """
 
-    size_bytes: int
-    text: str | None
-    is_whole: bool
+    size_bytes: int = 0
+    text: str | None = None
+    is_whole: bool = False
+    fault: str = ""
 
 
 def named(data: Any, field: str = "", file: str = "") -> Iterator[Named]:
@@ -85,23 +87,25 @@ def version_of(client: Client, workbench_id: str, blob: str, *, whole: bool) -> 
         blob: Their hash.
         whole: Whether all of a long text is wanted.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    decoder, digest = codecs.getincrementaldecoder("utf-8")(), sha256()
     text, size_bytes = "", 0
     try:
         for part, size_bytes, has_more in _parts(client, workbench_id, blob):
+            digest.update(part)
             piece = decoder.decode(part, final=not has_more)
             text += piece
             if _NO_TEXT.search(piece):
-                return Version(size_bytes, None, is_whole=False)
+                return Version(size_bytes)
             if has_more and not whole:
-                return Version(size_bytes, text, is_whole=False)
+                return Version(size_bytes, text)
     except UnicodeDecodeError:
-        return Version(size_bytes, None, is_whole=False)
+        return Version(size_bytes)
     except Refused as refused:
         if refused.error_code != "NOT_FOUND":
             raise
-        return Version(-1, None, is_whole=False)
-    return Version(size_bytes, text, is_whole=True)
+        return Version(fault="not kept")
+    fault = "" if digest.hexdigest() == blob else "damaged"
+    return Version(size_bytes, text, is_whole=True, fault=fault)
 
 
 def save(client: Client, workbench_id: str, blob: str, target: str) -> int:

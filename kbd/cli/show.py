@@ -109,9 +109,8 @@ def _give(
         note(f"{size(written)} -> {target}")
         return
     version = version_of(client, log, blob, whole=True)
-    if version.text is None:
-        what = "not kept any more" if version.size_bytes < 0 else "no text; say --out FILE"
-        raise Stop(f"{blob} is {what}.", FAILED)
+    if version.fault or version.text is None:
+        raise Stop(f"{blob} is {version.fault or 'no text; say --out FILE'}.", FAILED)
     say(version.text)
 
 
@@ -189,7 +188,7 @@ def _versions(client: Client, log: str, shown: str, blobs: list[Named], limit: i
         lines.append(f"… and {len(blobs) - len(few)} more; --full tells all")
     lines.append(f"To have one: {shown} --blob HASH --out FILE")
     for blob, version in zip(few, versions, strict=True):
-        if version.text:
+        if version.text and not version.fault:
             heading = " ".join(part for part in (blob.field, blob.file) if part)
             texts = unfolded(version.text) if version.is_whole else version.text.split("\n")
             rest = [] if version.is_whole else ["… --full shows all of it"]
@@ -199,7 +198,7 @@ def _versions(client: Client, log: str, shown: str, blobs: list[Named], limit: i
 
 
 def _size(version: Version) -> str:
-    return size(version.size_bytes) if version.size_bytes >= 0 else "not kept"
+    return version.fault or size(version.size_bytes)
 
 
 def _where(event: dict[str, Any], place: Place) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def test_a_version_can_be_had(shown: Callable[..., str], tmp_path: Path) -> None
         ("11", 1, "There is no event 11 in taxes; there are 1 to 10.\nThe log is damaged: torn"),
         ("0", 1, "There is no event 0 in taxes"),
         (f"8 --blob {hashed(BYTES)}", 1, "is no text; say --out FILE"),
-        (f"9 --blob {GONE}", 1, "is not kept any more"),
+        (f"9 --blob {GONE}", 1, "is not kept."),
         (f"9 --blob {GONE} --out new", 1, "NOT_FOUND: there is no such blob"),
         (f"8 --blob {hashed(TEXT)} --out taken", 1, "taken cannot be written: File exists."),
         ("8 --blob 0000", 1, "The event names no file version 0000."),
@@ -178,13 +178,19 @@ def test_what_cannot_be_shown_is_said(
 def test_bytes_that_are_not_those_of_the_hash_are_not_kept(
     ran: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
 ) -> None:
-    """A damaged version is told instead of written."""
+    """A damaged version is told instead of shown or written."""
     wrong = base64.b64encode(b"other").decode()
     ran.answers["BlobRead"] = {"base64": wrong, "size_bytes": 5, "has_more": False}
 
     assert kbd("show", "taxes", "8", "--blob", hashed(TEXT), "--out", f"{tmp_path}/x") == 1
     assert "are not those of" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+    assert kbd("show", "taxes", "8", "--blob", hashed(TEXT)) == 1
+    assert "is damaged." in capsys.readouterr().err
+    assert kbd("show", "taxes", "8") == 0
+    told = capsys.readouterr().out
+    assert f"after    a.txt  damaged  {hashed(TEXT)[:16]}\n" in told
+    assert "other" not in told
 
 
 def test_long_fields_are_cut_unless_all_is_asked_for(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -25,6 +25,14 @@ BULK_BYTES = 2_000_000
 PROMPT = "one sheet per category with Date, Amount sorted by date, and a summary sheet with totals"
 
 
+class Kept(NamedTuple):
+    """A workbench's folder, its last event, and the files that a moment of that has."""
+
+    folder: Path
+    seq: int
+    files: dict[str, dict[str, bytes]]
+
+
 def _worked(daemon: RealDaemon, folder: Path) -> str:
     """Return a workbench with a run, a draft and files that take a while to copy."""
     rows = [f"2024-0{n % 9 + 1}-{28 - n % 28:02},{'ABCD'[n % 4]},{n}.50" for n in range(60)]
@@ -39,34 +47,34 @@ def _worked(daemon: RealDaemon, folder: Path) -> str:
     return workbench_id
 
 
-def _proved(answer: dict[str, Any], target: Path, moments: Moments) -> None:
+def _proved(answer: dict[str, Any], target: Path, kept: Kept) -> None:
     assert answer["equal"] == answer["calls"] > 0
     assert not target.exists()
-    assert list((moments.folder / "stage").iterdir()) == []
+    assert list((kept.folder / "stage").iterdir()) == []
 
 
-def _exported(answer: dict[str, Any], target: Path, moments: Moments) -> None:
-    del answer, moments
+def _exported(answer: dict[str, Any], target: Path, kept: Kept) -> None:
+    del answer, kept
     assert check_case(target).faults == ()
 
 
-def _restored(answer: dict[str, Any], target: Path, moments: Moments) -> None:
+def _restored(answer: dict[str, Any], target: Path, kept: Kept) -> None:
     del answer
     held = {part: tree(target / part) for part in ("files", "published", "draft")}
-    assert held == moments.files(moments.last())
+    assert held == kept.files
     assert (target / "state.json").stat().st_size > 0
 
 
-def _backed_up(answer: dict[str, Any], target: Path, moments: Moments) -> None:
+def _backed_up(answer: dict[str, Any], target: Path, kept: Kept) -> None:
     del answer
     checked = check_backup(target)
     assert checked.faults == ()
     assert checked.logs == 2
     assert checked.blobs > 10
-    assert moments.folder.name in {path.name for path in (target / "workbenches").iterdir()}
+    assert kept.folder.name in {path.name for path in (target / "workbenches").iterdir()}
 
 
-Check = Callable[[dict[str, Any], Path, Moments], None]
+Check = Callable[[dict[str, Any], Path, Kept], None]
 
 CHECKS: dict[str, Check] = {
     "ReplayRun": _proved,
@@ -76,17 +84,18 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def _params(method: str, moments: Moments, target: Path) -> dict[str, Any]:
+def _params(method: str, kept: Kept, target: Path) -> dict[str, Any]:
     """Return what a method is asked with, to write to a target if it writes."""
-    workbench_id = moments.folder.name
+    workbench_id = kept.folder.name
     match method:
         case "ReplayRun":
             return {"run_id": f"{workbench_id}-1"}
         case "RunExport":
             return {"run_id": f"{workbench_id}-1", "target": str(target)}
         case "StateAt":
-            seq = moments.last()
-            return {"workbench_id": workbench_id, "seq": seq, "destination_dir": str(target)}
+            return {
+                "workbench_id": workbench_id, "seq": kept.seq, "destination_dir": str(target),
+            }  # fmt: skip
         case _:
             return {"target": str(target)}
 
@@ -119,32 +128,32 @@ def test_a_kill_leaves_nothing_half(daemon: RealDaemon, short_dir: Path, method:
     check, chance = CHECKS[method], random.Random(method)
     workbench_id = _worked(daemon, short_dir)
     moments = Moments(daemon, Path(os.devnull), workbench_id)
-    seq = moments.last()
-    events, files = daemon.events(workbench_id), moments.files(seq)
+    kept = Kept(moments.folder, moments.last(), moments.files(moments.last()))
+    events = daemon.events(workbench_id)
     out = short_dir / "out"
     out.mkdir()
     begun = time.monotonic()
-    daemon.ask(method, **_params(method, moments, out / "first"))
+    daemon.ask(method, **_params(method, kept, out / "first"))
     took_s = time.monotonic() - begun
     answers: list[Any] = []
     for number in range(KILLS):
         target = out / f"{number}"
-        params = _params(method, moments, target)
+        params = _params(method, kept, target)
         asking = threading.Thread(target=_ask, args=(daemon, method, params, answers))
         asking.start()
         time.sleep(chance.uniform(0.0, took_s))
         daemon.kill()
         asking.join()
         if target.exists():
-            check({"equal": 1, "calls": 1}, target, moments)
+            check({"equal": 1, "calls": 1}, target, kept)
             _remove(target)
         daemon.start()
-        check(daemon.ask(method, **params), target, moments)
+        check(daemon.ask(method, **params), target, kept)
         assert [path.name for path in out.iterdir() if path.name.startswith(".")] == []
         _remove(target)
     assert len(answers) < KILLS
-    assert moments.last() == seq
-    assert (daemon.events(workbench_id), moments.files(seq)) == (events, files)
+    assert daemon.events(workbench_id) == events
+    assert moments.files(kept.seq) == kept.files
     for log in (workbench_id, "daemon"):
         assert daemon.ask("LogVerify", workbench_id=log)["ok"]
     daemon.stop()
