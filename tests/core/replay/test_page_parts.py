@@ -71,6 +71,7 @@ def test_markup_is_escaped_everywhere() -> None:
     hostile = "</script><!--\u2028\"'&amp;<b>"
 
     assert text(hostile) == "&lt;/script&gt;&lt;!--<i>U+2028</i>\"'&amp;amp;&lt;b&gt;"
+    assert text("half a pair \ud800") == "half a pair <i>U+D800</i>"
     told = element("p", {"title": hostile, "hidden": True, "lang": None})
     assert told == (
         '<p title="&lt;/script&gt;&lt;!--⟨U+2028⟩&quot;&#x27;&amp;amp;&lt;b&gt;" hidden></p>'
