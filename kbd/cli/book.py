@@ -16,6 +16,9 @@ KEPT = 16
 BLOB_BYTES = 8 * 1024 * 1024
 """How much of one blob is read; nobody reads more on a screen."""
 
+STEPS = 1000
+"""How many steps are asked for at a time; the daemon tells fewer if they are large."""
+
 _PART_BYTES = 1024 * 1024
 
 Step = dict[str, Any]
@@ -105,7 +108,7 @@ class Book:
         return found
 
     def _read(self, run_id: str) -> dict[str, Any]:
-        asked = {"run_id": run_id, "after": len(self._steps)}
+        asked = {"run_id": run_id, "after": len(self._steps), "limit": STEPS}
         found: dict[str, Any] = call(self._client, "ReplaySteps", asked, slow=True)
         self._steps += found["steps"]
         return found

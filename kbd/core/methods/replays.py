@@ -69,10 +69,13 @@ class ReplayMethods:
             bench = await self._shop.bench(workbench_id)
             run = _run(bench, request.run_id, int(number))
             steps = await self._steps(bench, run, request.run_id)
+            page = await run_sync(_page, steps[request.after :], request.limit)
+            if request.after + len(page) >= len(steps):
+                self._kept = None  # Whoever read on has all of it.
             return wire.StepsFound(
                 run=run_info(bench.state, run, self._shop.cost_of(run)),
                 request=_request(bench, run),
-                steps=await run_sync(_page, steps[request.after :], request.limit),
+                steps=page,
                 total=len(steps),
             )
 

@@ -70,9 +70,10 @@ def line(text: str, most: int = TITLE_CHARACTERS) -> str:
     What is not printable could redraw a terminal or turn the direction of writing.
     """
     # What is cut away need not be looked at: texts may be long, titles are many.
-    begun = _SEQUENCES.sub("", text[: 8 * most])
-    seen = (char if char.isprintable() else " " for char in begun)
-    one = " ".join("".join(seen).split())
+    one = " ".join(_SEQUENCES.sub("", text[: 8 * most]).split())
+    if not one.isprintable():
+        seen = (char if char.isprintable() else " " for char in one)
+        one = " ".join("".join(seen).split())
     return one if len(one) <= most and len(text) <= 8 * most else one[: most - 1] + "…"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from backends import on_asyncio
 from kbd.core.decisions import Record
+from kbd.core.decisions.watches import AddWatch
 from kbd.core.methods.replays import PAGE_BYTES, ReplayMethods
 from kbd.core.paths import Home
 from kbd.core.server import Session
@@ -15,9 +16,10 @@ from kbd.events.codec import recorded
 from kbd.events.log import EventLog
 from kbd.events.runs import ResearchWritten, RunStarted
 from kbd.events.vocabulary import Event
+from kbd.events.watches import WatchRule
 from kbd.events.workbenches import ModelChosen, UserMessageAdded
 from kbd.requests import replays as wire
-from kbd.types import RunId, Seq
+from kbd.types import FileName, RunId, Seq, WatchId
 from supervised import Supervised, draft, files_in, supervised
 
 pytestmark = [pytest.mark.anyio, on_asyncio]
@@ -114,6 +116,24 @@ async def test_a_moment_is_told_and_written(tmp_path: Path) -> None:
             await methods.state(asked, NOBODY)
         with pytest.raises(NotFound, match=f"ends at event {bench.state.seq}"):
             await methods.state(wire.StateAt(workbench_id=bench.id, seq=Seq(99)), NOBODY)
+
+
+async def test_a_moment_in_a_watched_folder_starts_no_work(tmp_path: Path) -> None:
+    """What kbd writes there is told to whoever watches, before it is there."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="one")
+        watched = tmp_path / "watched"
+        watched.mkdir()
+        rule = WatchRule("w", str(watched), "do")
+        await running.benches.daemon.submit(AddWatch(WatchId("0" * 16), rule))
+        folder = str(watched / "then")
+        asked = wire.StateAt(workbench_id=bench.id, seq=bench.state.seq, destination_dir=folder)
+        await ReplayMethods(running.shop).state(asked, NOBODY)
+
+        watching = running.benches.daemon.state.watching
+        blob = bench.state.files[FileName("a.txt")].blob
+        for place in ("files", "published"):
+            assert watching.is_own(blob, f"{folder}/{place}", WatchId("0" * 16))
 
 
 async def test_a_damaged_log_is_told_as_far_as_it_reads(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The story of a run: every event is told once, and what is told is what happened."""
 
+from pathlib import Path
+
 import anyio
 import pytest
 from hypothesis import given, settings
@@ -22,6 +24,7 @@ from kbd.events.drafts import (
     PublishCompleted,
     PublishIntended,
 )
+from kbd.events.reading import read_log
 from kbd.events.runs import (
     ItemCompleted,
     ItemFailed,
@@ -47,6 +50,7 @@ from kbd.events.runs import (
 from kbd.events.workbenches import AssistantMessageAdded, ConsentGranted, UserMessageAdded
 from kbd.requests.replays import Step
 from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
+from logs import make_golden
 from troubled_run import whole_log, with_clients
 
 BENCH = WorkbenchId("0123456789abcdef")
@@ -195,6 +199,18 @@ def test_what_went_wrong_is_told(troubles: list[Numbered]) -> None:
     assert ["done", "open", "open"] in states
     assert states[-1] == ["done", "failed", "done"]
     assert told[-1] == ("draft", "Draft discarded")
+
+
+def test_runs_of_golden_logs_are_told() -> None:
+    """What any version of kbd recorded can be walked through for ever."""
+    logs = sorted(path.parent for path in Path(make_golden.__file__).parent.glob("*/anchor"))
+    told = 0
+    for log in logs:
+        events: list[Numbered] = []
+        read_log(log, lambda seq, record, kept=events: kept.append((seq, record)))  # type: ignore[misc]
+        runs = {one.run for _, one in events if isinstance(one.data, RunStarted)} - {0}
+        told += sum(len(check_told_once(run, events)) for run in runs)
+    assert told > 10
 
 
 def test_a_turn_is_told_with_its_failures_and_a_call_with_its_arguments() -> None:
