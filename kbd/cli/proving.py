@@ -16,6 +16,9 @@ __all__ = ["prove"]
 DIGITS = 12
 """How much of a hash is shown: enough to compare by eye; --json has all of it."""
 
+MOST_OTHERS = 50
+"""Calls behind the first that are listed."""
+
 
 def prove(client: Client, run_id: str, with_plugin: str | None, as_json: bool) -> int:  # noqa: FBT001 - fixed with who calls it
     """Do a run's calls again, print what came of it, and return the exit code.
@@ -67,9 +70,11 @@ def _tell(found: dict[str, Any]) -> None:
                 str(each["seq"]), each["tool"], _where(each), ", ".join(each["what"]),
                 _at_a_glance(each),
             )
-            for each in others
+            for each in others[:MOST_OTHERS]
         ]  # fmt: skip
         say(table(("Event", "Tool", "Where", "Differs in", "First of it"), rows))
+        if len(others) > MOST_OTHERS:
+            say(f"… and {len(others) - MOST_OTHERS} more")
     workbench = found["run_id"].partition("-")[0]
     note(f"`kbd show {workbench} {first['seq']}` shows what was recorded; --json has all of this.")
 
