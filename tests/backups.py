@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kbd.core.archive.backup import check_backup
-from kbd.core.archive.gathering import names_in
+from kbd.core.archive.copying import names_in
 from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
 from kbd.core.replay.moments import state_at, state_hash
 from kbd.core.state import DaemonState, fold_daemon

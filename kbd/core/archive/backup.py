@@ -11,7 +11,8 @@ from pathlib import Path
 
 from kbd import __version__
 from kbd.core.archive.checked import Checked
-from kbd.core.archive.gathering import Gathering, hash_of, names_in
+from kbd.core.archive.copying import hash_of, names_in
+from kbd.core.archive.gathering import Gathering
 from kbd.core.archive.inventory import (
     FORMAT,
     FileKept,
@@ -30,10 +31,7 @@ from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
 
 __all__ = ["Backup", "check_backup", "faults_of", "place_of"]
 
-_OURS = frozenset(
-    {"settings.toml", "kbd.sock", "kbd.lock", "daemon", "landed", "workbenches",
-     "restored.json"}
-)  # fmt: skip
+_OURS = frozenset({"kbd.sock", "kbd.lock", "restored.json", "daemon", "landed", "workbenches"})
 """What kbd itself has in a home."""
 
 _REBUILT = "caches, snapshots, draft/ and what the log knows of published/: rebuilt from the log"

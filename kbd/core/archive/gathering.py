@@ -10,10 +10,20 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+from kbd.core.archive.copying import (
+    check_name,
+    copy_file,
+    hash_of,
+    is_unreadable,
+    names_below,
+    names_in,
+    private_folder,
+)
 from kbd.core.archive.inventory import FileKept, LogKept
 from kbd.core.draft.sandbox import ConfinedRoot
 from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
@@ -21,62 +31,14 @@ from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.blobs import BlobStore
 from kbd.events.copying import Extent, copy_log, extent_of
 from kbd.events.disk import Disk
-from kbd.events.named import named_blobs
-from kbd.events.reading import read_log
 from kbd.events.segment import segment_names
 from kbd.events.verification import verify
 from kbd.types import BlobHash, FileName, Seq
 
-__all__ = ["Gathering", "copy_file", "hash_of", "names_in", "private_folder"]
+__all__ = ["Gathering"]
 
 _TRIES = 3
 """How often a file that somebody is writing is read again, before it is left out."""
-
-
-def names_in(log_dir: Path) -> dict[BlobHash, Seq]:
-    """Return the blobs that a log names, each with the first event that does.
-
-    Raises:
-        LogCorrupt: A record cannot be read.
-    """
-    named: dict[BlobHash, Seq] = {}
-
-    def note(seq: Seq, record: object) -> None:
-        for blob in named_blobs(getattr(record, "data", None)):
-            named.setdefault(blob, seq)
-
-    found = read_log(log_dir, note)
-    if found.fault is not None:
-        raise found.fault
-    return named
-
-
-def hash_of(path: Path) -> str:
-    """Return the SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def private_folder(folder: Path) -> None:
-    """Make a folder with its parents, each 0700; it is not synced yet."""
-    for place in reversed((folder, *folder.parents)):
-        if not place.exists():
-            place.mkdir(mode=0o700)
-
-
-def copy_file(source: int, target: Path, disk: Disk, mode: int = 0o600) -> int:
-    """Copy an open file to a new one and return its size; it is not synced yet.
-
-    Raises:
-        OSError: It cannot be read, or not be written.
-    """
-    given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        size = disk.copy(source, given, 0, os.fstat(source).st_size)
-        os.fchmod(given, mode)
-    finally:
-        os.close(given)
-    return size
 
 
 class Gathering:
@@ -141,7 +103,7 @@ class Gathering:
         source, target = home / place, self._folder / place
         self._files[place], self._told[place] = [], []
         private_folder(target)
-        extent = extent_of(source / "log", until)
+        extent = _extent(source / "log", until)
         copy_log(source / "log", extent, target / "log", self._disk)
         self._tick()
         named = names_in(target / "log")
@@ -169,7 +131,7 @@ class Gathering:
         self.drop(place)
         source, target = home / place, self._folder / place
         self._files[place], self._told[place] = [], []
-        private_folder(target)
+        private_folder(target / "log")
         for part in ("log", "blobs", "published"):
             self._take_tree(source, place, part)
         found = verify(target / "log")
@@ -200,7 +162,7 @@ class Gathering:
             try:
                 self._copy_to(store.path(blob), place / _blob(blob, ""), 0o400)
             except OSError as error:
-                if not _is_unreadable(store.path(blob)):
+                if not is_unreadable(store.path(blob)):
                     raise
                 self._tell(place, f"{path} landed and its copy cannot be read: {error.strerror}")
                 continue
@@ -223,7 +185,7 @@ class Gathering:
         place = target.relative_to(self._folder).parent
         for blob in (*found.missing, *found.damaged):
             original = source.path(blob)
-            if not _is_unreadable(original) and hash_of(original) == blob:
+            if not is_unreadable(original) and hash_of(original) == blob:
                 raise FileWriteFailed("What was written does not read back as it was.")
             unsound.append(blob)
             what = "missing" if blob in found.missing else "damaged"
@@ -237,7 +199,7 @@ class Gathering:
         try:
             self._copy_to(source, (target / blob[:2] / blob).relative_to(self._folder), 0o400)
         except OSError:
-            if not _is_unreadable(source):
+            if not is_unreadable(source):
                 raise
 
     def _copy_to(self, source: Path, path: Path, mode: int = 0o600) -> None:
@@ -266,14 +228,16 @@ class Gathering:
         """Take the files in published/ whose bytes the log does not know: they are somebody's."""
         published = source / "published"
         _remove(self._folder / place / "published")
-        if not published.is_dir():
+        if published.is_symlink() or not published.is_dir():
+            if os.path.lexists(published):
+                self._tell(place, "published/ is left out: it is a link or no folder")
             return
         root = ConfinedRoot(published)
         try:
-            for name in _names_below(published):
+            for name in names_below(published, partial(self._tell, place)):
                 self._tick()
                 try:
-                    _check_name(name)
+                    check_name(name)
                     with root.open(FileName(name)) as held:
                         self._take_published(held, place, name, named)
                 except KbdError as error:
@@ -305,11 +269,11 @@ class Gathering:
 
     def _take_tree(self, source: Path, place: Path, part: str) -> None:
         """Take all regular files below a folder, as they are."""
-        for name in _names_below(source / part):
+        for name in names_below(source / part, partial(self._tell, place)):
             self._tick()
             path = source / part / name
             try:
-                _check_name(name)
+                check_name(name)
                 if not stat.S_ISREG(path.lstat().st_mode):
                     raise SandboxViolation("it is a link or no regular file")
                 self._copy_to(path, place / part / name)
@@ -317,7 +281,7 @@ class Gathering:
                 self._tell(place, f"{part}/{name} is left out: {error.message}")
                 continue
             except OSError as error:
-                if not _is_unreadable(path):
+                if not is_unreadable(path):
                     raise
                 self._tell(place, f"{part}/{name} is left out: {error.strerror}")
                 continue
@@ -342,34 +306,18 @@ def _blob(blob: BlobHash, folder: str = "blobs") -> Path:
     return Path(folder, blob[:2], blob)
 
 
-def _check_name(name: str) -> None:
-    """See that a name can be written down.
+def _extent(log_dir: Path, until: Seq | None) -> Extent:
+    """Find what of a log is to be taken.
 
     Raises:
-        SandboxViolation: It cannot.
+        LogCorrupt: It is damaged before, or a part of it cannot be read.
     """
     try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise SandboxViolation("its name is no text") from None
-
-
-def _is_unreadable(path: Path) -> bool:
-    """Tell whether it is the reading of a file that fails."""
-    try:
-        hash_of(path)
-    except OSError:
-        return True
-    return False
-
-
-def _names_below(folder: Path) -> Iterator[str]:
-    """Yield the paths of all that is no folder, sorted; links to folders are not followed."""
-    for root, folders, names in os.walk(folder):
-        folders.sort()
-        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
-        for name in sorted((*names, *links)):
-            yield os.path.relpath(os.path.join(root, name), folder)
+        return extent_of(log_dir, until)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise LogCorrupt(f"it cannot be read: {error.strerror}") from error
 
 
 def _compare(source: Path, target: Path, extent: Extent) -> None:

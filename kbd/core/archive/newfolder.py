@@ -59,7 +59,7 @@ class NewFolder:
 
     def __init__(self, target: Path, disk: Disk) -> None:
         self.folder = target.with_name(f".{target.name}.kbd-partial")
-        self._target, self._disk = target, disk
+        self._target, self._disk, self._has_landed = target, disk, False
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self._fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -96,11 +96,13 @@ class NewFolder:
                 self._sync(Path(root, name))
             self._disk.sync_directory(Path(root))
         self._disk.rename(self.folder, self._target)
+        self._has_landed = True
         self._disk.sync_directory(self._target.parent)
 
     def remove(self) -> None:
         """Remove what was made, unless it has its name; let go of the rest."""
-        if os.path.lexists(self.folder):
+        # When it has landed, what has the hidden name is somebody else's next one.
+        if not self._has_landed:
             shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._fd)
 

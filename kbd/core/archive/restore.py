@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from kbd.core.archive.backup import faults_of, place_of
-from kbd.core.archive.gathering import copy_file, names_in, private_folder
+from kbd.core.archive.copying import copy_file, names_in, private_folder
 from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
 from kbd.core.archive.newfolder import NewFolder, free_place
 from kbd.core.paths import Home
