@@ -35,6 +35,8 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 def clean(text: str) -> str:
     """Return the text without escape sequences, control characters and direction marks."""
+    if text.isprintable():
+        return text  # Most are; none of what is taken out is printable.
     encoded = text.encode("utf-8", "replace").decode("utf-8")
     return _CONTROLS.sub("", _SEQUENCES.sub("", encoded))
 

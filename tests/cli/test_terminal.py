@@ -3,7 +3,7 @@
 import pytest
 
 from kbd.cli.progress import Told
-from kbd.cli.terminal import clean, line, size, table
+from kbd.cli.terminal import clean, duration, line, size, table
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,14 @@ from kbd.cli.terminal import clean, line, size, table
 def test_control_sequences_do_not_pass(text: str, cleaned: str) -> None:
     """Escape sequences, control characters and direction marks are taken out, the rest stays."""
     assert clean(text) == cleaned
+
+
+def test_no_printable_character_is_taken_out() -> None:
+    """What consists of printable characters alone is clean, whatever the script."""
+    printable = "".join(map(chr, range(0x3000)))
+    kept = "".join(each for each in printable if each.isprintable())
+
+    assert clean("\n" + kept) == "\n" + kept == "\n" + clean(kept)
 
 
 def test_a_line_is_one_line() -> None:
@@ -70,3 +78,20 @@ def test_columns_stand_below_each_other() -> None:
         "re\u0301sume\u0301.txt  2",
         "a           3",
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0.0, "0 ms"),
+        (0.0123, "12 ms"),
+        (1.26, "1.3 s"),
+        (60, "1 min"),
+        (125.9, "2 min 5 s"),
+        (3 * 3600 + 59, "3 h 59 s"),
+        (49 * 3600, "2 d 1 h"),
+    ],
+)
+def test_durations_are_told_to_the_point(seconds: float, told: str) -> None:
+    """The two largest units, and no more digits than matter."""
+    assert duration(seconds) == told
