@@ -36,13 +36,13 @@ examples:
   kbd log taxes --tool 'xlsx_*' --since 2h --grep total
   kbd log taxes --type ToolRefused,ItemRetried,ModelFailed
   kbd log taxes --after 120 --json | python -m json.tool --json-lines
-  kbd log taxes --head >> heads.txt    what `kbd verify taxes --head` takes on a later day
+  kbd log taxes --head >> heads.txt    what `kbd verify taxes --head` takes later
   kbd log daemon                       the daemon's own log
 
-Shown is what passes every filter. A line is cut to the terminal, or to 160 columns;
-`kbd show WB SEQ` tells an event in full. `!` marks what did not go as it should.
-Times are shown in UTC. Given ones are ISO 8601, in this machine's zone unless they
-name an offset, or how long ago: 45s, 30m, 2h, 3d."""
+Shown is what passes every filter. A line is cut to the terminal, or to 160
+columns; `kbd show WB SEQ` tells an event in full. `!` marks what did not go as
+it should. Times are shown in UTC. Given ones are ISO 8601, in this machine's
+zone unless they name an offset, or how long ago: 45s, 30m, 2h, 3d."""
     parser.add_argument("workbench", metavar="WB", help="its id or name; or `daemon`")
     parser.add_argument("--follow", action="store_true", help="go on with what happens")
     parser.add_argument("--after", type=int, default=0, metavar="N", help="only events after N")

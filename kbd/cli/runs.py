@@ -28,9 +28,9 @@ examples:
   kbd runs taxes
   kbd runs --json | python -m json.tool
 
-Items are told as done/all, and with `!` how many failed. Tokens are those that went in
-and came out. The cost is in US dollars by the prices of the model; `$-` if they are
-unknown or it is free."""
+Items are told as done/all, and with `!` how many failed. Tokens are those that
+went in and came out. The cost is in US dollars by the prices of the model; `$-`
+if they are unknown or it is free."""
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name; else all")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _runs

@@ -42,9 +42,9 @@ examples:
   kbd show taxes 33 --blob 4f2a --out before.xlsx
   kbd show taxes 48 --json | python -m json.tool
 
-SEQ is the number that `kbd log` shows. With the event come the call that it answers, the
-model's reply that asked for it, and the file versions, arguments and results that it
-names, as far as they are text."""
+SEQ is the number that `kbd log` shows. With the event come the call that it
+answers, the model's reply that asked for it, and the file versions, arguments
+and results that it names, as far as they are text."""
     parser.add_argument("workbench", metavar="WB", help="its id or name; or `daemon`")
     parser.add_argument("seq", type=int, metavar="SEQ", help="the event's number")
     parser.add_argument("--full", action="store_true", help="cut nothing")
