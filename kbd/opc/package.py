@@ -42,6 +42,27 @@ STRICT = "http://purl.oclc.org/ooxml/"
 
 _BLOCK_BYTES = 1 << 20
 
+_OFFICE = "http://schemas.openxmlformats.org/"
+_PREFIXES = {
+    "a": f"{_OFFICE}drawingml/2006/main",
+    "c": f"{_OFFICE}drawingml/2006/chart",
+    "cdr": f"{_OFFICE}drawingml/2006/chartDrawing",
+    "cp": f"{_OFFICE}package/2006/metadata/core-properties",
+    "cust": f"{_OFFICE}officeDocument/2006/custom-properties",
+    "dcmitype": "http://purl.org/dc/dcmitype/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "p": f"{_OFFICE}presentationml/2006/main",
+    "r": f"{_OFFICE}officeDocument/2006/relationships",
+    "s": f"{_OFFICE}spreadsheetml/2006/main",
+    "vt": f"{_OFFICE}officeDocument/2006/docPropsVTypes",
+    "w": f"{_OFFICE}wordprocessingml/2006/main",
+    "xdr": f"{_OFFICE}drawingml/2006/spreadsheetDrawing",
+}
+# For elements whose names have no prefix yet. Known here before any library is imported that makes
+# the same known (openpyxl does): what a file gets must not hang on what was imported before.
+for _prefix, _space in _PREFIXES.items():
+    etree.register_namespace(_prefix, _space)
+
 _MAX_RELATIONS = 200_000
 """Of one part. A document with a link in each of its paragraphs has some ten thousand."""
 
