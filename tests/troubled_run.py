@@ -15,8 +15,8 @@ from kbd.types import Phase, Seq
 def troubled(request: ModelRequest) -> ModelReply:
     """Two items, of which the first succeeds at its second attempt and the second never does.
 
-    Before that a tool is asked for that does not exist, and one that breaks. The first item adds a
-    third, which is done.
+    Before that a tool is asked for that does not exist, and a file that is not there. The first
+    item adds a third, which is done.
     """
     turn = said(request)
     if request.phase is Phase.RESEARCH and turn < 2:
@@ -26,7 +26,7 @@ def troubled(request: ModelRequest) -> ModelReply:
         if item in {(1, 1), (2, 1), (2, 2)} and turn == 1:
             return ModelReply()
         if item == (1, 2) and turn == 1:
-            return call("broken")
+            return call("read_file", path="nowhere.txt")
         if item == (1, 2) and turn == 2:
             return say("wrote 1\n- [ ] 3. Three")
     return two_items(request)

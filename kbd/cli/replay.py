@@ -111,7 +111,8 @@ def _at(book: Book, arguments: argparse.Namespace) -> int:
 
 def _walks() -> bool:
     """Whether there is a terminal to walk in."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    can_draw = os.environ.get("TERM", "dumb") != "dumb"
+    return can_draw and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _walk(book: Book, start: int) -> int:

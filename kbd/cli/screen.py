@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from kbd.cli.exits import OK
+from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.framing import Row
 from kbd.cli.walking import Walk
 
@@ -69,7 +69,7 @@ def shown(walk: Walk) -> int:
     """Show a walk until it is over, and return the exit code.
 
     Raises:
-        Stop: The connection broke; the terminal is as it was.
+        Stop: The connection broke, or the terminal is gone; it is as it was.
         KeyboardInterrupt: Ctrl-C; likewise.
     """
     screen = _Screen()
@@ -116,7 +116,8 @@ class _Screen:
     def draw(self, walk: Walk) -> None:
         """Draw what there is to see."""
         width, height = os.get_terminal_size(sys.stdout.fileno())
-        rows = walk.frame(width, height)
+        # Some say 0: they do not know.
+        rows = walk.frame(width or 80, height or 24)
         # Cleared before, not after: a cursor behind a full row still stands on its last column.
         told = [
             f"\x1b[{place};1H\x1b[2K{self._styled(row)}" for place, row in enumerate(rows, start=1)
@@ -124,7 +125,11 @@ class _Screen:
         self._write("".join(told))
 
     def pressed(self) -> list[str]:
-        """Wait for keys; none came if the terminal has another size now."""
+        """Wait for keys; none came if the terminal has another size now.
+
+        Raises:
+            Stop: Nobody can press one any more.
+        """
         ready, _, _ = select.select([self._fd, self._woken], [], [])
         if self._woken in ready:
             os.read(self._woken, 1024)
@@ -132,7 +137,7 @@ class _Screen:
             return []
         data = os.read(self._fd, 1024)
         if not data:
-            raise EOFError
+            raise Stop("The terminal is gone.", FAILED)
         while _is_begun(data) and select.select([self._fd], [], [], ESCAPE_S)[0]:
             data += os.read(self._fd, 1024)
         return list(keys_of(data.decode("utf-8", "ignore")))

@@ -38,7 +38,7 @@ class Terminal:
         self.before = termios.tcgetattr(self.slave)
         self.rows: dict[int, str] = {}
         self.modes: set[str] = set()
-        self.drawn, self._at = "", 0
+        self.drawn, self._read = "", b""
         self.resize(80, 24)
         # The first terminal that the leader of a session opens sends it its signals (tty(4)).
         opening = ["sh", "-c", 'exec "$@" <"$0" >"$0" 2>&1', os.ttyname(self.slave)]
@@ -63,7 +63,7 @@ class Terminal:
             if time.monotonic() > deadline:
                 raise AssertionError(self.screen)
             if select.select([self.master], [], [], 0.1)[0]:
-                self._draw(os.read(self.master, 65536).decode("utf-8", "replace"))
+                self._draw(os.read(self.master, 65536))
         return self.screen
 
     @property
@@ -71,18 +71,21 @@ class Terminal:
         """What is seen."""
         return "\n".join(self.rows[row] for row in sorted(self.rows))
 
-    def _draw(self, text: str) -> None:
-        self.drawn += text
-        for row, mode, switch, written in _DRAWN.findall(text):
+    def _draw(self, data: bytes) -> None:
+        # All of it anew: what was read may have ended within a sequence, or a character.
+        self._read += data
+        self.drawn = self._read.decode("utf-8", "ignore")
+        self.rows, self.modes, at = {}, set(), 0
+        for row, mode, switch, written in _DRAWN.findall(self.drawn):
             if row:
-                self._at = int(row)
-                self.rows[self._at] = ""
+                at = int(row)
+                self.rows[at] = ""
             elif mode:
                 (self.modes.add if switch == "h" else self.modes.discard)(mode)
                 if mode == "1049":
                     self.rows = {}
             elif written:
-                self.rows[self._at] = self.rows.get(self._at, "") + written
+                self.rows[at] = self.rows.get(at, "") + written
 
     def close(self) -> None:
         """End what still runs."""
