@@ -17,6 +17,7 @@ Read from the bottom up, for a module knows only those below it:
     queries                     answers from state
     agent, review               a run; its change set
     server, supervisor, watcher the socket; which runs are alive; what lands in watched folders
+    proof                       a run's calls done again, in a process of its own
     unattended                  a run on what landed, from its workbench to its outcome
     methods                     what answers each request
     daemon                      assembly
