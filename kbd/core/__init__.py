@@ -15,7 +15,7 @@ Read from the bottom up, for a module knows only those below it:
     keeper, egress              the single writer of a workbench; what may leave the machine
     bench                       one open workbench
     queries                     answers from state
-    agent, review               a run; its change set
+    agent, review, archive      a run; its change set; exports and backups
     server, supervisor, watcher the socket; which runs are alive; what lands in watched folders
     proof                       a run's calls done again, in a process of its own
     unattended                  a run on what landed, from its workbench to its outcome

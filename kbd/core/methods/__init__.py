@@ -5,8 +5,8 @@ functions answer from state at once; coroutines wait for the log, the disk or a 
 
 Read `table` (all of them), `shop` (what they reach) and `holding` (what they keep open), then the
 subjects: `daemon`, `workbenches`, `files`, `egress`, `workshop`, `drafts`, `logs`, `replays`,
-`proofs`, `cases`, `backups`, `watches` (with `rules`, which checks what a client asks of a watch); and
-`formats`, which answers what formats contribute, with `owncalls` for what of that writes.
+`proofs`, `cases`, `backups`, `watches` (with `rules`, which checks what a client asks of a watch);
+and `formats`, which answers what formats contribute, with `owncalls` for what of that writes.
 """
 
 from kbd.core.methods.shop import Shop
