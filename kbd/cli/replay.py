@@ -83,11 +83,11 @@ def _replay(arguments: argparse.Namespace) -> int:
         run = find_run(client, arguments.run)
         run_id = str(run["run_id"])
         if arguments.verify:
-            from kbd.cli.proving import prove  # noqa: PLC0415 - 2 ms
+            from kbd.cli.proving import prove  # noqa: PLC0415 - 9 ms
 
             return prove(client, run_id, arguments.with_plugin, arguments.json)
         if arguments.html is not None:
-            from kbd.cli.pages import write_page  # noqa: PLC0415 - 2 ms
+            from kbd.cli.pages import write_page  # noqa: PLC0415 - 1 ms
 
             write_page(client, run_id, arguments.html)
             return OK
@@ -116,8 +116,8 @@ def _walks() -> bool:
 
 
 def _walk(book: Book, start: int) -> int:
-    from kbd.cli.screen import shown  # noqa: PLC0415 - 6 ms
-    from kbd.cli.walking import Walk  # noqa: PLC0415 - 3 ms
+    from kbd.cli.screen import shown  # noqa: PLC0415 - 13 ms
+    from kbd.cli.walking import Walk  # noqa: PLC0415 - loaded with it
 
     return shown(Walk(book, start))
 

@@ -127,6 +127,7 @@ class Walk:
     def _go(self, index: int) -> None:
         if index > self._book.total:
             self._book.refresh()
+            self._drawn = None
         if not 1 <= index <= self._book.total:
             self._said = "This is the first step." if index < 1 else "This is the last step."
             return

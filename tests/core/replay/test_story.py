@@ -148,7 +148,10 @@ def troubles(tmp_path_factory: pytest.TempPathFactory) -> list[Numbered]:
     return anyio.run(whole_log, tmp_path_factory.mktemp("troubles"))
 
 
-def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(troubles: list[Numbered]) -> None:
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.soak)])
+def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(
+    troubles: list[Numbered], step: int
+) -> None:
     """Every beginning of a log of two runs is told whole, with what clients did in between."""
     log = with_clients(troubles)
     second = next(seq for seq, one in log if getattr(one.data, "message_id", "") == "u-2")
@@ -156,7 +159,7 @@ def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(troubles: list[Numbere
     ends = [seq for seq, one in log if isinstance(one.data, RunFinished)]
 
     assert len(log) > 200
-    for cut in range(0, len(log) + 1, 7):
+    for cut in range(0, len(log) + 1, step):
         steps = check_told_once(1, log[:cut])
         if not steps:
             assert cut < 5
