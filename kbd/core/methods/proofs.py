@@ -49,6 +49,10 @@ class ProofMethods:
             msg = f"there is no run {request.run_id}"
             raise NotFound(msg)
         with self._shop.benches.held(bench.id):
-            return await self._proofs.prove(
+            found = await self._proofs.prove(
                 bench.folders, int(number), bench.keeper.journal.seq, with_plugin
             )
+        if self._shop.benches.opened(bench.id) is not bench:
+            msg = "the workbench was deleted while its run was proved"
+            raise NotFound(msg)
+        return found
