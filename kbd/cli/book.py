@@ -8,7 +8,7 @@ from typing import Any
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["Book"]
+__all__ = ["Book", "moment_of"]
 
 KEPT = 16
 """How many blobs, and how many states, are kept for going back."""
@@ -101,11 +101,7 @@ class Book:
 
     def moment(self, seq: int, folder: str = "") -> dict[str, Any]:
         """Ask how the workbench stood; have it written to a folder if one is named."""
-        asked: dict[str, Any] = {"workbench_id": self.run["workbench_id"], "seq": seq}
-        if folder:
-            asked["destination_dir"] = folder
-        found: dict[str, Any] = call(self._client, "StateAt", asked, slow=True)
-        return found
+        return moment_of(self._client, self.run["workbench_id"], seq, folder)
 
     def _read(self, run_id: str) -> dict[str, Any]:
         asked = {"run_id": run_id, "after": len(self._steps), "limit": STEPS}
@@ -122,6 +118,15 @@ class Book:
             if not part["has_more"]:
                 break
         return data.decode("utf-8", "replace")
+
+
+def moment_of(client: Client, workbench_id: str, seq: int, folder: str = "") -> dict[str, Any]:
+    """Ask how a workbench stood after an event; have it written to a folder if one is named."""
+    asked: dict[str, Any] = {"workbench_id": workbench_id, "seq": seq}
+    if folder:
+        asked["destination_dir"] = folder
+    found: dict[str, Any] = call(client, "StateAt", asked, slow=True)
+    return found
 
 
 def _is_open(step: Step) -> bool:

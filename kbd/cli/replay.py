@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.book import Book
+from kbd.cli.book import Book, moment_of
 from kbd.cli.exits import OK, Refused
 from kbd.cli.link import connect
 from kbd.cli.names import find_run
@@ -15,6 +15,7 @@ from kbd.cli.retold import facts, headline, told
 from kbd.cli.standing import stood
 from kbd.cli.terminal import note, say
 from kbd.cli.unfolding import indented
+from kbd.client.blocking import Client
 
 __all__ = ["command"]
 
@@ -91,9 +92,9 @@ def _replay(arguments: argparse.Namespace) -> int:
 
             write_page(client, run_id, arguments.html)
             return OK
-        book = Book(client, run_id)
         if arguments.at is not None:
-            return _at(book, arguments)
+            return _at(client, str(run["workbench_id"]), arguments)
+        book = Book(client, run_id)
         start = min(arguments.step or 1, book.total)
         if arguments.json:
             return _print_json(book, start)
@@ -102,9 +103,9 @@ def _replay(arguments: argparse.Namespace) -> int:
         return _walk(book, start)
 
 
-def _at(book: Book, arguments: argparse.Namespace) -> int:
+def _at(client: Client, workbench_id: str, arguments: argparse.Namespace) -> int:
     folder = os.path.abspath(arguments.out) if arguments.out is not None else ""
-    found = book.moment(arguments.at, folder)
+    found = moment_of(client, workbench_id, arguments.at, folder)
     say(json.dumps(found) if arguments.json else "\n".join(stood(found)))
     return OK
 
