@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kbd.core.archive.backup import check_backup
-from kbd.core.archive.copying import names_in
+from kbd.core.archive.copying import examined
 from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
 from kbd.core.replay.moments import state_at, state_hash
 from kbd.core.state import DaemonState, fold_daemon
@@ -55,7 +55,7 @@ def assert_beginning(home: Path, copy: Path, inventory: Inventory) -> None:
         if log.workbench_id != "daemon":
             folded = state_hash(state_at(ours / "log", log.seq))
             assert folded == state_hash(state_at(theirs / "log", log.seq))
-            found = BlobStore(ours / "blobs").verify(names_in(ours / "log"))
+            found = BlobStore(ours / "blobs").verify(examined(ours / "log")[1])
             assert (found.missing, found.damaged) == ((), ())
             assert found.checked == log.blobs
 

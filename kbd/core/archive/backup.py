@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kbd import __version__
 from kbd.core.archive.checked import Checked
-from kbd.core.archive.copying import hash_of, names_in
+from kbd.core.archive.copying import examined, hash_of
 from kbd.core.archive.gathering import Gathering
 from kbd.core.archive.inventory import (
     FORMAT,
@@ -25,7 +25,6 @@ from kbd.core.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full
-from kbd.events.verification import verify
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
 
@@ -208,7 +207,7 @@ def _log_faults(folder: Path, log: LogKept) -> Iterator[LogFault]:
     log_dir, blobs = folder / place / "log", BlobStore(folder / place / "blobs")
     within = (place / "log").as_posix()
     try:
-        found = verify(log_dir)
+        found, named = examined(log_dir)
     except OSError as error:
         reason = f"the log cannot be read: {error.strerror}"
         yield LogFault(kind="missing", file=within, offset=0, message=reason)
@@ -234,13 +233,12 @@ def _log_faults(folder: Path, log: LogKept) -> Iterator[LogFault]:
         reason = f"the log is whole up to event {found.seq}, and is not the one that was copied"
         yield LogFault(kind="head", file=within, offset=0, message=reason, seq=found.seq)
         return
-    named = names_in(log_dir)
-    checked = blobs.verify(named.keys() - set(log.unsound))
+    checked = blobs.verify(set(named) - set(log.unsound))
     for kind, wrong in (("blob missing", checked.missing), ("blob damaged", checked.damaged)):
         for blob in wrong:
             file = (place / "blobs" / blob[:2] / blob).as_posix()
-            reason = f"the file version that event {named[blob]} names is not as it was"
-            yield LogFault(kind=kind, file=file, offset=0, message=reason, seq=named[blob])
+            reason = "this file version is not as it was"
+            yield LogFault(kind=kind, file=file, offset=0, message=reason)
 
 
 def _file_faults(folder: Path, file: FileKept) -> Iterator[LogFault]:

@@ -2,43 +2,53 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from kbd.errors import SandboxViolation
-from kbd.events.base import Recorded
+from kbd.events.blobs import BlobStore, BlobVerification
 from kbd.events.disk import Disk
-from kbd.events.named import named_blobs
-from kbd.events.reading import read_log
-from kbd.types import BlobHash, Seq
+from kbd.events.verification import Verification, verify
+from kbd.types import BlobHash
 
 __all__ = [
     "check_name",
     "copy_file",
+    "examined",
     "hash_of",
     "is_unreadable",
     "names_below",
-    "names_in",
     "private_folder",
 ]
 
 
-def names_in(log_dir: Path) -> dict[BlobHash, Seq]:
-    """Return the blobs that a log names, each with the first event that does.
+class _Learning(BlobStore):
+    """Blobs that are only asked for: who verifies a log asks for those that it names."""
+
+    def __init__(self) -> None:
+        super().__init__(Path())
+        self.named: tuple[BlobHash, ...] = ()
+
+    def verify(self, named: Iterable[BlobHash] | None = None) -> BlobVerification:
+        """Remember what was asked for."""
+        self.named = tuple(named or ())
+        return BlobVerification(0, (), ())
+
+
+def examined(
+    log_dir: Path, on_progress: Callable[[int], object] = lambda _: None
+) -> tuple[Verification, tuple[BlobHash, ...]]:
+    """Verify a log and return the blobs that it names, in order: it is read once for both.
+
+    Args:
+        log_dir: The log's.
+        on_progress: Called now and then with the last event that was read.
 
     Raises:
-        LogCorrupt: A record cannot be read.
+        OSError: It cannot be read.
     """
-    named: dict[BlobHash, Seq] = {}
-
-    def note(seq: Seq, record: Recorded) -> None:
-        for blob in named_blobs(record.data):
-            named.setdefault(blob, seq)
-
-    found = read_log(log_dir, note)
-    if found.fault is not None:
-        raise found.fault
-    return named
+    learning = _Learning()
+    return verify(log_dir, learning, on_progress), learning.named
 
 
 def hash_of(path: Path) -> str:

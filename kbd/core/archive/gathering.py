@@ -10,7 +10,9 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,10 +20,10 @@ from pathlib import Path
 from kbd.core.archive.copying import (
     check_name,
     copy_file,
+    examined,
     hash_of,
     is_unreadable,
     names_below,
-    names_in,
     private_folder,
 )
 from kbd.core.archive.inventory import FileKept, LogKept
@@ -39,6 +41,10 @@ __all__ = ["Gathering"]
 
 _TRIES = 3
 """How often a file that somebody is writing is read again, before it is left out."""
+
+
+_PAUSE_S = 0.001
+"""How long the reading of a log rests after each block of it, which takes about 5 ms."""
 
 
 class Gathering:
@@ -106,16 +112,16 @@ class Gathering:
         extent = _extent(source / "log", until)
         copy_log(source / "log", extent, target / "log", self._disk)
         self._tick()
-        named = names_in(target / "log")
-        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, who.name)
-        found = verify(target / "log")
+        found, named = examined(target / "log", self._pause)
         if found.fault is not None or (found.seq, found.head) != (extent.seq, extent.head.hex()):
             _compare(source / "log", target / "log", extent)
             reason = found.fault.reason if found.fault is not None else "its end is another one"
             raise LogCorrupt(reason)
+        self._tick()
+        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, who.name)
         self._note_file(place, place / "log" / ANCHOR_NAME)
         self._take_kept(source, place)
-        self._take_strange(source, place, named)
+        self._take_strange(source, place, frozenset(named))
         self._logs[place] = LogKept(
             workbench_id=who.workbench_id,
             name=who.name,
@@ -170,8 +176,14 @@ class Gathering:
             if self._files[place][-1].sha256 != blob:
                 self._tell(place, f"{path} landed, and its copy is damaged: it was taken as it is")
 
+    def _pause(self, seq: int) -> None:
+        """Let others have the interpreter: reading a log computes, and they wait for an answer."""
+        del seq
+        self._tick()
+        time.sleep(_PAUSE_S)
+
     def _take_blobs(
-        self, source: BlobStore, target: Path, named: Mapping[BlobHash, Seq], name: str
+        self, source: BlobStore, target: Path, named: Sequence[BlobHash], name: str
     ) -> tuple[BlobHash, ...]:
         """Take blobs; return those that are missing or damaged where they come from."""
         for blob in named:
@@ -189,7 +201,7 @@ class Gathering:
                 raise FileWriteFailed("What was written does not read back as it was.")
             unsound.append(blob)
             what = "missing" if blob in found.missing else "damaged"
-            self._tell(place, f"{name}: a file version that event {named[blob]} names is {what}")
+            self._tell(place, f"{name}: the file version {blob} is {what}")
         for blob in found.damaged:
             self._note_file(place, place / _blob(blob))
         return tuple(sorted(unsound))
@@ -224,7 +236,7 @@ class Gathering:
                     self._copy_to(path, copy)
                 self._note_file(place, copy)
 
-    def _take_strange(self, source: Path, place: Path, named: Mapping[BlobHash, Seq]) -> None:
+    def _take_strange(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
         """Take the files in published/ whose bytes the log does not know: they are somebody's."""
         published = source / "published"
         _remove(self._folder / place / "published")
@@ -245,9 +257,7 @@ class Gathering:
         finally:
             root.close()
 
-    def _take_published(
-        self, held: int, place: Path, name: str, named: Mapping[BlobHash, Seq]
-    ) -> None:
+    def _take_published(self, held: int, place: Path, name: str, named: AbstractSet[str]) -> None:
         """Take a file, unless the log knows its bytes or it changes all the time."""
         copy = place / "published" / name
         for _ in range(_TRIES):

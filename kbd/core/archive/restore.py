@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from kbd.core.archive.backup import faults_of, place_of
-from kbd.core.archive.copying import copy_file, names_in, private_folder
+from kbd.core.archive.copying import copy_file, examined, private_folder
 from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
 from kbd.core.archive.newfolder import NewFolder, free_place
 from kbd.core.paths import Home
@@ -143,7 +143,7 @@ def _of_log(backup: Path, log: LogKept) -> Iterator[PurePosixPath]:
     for name, _ in log.segments:
         yield place / "log" / name
     unsound = set(log.unsound)
-    for blob in names_in(Path(backup, place, "log")):
+    for blob in examined(Path(backup, place, "log"))[1]:
         if blob not in unsound:
             yield place / _blob(blob)
 
