@@ -17,6 +17,10 @@ from kbd.types import FileName, Seq
 __all__ = ["encoded_state", "files_at", "run_at", "state_at", "state_hash"]
 
 
+class _Reached(Exception):
+    """The last event that counts is folded."""
+
+
 def state_at(log_dir: Path, seq: Seq) -> WorkbenchState:
     """Fold a log from its first event up to one; blocking, and the log may be in use.
 
@@ -29,19 +33,24 @@ def state_at(log_dir: Path, seq: Seq) -> WorkbenchState:
         LogCorrupt: The log is damaged before it.
     """
     state = WorkbenchState()
+    if seq == 0:
+        return state
 
     def apply(at: Seq, record: Recorded) -> None:
         fold_workbench(state, at, record)
+        if at == seq:
+            raise _Reached
 
-    found = read_log(log_dir, apply, seq)
-    if state.seq < seq:
-        if found.fault is not None:
-            fault = found.fault
-            msg = f"the log is damaged behind event {state.seq}: {fault.message}"
-            raise LogCorrupt(msg, detail=fault.detail)
-        msg = f"the log ends at event {state.seq}; there is no event {seq}"
-        raise NotFound(msg, detail={"last_seq": state.seq})
-    return state
+    try:
+        found = read_log(log_dir, apply, seq)
+    except _Reached:
+        return state  # What comes behind it, damage too, is nothing to it.
+    if found.fault is not None:
+        fault = found.fault
+        msg = f"the log is damaged behind event {state.seq}: {fault.message}"
+        raise LogCorrupt(msg, detail=fault.detail)
+    msg = f"the log ends at event {state.seq}; there is no event {seq}"
+    raise NotFound(msg, detail={"last_seq": state.seq})
 
 
 def encoded_state(state: WorkbenchState) -> bytes:
