@@ -33,10 +33,10 @@ examples:
   kbd log taxes
   kbd log taxes --follow
   kbd log taxes --run 2 --phase implement --item 3
-  kbd log taxes --tool 'xlsx_*' --since 2h --grep total
+  kbd log taxes --tool '*_operations' --since 2h --grep total
   kbd log taxes --type ToolRefused,ItemRetried,ModelFailed
   kbd log taxes --after 120 --json | python -m json.tool --json-lines
-  kbd log taxes --head >> heads.txt    what `kbd verify taxes --head` takes later
+  kbd log taxes --head >> heads        for `kbd verify taxes --head`, later
   kbd log daemon                       the daemon's own log
 
 Shown is what passes every filter. A line is cut to the terminal, or to 160

@@ -39,7 +39,7 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd show taxes 48
   kbd show taxes 48 --full | less
-  kbd show taxes 33 --blob 4f2a --out before.xlsx
+  kbd show taxes 33 --blob 4f2a --out before
   kbd show taxes 48 --json | python -m json.tool
 
 SEQ is the number that `kbd log` shows. With the event come the call that it
