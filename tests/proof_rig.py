@@ -1,7 +1,6 @@
-"""Runs that are proved in this process, and a tool that does not do the same twice."""
+"""Runs that are proved in this process, and a tool that does otherwise the next time."""
 
 import hashlib
-import itertools
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -39,10 +38,10 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Moody(Tool):
-    """Does what its kind says, each time a little otherwise.
+    """Does what its kind says, otherwise at an odd time than at an even one.
 
     Args:
-        steady: Whether it does the same each time instead.
+        time: The time.
     """
 
     name = "moody"
@@ -50,13 +49,12 @@ class Moody(Tool):
     arguments = Kind
     effect = Effect.WRITE
 
-    def __init__(self, *, steady: bool = False) -> None:
-        self._times = itertools.repeat(0) if steady else itertools.count()
+    def __init__(self, time: int = 0) -> None:
+        self._time = time
 
     async def run(self, context: ToolContext, arguments: Kind) -> ToolResult:
-        """Do what the kind says; odd times differ from even ones."""
-        time = next(self._times)
-        return KINDS[arguments.kind](context, FileName(arguments.path), time)
+        """Do what the kind says."""
+        return KINDS[arguments.kind](context, FileName(arguments.path), self._time)
 
 
 def _field(_context: ToolContext, _name: FileName, time: int) -> ToolResult:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+import structlog
 
 from agent_rig import (
     Broken,
@@ -78,6 +79,12 @@ async def test_a_run_with_every_kind_of_call_comes_out_as_recorded(
     opened: Opened, tmp_path: Path
 ) -> None:
     """Reads, writes, receipts, blobs, recalls, refusals, failures, notes, a retry; none changed."""
+    with structlog.testing.capture_logs():
+        await prove_everything(opened, tmp_path)
+
+
+async def prove_everything(opened: Opened, tmp_path: Path) -> None:
+    """Make that run and prove it."""
     async with opened(everything, limits=LIMITS) as rig:
         run = await rig.go()
         before = contents(rig.folder)
@@ -107,7 +114,7 @@ EXPECTED = {
     "error": (("outcome", "result", "shown"), ["error_code", "error"], None),
     "mood": (("outcome", "result", "shown"), ["ok", "error_code"], None),
     "bytes": (("files",), [], (13, (), "line 3")),
-    "warning": (("files",), ['files["out.bin"].warnings[0]'], None),
+    "warning": (("files",), ['files["warning.bin"].warnings[0]'], None),
     "part": (("files",), [], (None, ("data/other.xml", "new0.xml", "new1.xml"), "")),
     "order": (("files",), [], (None, (), "all parts are equal; the package's order differ")),
     "times": (("files",), [], (None, (), "all parts are equal; the package's times differ")),
@@ -120,34 +127,30 @@ parts of the package, the note."""
 
 
 @on_trio
-@pytest.mark.parametrize("kind", EXPECTED)
-async def test_what_does_not_do_the_same_twice_is_located(
-    kind: str, opened: Opened, tmp_path: Path
-) -> None:
-    """The one call among others is named, with the field or the part of the file that differs."""
-    steady = ("write_note", {"path": "n.txt", "content": "note"})
-    script = turns(asks(steady, ("moody", {"kind": kind}), ("write_note", {"path": "m.txt",
-                   "content": "more"})))  # fmt: skip
-    async with opened(script) as rig:
+async def test_what_does_not_do_the_same_twice_is_located(opened: Opened, tmp_path: Path) -> None:
+    """Each such call among others is named, with the field or the part of the file that differs."""
+    steady = [("write_note", {"path": f"{n}.txt", "content": f"note {n}"}) for n in range(3)]
+    moody = [("moody", {"kind": kind, "path": f"{kind}.bin"}) for kind in EXPECTED]
+    async with opened(turns(asks(*steady, *moody, *steady))) as rig:
         rig.catalog = catalog_of(Moody())
         await rig.go()
-        found = await proved(rig, tmp_path / "scratch")
+        found = await proved(rig, tmp_path / "scratch", catalog=catalog_of(Moody(1)))
 
-    what, fields, file = EXPECTED[kind]
-    (divergence,) = found.divergences
-    assert (found.calls, found.equal) == (3, 2)
-    assert (divergence.tool, divergence.call_id, divergence.item) == ("moody", "c1", 1)
-    assert divergence.seq == next(s for s, e in rig.records() if _ends(e.data, "c1"))
-    assert divergence.what == what
-    told = [each.path for each in divergence.fields]
-    assert told[: len(fields)] == fields
-    if file is not None:
-        (diff,) = divergence.files
-        offset, parts, note = file
-        assert tuple(part.part for part in diff.parts) == parts
-        assert diff.note == note
-        assert diff.offset >= 0
-        assert offset in (None, diff.offset)
+    assert (found.calls, found.equal) == (16, 6)
+    located = dict(zip(EXPECTED, found.divergences, strict=True))
+    for place, (kind, divergence) in enumerate(located.items(), 3):
+        what, fields, file = EXPECTED[kind]
+        assert (divergence.tool, divergence.call_id, divergence.item) == ("moody", f"c{place}", 1)
+        assert divergence.seq == next(s for s, e in rig.records() if _ends(e.data, f"c{place}"))
+        assert divergence.what == what
+        assert [each.path for each in divergence.fields][: len(fields)] == fields
+        if file is not None:
+            (diff,) = divergence.files
+            offset, parts, note = file
+            assert tuple(part.part for part in diff.parts) == parts
+            assert diff.note == note
+            assert diff.offset >= 0
+            assert offset in (None, diff.offset)
 
 
 def _ends(data: object, call_id: str) -> bool:
@@ -159,17 +162,19 @@ def test_every_mood_is_looked_at() -> None:
     assert {*KINDS} - {*EXPECTED} == {"measured"}
 
 
+@on_asyncio
 async def test_what_only_measures_is_taken_from_the_log(opened: Opened, tmp_path: Path) -> None:
     """How long a call took never diverges, neither in the result nor in its receipt."""
     async with opened(turns(call("moody", kind="measured"))) as rig:
         rig.catalog = catalog_of(Moody())
         await rig.go()
-        found = await proved(rig, tmp_path / "scratch")
+        found = await proved(rig, tmp_path / "scratch", catalog=catalog_of(Moody(123_456)))
 
     assert any('"receipt":true' in e.shown for e in rig.events() if isinstance(e, ToolReturned))
     assert (found.calls, found.equal) == (1, 1)
 
 
+@on_trio
 async def test_what_ended_by_time_is_not_done_again(opened: Opened, tmp_path: Path) -> None:
     """It is skipped with its reason; the calls around it are proved."""
     script = turns(asks(("slow", {}), ("write_note", {"path": "a", "content": "b"})))
@@ -190,7 +195,7 @@ class Interrupted(Moody):
     name = "interrupted"
 
     def __init__(self, rig: Rig) -> None:
-        super().__init__(steady=True)
+        super().__init__()
         self._rig = rig
 
     async def run(self, context: ToolContext, arguments: Kind) -> ToolResult:
@@ -200,6 +205,7 @@ class Interrupted(Moody):
         return await super().run(context, arguments)
 
 
+@on_asyncio
 async def test_what_another_change_came_before_is_not_done_again(
     opened: Opened, tmp_path: Path
 ) -> None:
@@ -214,11 +220,12 @@ async def test_what_another_change_came_before_is_not_done_again(
     assert found.calls == 0
 
 
+@on_trio
 async def test_another_tool_is_another_outcome(opened: Opened, tmp_path: Path) -> None:
     """A tool that is not installed any more, or may do less now, is told as such; and a limit."""
     script = turns(asks(*[("moody", {"kind": "field"})] * 3))
     async with opened(script) as rig:
-        rig.catalog = catalog_of(Moody(steady=True))
+        rig.catalog = catalog_of(Moody())
         await rig.go()
         gone = await proved(rig, tmp_path / "gone", catalog=catalog_of(Rows()))
         less = await proved(rig, tmp_path / "less", limits=RunLimits(calls_a_turn=2))
@@ -234,6 +241,7 @@ def _field_of(divergence: Divergence, path: str) -> tuple[str, str]:
     return next((f.recorded, f.replayed) for f in divergence.fields if f.path == path)
 
 
+@on_asyncio
 async def test_plugins_stand_beside_what_was_recorded(opened: Opened, tmp_path: Path) -> None:
     """Who reads the answer sees at once that another version is installed."""
     async with opened(two_items) as rig:
@@ -256,6 +264,7 @@ async def test_plugins_stand_beside_what_was_recorded(opened: Opened, tmp_path: 
     assert other.divergences == ()
 
 
+@on_trio
 async def test_a_run_is_proved_before_damage_and_refused_behind_it(
     opened: Opened, tmp_path: Path
 ) -> None:
@@ -279,6 +288,7 @@ async def test_a_run_is_proved_before_damage_and_refused_behind_it(
         await proved(rig, tmp_path / "within")
 
 
+@on_asyncio
 async def test_a_run_that_is_not_there_is_not_found(opened: Opened, tmp_path: Path) -> None:
     """Nothing is proved of it."""
     async with opened(two_items) as rig:
