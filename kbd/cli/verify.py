@@ -49,7 +49,8 @@ examples:
   kbd verify                           every workbench, and the daemon's own log
   kbd verify taxes
   kbd verify taxes --head 412:9f2c...  as `kbd log taxes --head` printed it on an earlier day
-  kbd verify run-2.zip                 an exported run; no daemon is needed
+  kbd verify run-2.zip                 an exported run; no daemon is needed. With --head: the
+                                       one that `kbd export` printed
   kbd verify ./backup-2026-11          a backup
 
 Reads everything again and compares checksums, sequence, hash chain, anchor and file versions.
@@ -71,15 +72,15 @@ def _verify(arguments: argparse.Namespace) -> int:
     named, head = arguments.target, _head(arguments.head)
     if head and not named:
         raise Stop("--head is of one log: name the workbench, or `daemon`.", USAGE)
-    found = None if head or not named else _copy_first(named)
+    found = _copy_first(named, head) if named else None
     if found is None:
         try:
             found = _logs(arguments, named, head)
         except Stop:
             # No such workbench, or no daemon; a copy needs none.
-            if head or not named or not Path(named).exists():
+            if not named or not Path(named).exists():
                 raise
-            found = _copy(named)
+            found = _copy(named, head)
     if arguments.json:
         say(json.dumps({log: verified for log, _, verified in found}))
     else:
@@ -129,18 +130,18 @@ def _meant(client: Client, named: str | None) -> list[tuple[str, str]]:
     return [(str(workbench["id"]), str(workbench["name"]))]
 
 
-def _copy_first(named: str) -> _Found | None:
+def _copy_first(named: str, head: dict[str, Any]) -> _Found | None:
     """Check a copy if a name must mean one; None if it may mean a workbench."""
     if ("/" in named or named.endswith(".zip")) and Path(named).exists():
-        return _copy(named)
+        return _copy(named, head)
     return None
 
 
-def _copy(named: str) -> _Found:
+def _copy(named: str, head: dict[str, Any]) -> _Found:
     """Check an exported run or a backup, without a daemon.
 
     Raises:
-        Stop: It is neither, or cannot be read.
+        Stop: It is neither, or cannot be read; or a head is given for a backup.
     """
     import msgspec  # noqa: PLC0415 - 30 ms, which checking a log does not need
 
@@ -152,8 +153,15 @@ def _copy(named: str) -> _Found:
         checked = check_backup(path) if path.is_dir() else check_case(path)
     except KbdError as error:
         raise Stop(f"{error.code}: {error.message}", FAILED) from error
-    verified = {"ok": not checked.faults, **msgspec.to_builtins(checked)}
-    return [(named, checked.kind, verified)]
+    verified = msgspec.to_builtins(checked)
+    if head:
+        if checked.kind == "backup":
+            raise Stop("--head is of one log; a backup holds several.", USAGE)
+        if head != {"seq": checked.events, "hash": checked.head}:
+            told = f"it ends with {checked.events}:{checked.head}, not with the head that was kept"
+            fault = {"kind": "head", "file": path.name, "offset": 0, "message": told, "seq": 0}
+            verified["faults"] = [*verified["faults"], fault]
+    return [(named, checked.kind, {"ok": not verified["faults"], **verified})]
 
 
 def _told(log: str, name: str, verified: dict[str, Any]) -> str:
