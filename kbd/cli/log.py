@@ -64,11 +64,10 @@ zone unless they name an offset, or how long ago: 45s, 30m, 2h, 3d."""
 def _log(arguments: argparse.Namespace) -> int:
     selection = _selection(arguments)
     with connect(arguments) as client:
-        if arguments.workbench == "daemon":
-            log = "daemon"
-        else:
+        log, damage = "daemon", ""
+        if arguments.workbench != "daemon":
             workbench = find(client, arguments.workbench)
-            log = str(workbench["id"])
+            log, damage = str(workbench["id"]), str(workbench.get("reason", ""))
             if arguments.run is not None:
                 selection = selection._replace(run=_run(client, workbench, arguments.run))
         if arguments.head:
@@ -78,6 +77,8 @@ def _log(arguments: argparse.Namespace) -> int:
             _follow(client, log, show)
         else:
             _read(client, log, show)
+    if damage:
+        note(f"This is not all. {damage}")
     return OK
 
 

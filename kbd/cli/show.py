@@ -95,7 +95,7 @@ def _event(client: Client, log: str, seq: int, name: str, reason: str) -> dict[s
     else:
         last = int(call(client, "EventsRead", {"workbench_id": log, "limit": 1})["last_seq"])
     has = f"there are 1 to {last}" if last else "it is empty"
-    damage = f"\nThe log is damaged: {line(reason)}" if reason else ""
+    damage = f"\n{line(reason)}" if reason else ""
     raise Stop(f"There is no event {seq} in {line(name)}; {has}.{damage}", FAILED)
 
 

@@ -12,7 +12,7 @@ from kbd.cli.phrases import DERIVED
 from kbd.cli.placing import Place, Spent
 from kbd.events.vocabulary import Event
 from scripted_daemon import Notify, ScriptedDaemon
-from scripted_job import RUN, WORKBENCH, run_info
+from scripted_job import RUN, WORKBENCH, run_info, workbench
 
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
@@ -234,6 +234,18 @@ def test_nothing_is_said_where_results_go(kbd: Kbd, capsys: Captured) -> None:
     assert capsys.readouterr() == ("", "Nothing matched.\n")
     assert kbd("log", "taxes", "--after", "10") == 0
     assert capsys.readouterr() == ("", "There is nothing after event 10.\n")
+
+
+def test_damage_is_told_after_what_can_be_read(
+    taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """The end of what can be read does not pass for the end of the log."""
+    taxes.answers["WorkbenchList"] = {"workbenches": [workbench(reason="The log is damaged: x")]}
+
+    assert kbd("log", "taxes", "--type", "ToolRefused") == 0
+    told = capsys.readouterr()
+    assert "write_text_file" in told.out
+    assert told.err == "This is not all. The log is damaged: x\n"
 
 
 @pytest.mark.usefixtures("taxes")

@@ -150,7 +150,7 @@ def test_a_version_can_be_had(shown: Callable[..., str], tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("asked", "code", "told"),
     [
-        ("11", 1, "There is no event 11 in taxes; there are 1 to 10.\nThe log is damaged: torn"),
+        ("11", 1, "There is no event 11 in taxes; there are 1 to 10.\nThe log is damaged: x"),
         ("0", 1, "There is no event 0 in taxes"),
         (f"8 --blob {hashed(BYTES)}", 1, "is no text; say --out FILE"),
         (f"9 --blob {GONE}", 1, "is not kept."),
@@ -167,7 +167,7 @@ def test_what_cannot_be_shown_is_said(
     """No such event, with the damage if there is some; no such version; nothing is overwritten."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("mine")
-    ran.answers["WorkbenchList"] = {"workbenches": [workbench(reason="torn")]}
+    ran.answers["WorkbenchList"] = {"workbenches": [workbench(reason="The log is damaged: x")]}
 
     assert kbd("show", "taxes", *asked.split()) == code
     assert told in capsys.readouterr().err
