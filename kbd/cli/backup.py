@@ -29,7 +29,7 @@ examples:
 
 Runs and clients go on meanwhile. Each log is in the backup up to what was recorded when its turn
 came, with every file version that it names, and the whole is checked before it gets its name.
-Settings are not in it: they may hold keys."""
+Settings are not in it: they may hold keys. Ctrl-C ends the command, and the backup goes on."""
     parser.add_argument("target", metavar="TARGET", help="a new folder, or an empty one")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _backup

@@ -70,7 +70,7 @@ class Load:
         source = self._folder / f"{number}.csv"
         named = {"workbench_id": workbench_id}
         added = 0
-        while not self._over.wait(0.002):
+        while not self._over.wait(0.02):
             what = chance.random()
             if what < 0.9:
                 text = "t" * chance.randint(1, 500)

@@ -209,10 +209,40 @@ async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
         await add(await running.benches.open(closed), "b.txt", "y")
         assert await files() == [(each, 2 if each == closed else 1) for each in ids]
         assert before.open_mark.exists()  # it was used, so it stays
+        left_open = _open(running)
+        assert (await WorkshopMethods(running.shop).list(RunList(running=True), nobody)).runs == ()
+        assert _open(running) == left_open
         assert (await WorkshopMethods(running.shop).list(RunList(), nobody)).runs == ()
         assert len(_open(running)) <= 2
         await running.benches.delete(closed)
         assert [row[0] for row in await files()] == [each for each in ids if each != closed]
+
+
+@on_trio
+async def test_what_a_closed_workbench_takes_is_read_once(tmp_path: Path) -> None:
+    """Until it is opened again; an open one is read each time, and so are the own files of kbd."""
+    async with supervised(tmp_path / "h") as making:
+        bench_id = (await making.bench(a__txt="x")).id
+    async with supervised(tmp_path / "h", ONE) as running:
+        other = await running.bench(b__txt="y")
+        methods = WorkbenchMethods(running.shop)
+        own = running.home.workbench(bench_id).published / "own"
+
+        async def disk_bytes() -> dict[str, int]:
+            found = await methods.list(WorkbenchList(), cast(Session, None))
+            assert found.daemon_disk_bytes > 0
+            assert found.landed_disk_bytes == 0
+            return {row.id: row.disk_bytes for row in found.workbenches}
+
+        await disk_bytes()
+        before = await disk_bytes()
+        assert bench_id not in _open(running)
+        own.write_bytes(bytes(100_000))
+        (running.folders(other).published / "own").write_bytes(bytes(100_000))
+        after = await disk_bytes()
+        assert (after[bench_id], after[other.id]) == (before[bench_id], before[other.id] + 102_400)
+        await running.benches.open(bench_id)
+        assert (await disk_bytes())[bench_id] >= before[bench_id] + 100_000
 
 
 @on_trio
