@@ -75,7 +75,8 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
         phase: The phase that called it.
         item: The item, from 1, or 0.
         what: The parts that differ: "outcome", "result", "shown", "files", "refusal".
-        fields: The fields that differ, of outcome, result and shown; at most 50.
+        fields: The fields that differ, of outcome, result, shown, and what is said of files; at
+            most 50, and none where the calls before have told much.
         files: The files that differ.
         plugins: The plugins among those that worked that are not the recorded ones.
     """
@@ -142,8 +143,8 @@ class ReplayRun(Request):
 
     Args:
         run_id: The run.
-        with_plugin: A folder that holds another version of a plugin's package, used in place of
-            the installed one of that name.
+        with_plugin: The absolute path of a folder or a wheel that holds another version of a
+            plugin's package, used in place of the installed one of that name.
     """
 
     answer: ClassVar[type[Any]] = RunReplayed

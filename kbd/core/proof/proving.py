@@ -55,7 +55,7 @@ CALLS_AHEAD = 4
 """Calls that are read from the log before they are done."""
 
 TOLD_BYTES = 512 * 1024
-"""The differences that are told in full; of later calls only which parts differ."""
+"""How much of differences is told; of the calls behind that only which parts differ."""
 
 
 async def prove(
@@ -171,7 +171,7 @@ class _Proof:
             if call.call.blob is not None:
                 arguments = (await self._blobs.read(call.call.blob)).decode("utf-8", "replace")
         except NotFound:
-            msg = "a blob that the call's events name is missing: `kbd verify` says which"
+            msg = f"a blob of the call of event {call.seq} is missing: `kbd verify` says which"
             raise FileReadFailed(msg) from None
         replayed = await repeated(self._means(call), call, arguments, recorded)
         if hit_a_limit(replayed):
@@ -233,7 +233,8 @@ class _Proof:
             what=what,
             plugins=await self._others(call),
         )
-        if self._told_bytes < TOLD_BYTES:
+        is_first = all(call.seq < other.seq for other in self._divergences)
+        if is_first or self._told_bytes < TOLD_BYTES:
             fields = differences(recorded, replayed)
             files = await self._file_diffs(recorded.changes, replayed.changes)
             found = msgspec.structs.replace(found, fields=fields, files=files)

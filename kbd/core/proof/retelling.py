@@ -125,7 +125,7 @@ class Retelling:
 
     def finish(self) -> None:
         """Tell what has not ended, at the end of the log."""
-        self._cut()
+        self._cut("its end is not recorded: the run is under way" if not self.has_ended else "")
         for skipped in self._cut_off.values():
             self._tell(skipped)
 
@@ -144,11 +144,11 @@ class Retelling:
             case _:
                 pass
 
-    def _cut(self) -> None:
+    def _cut(self, reason: str = "") -> None:
         """Set a call aside that was cut off: it may be made again when the run goes on."""
         if self._open is not None:
             called = self._open.called
-            reason = "its end is not recorded: the run stopped while it worked"
+            reason = reason or "its end is not recorded: the run stopped while it worked"
             cut = SkippedCall(
                 seq=self._open.seq, call_id=called.call_id, tool=called.tool, reason=reason
             )

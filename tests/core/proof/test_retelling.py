@@ -169,6 +169,20 @@ def test_a_call_that_was_never_made_again_is_skipped() -> None:
     assert "not recorded" in call.reason
 
 
+def test_a_call_that_is_being_made_is_skipped() -> None:
+    """The run is under way; what has ended of it can be proved."""
+    told = Told()
+    told.called()
+    told.returned(0)
+    told.called(C2, 2)
+    told.retelling.finish()
+
+    first, second = told.calls
+    assert isinstance(first, RecordedCall)
+    assert isinstance(second, SkippedCall)
+    assert "under way" in second.reason
+
+
 def test_calls_of_others_are_not_told() -> None:
     """Another run's calls, and a client's own, only leave their results."""
     told = Told()
