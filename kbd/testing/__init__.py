@@ -2,5 +2,6 @@
 
 `formats` holds `check_format`, the contract of a format handler as one call, with `styles` for what
 a Styled one promises, and `promises`, how a check tells that one is broken; `tools` a tool context
-over a folder; `providers` a provider that answers by script. Import the module that is needed.
+over a folder; `steadiness` the promise that the same call twice gives the same bytes; `providers` a
+provider that answers by script. Import the module that is needed.
 """

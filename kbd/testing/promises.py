@@ -1,11 +1,18 @@
-"""How a check tells that a promise is broken."""
+"""How a check tells that a promise is broken, and where it asks once more."""
 
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-__all__ = ["check_plain", "expect"]
+__all__ = ["ZONE", "check_plain", "elsewhere", "expect"]
+
+ZONE = "Asia/Kathmandu"
+"""A time zone that is a quarter of an hour off."""
 
 
 def expect(promise: str, *, kept: bool) -> None:
@@ -19,5 +26,25 @@ def check_plain(what: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]
     found = make()
     again = msgspec.json.decode(msgspec.json.encode(found))
     expect(f"{what} holds plain values only", kept=again == found)
-    expect(f"{what} is the same each time", kept=make() == found)
+    with elsewhere():
+        expect(f"{what} is the same each time", kept=make() == found)
     return found
+
+
+@contextmanager
+def elsewhere() -> Iterator[None]:
+    """Be in another time zone and folder, with another file mask, until the block is left."""
+    zone, here, mask = os.environ.get("TZ"), Path.cwd(), os.umask(0o007)
+    os.environ["TZ"] = ZONE
+    time.tzset()
+    os.chdir("/")
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        os.umask(mask)
+        if zone is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = zone
+        time.tzset()
