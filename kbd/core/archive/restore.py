@@ -9,7 +9,7 @@ A home that was restored has the file `restored.json` until its first daemon has
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -52,15 +52,12 @@ class NewHome(msgspec.Struct, frozen=True):
     watches: int
 
 
-def restore(
-    backup: Path, home: Path, tick: Callable[[], None] = lambda: None, disk: Disk = DISK
-) -> NewHome:
+def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
     """Make a home from a backup that was checked. Blocking; after a failure there is no home.
 
     Args:
         backup: The backup's folder.
         home: The new home's folder, absolute; it does not exist, or is empty.
-        tick: Called between two files; what it raises ends the work.
         disk: What writes.
 
     Raises:
@@ -76,7 +73,6 @@ def restore(
         new = NewFolder(place, disk)
         try:
             for path in _paths(backup, inventory):
-                tick()
                 _copy(backup, new.folder, path, disk)
             if next(faults_of(new.folder, inventory), None) is not None:
                 raise FileWriteFailed("What was written does not read back as the backup is.")
@@ -133,7 +129,7 @@ def _paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]:
         if not log.damage:
             listed += [path for path in _of_log(backup, log) if path not in seen]
     for path in listed:
-        if path.is_absolute() or ".." in path.parts or path.parts[:1][0] not in _PARTS:
+        if ".." in path.parts or not _PARTS.intersection(path.parts[:1]):
             raise FileReadFailed(f"The backup names a file that is none of a home: {path}")
         yield path
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from anyio.from_thread import run as run_in_loop
 from anyio.to_thread import run_sync
@@ -14,10 +15,13 @@ from backends import on_asyncio, on_trio
 from backups import assert_beginning, checked, folder_of, kept
 from events.failing_disks import FullDisk
 from kbd.core.archive.backup import Backup, check_backup
+from kbd.core.archive.copying import hash_of
+from kbd.core.archive.inventory import FileKept, read_inventory
 from kbd.core.archive.restore import restore
 from kbd.core.decisions import SendMessage
 from kbd.core.methods.backups import BackupMethods
 from kbd.errors import DiskFull, FileReadFailed, KbdError, ValidationFailed
+from kbd.events.disk import DISK
 from kbd.requests.archives import BackupCreate, BackupCreated
 from kbd.types import Seq, WorkbenchId
 from supervised import Supervised, add, draft, files_in, supervised
@@ -290,8 +294,14 @@ async def test_a_home_is_made_only_where_none_is(tmp_path: Path) -> None:
     assert len(os.listdir(tmp_path / "r" / "workbenches")) == 1
     with pytest.raises(FileReadFailed):
         restore(tmp_path, tmp_path / "s")
-    blob = next(backup.rglob("blobs/*/*"))
-    blob.unlink()
+    inventory = read_inventory(backup)
+    for path in ("../x", "daemon/../../x", "/x", "", "settings.toml"):
+        forged = FileKept(path=path, size_bytes=1, sha256=hash_of(tmp_path / "full" / "x"))
+        msgspec.structs.replace(inventory, files=(forged,)).write(backup, DISK)
+        with pytest.raises(FileReadFailed, match="none of a home"):
+            restore(backup, tmp_path / "s")
+    inventory.write(backup, DISK)
+    next(backup.rglob("blobs/*/*")).unlink()
     with pytest.raises(KbdError):
         restore(backup, tmp_path / "s")
     assert not [name for name in os.listdir(tmp_path) if name.endswith("partial") or name == "s"]
