@@ -199,3 +199,25 @@ async def test_errors_come_through(tmp_path: Path) -> None:
             await proofs.prove(folders(rig), 2, rig.state.seq)
         with pytest.raises(ValidationFailed, match="holds no package"):
             await proofs.prove(folders(rig), 1, rig.state.seq, str(tmp_path))
+
+
+@pytest.mark.soak
+@on_trio
+async def test_no_more_than_two_are_under_way(tmp_path: Path) -> None:
+    """The third waits until one has ended; all are answered."""
+    most = 0
+    async with worked(tmp_path / "bench") as rig:
+        proofs = Proofs(Settings())
+        answers = []
+
+        async def ask() -> None:
+            answers.append(await proofs.prove(folders(rig), 1, rig.state.seq))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(ask)
+            while len(answers) < 4:
+                most = max(most, len(await run_sync(children)))
+                await anyio.sleep(0.01)
+    assert most == 2
+    assert [answer.equal for answer in answers] == [4] * 4
