@@ -26,7 +26,7 @@ from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools
 from kbd_text import TextFormat
 from kbd_xlsx import XlsxFormat
-from whole.seeded_operations import operation
+from whole.seeded_operations import operations
 from whole.seeded_runs import FOLDERS, made
 
 QUERY = "SELECT now(), current_date, random(), uuid(), a FROM data USING SAMPLE 2 ROWS"
@@ -135,7 +135,7 @@ def test_all_formats_are_steady(corpora: Path, tmp_path: Path) -> None:
         chance = random.Random(folder)
         edits = []
         if folder in ("docx", "pptx", "xlsx"):
-            edits = [[operation(folder, chance, {}) for _ in range(3)] for _ in range(20)]
+            edits = [operations(folder, chance, {}, 3) for _ in range(20)]
         check_steady(handler, {path.name: path for path in files}, work, edits=edits, rows=rows)
     note, letter = made(tmp_path / "made")
     for each, path in ((TextFormat(), note), (OdtFormat(), letter)):

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from random import Random
 from typing import Any
 
-from whole.seeded_operations import operation
+from whole.seeded_operations import operations
 
 __all__ = ["Call", "Caller"]
 
@@ -181,14 +181,14 @@ class Caller:
         kind, number = self._chance.choice(EDITED), self._chance.randrange
         file: dict[str, Any] = {"path": self._new(kind)} if not number(4) else self._file(kind)
         told = file.get("map") or {}
-        made = [operation(kind, self._chance, told) for _ in range(number(1, 4))]
+        made = operations(kind, self._chance, told, number(1, 4))
         edit = {"path": file["path"], "operations": made, "create_if_missing": True}
         if not number(8):
             edit |= {"path": self._new(kind), "copy_from": self._of(kind)}
         return f"{kind}_operations", edit
 
     def _bad_edit(self, kind: str) -> dict[str, Any]:
-        good = operation(kind, self._chance, {})
+        good = operations(kind, self._chance, {}, 1)[0]
         bad = self._chance.choice(({"op": "dance"}, good | {"mood": "high"}, {"op": good["op"]}))
         return {"path": self._of(kind), "operations": [good, bad]}
 

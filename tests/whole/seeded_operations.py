@@ -1,17 +1,30 @@
-"""One operation on a workbook, a document or a deck, made up from a seed."""
+"""Operations on a workbook, a document or a deck, made up from a seed."""
 
 from random import Random
 from typing import Any
 
-__all__ = ["operation"]
+__all__ = ["operations"]
 
 _WORDS = ("alpha", "Ünïcode", "=SUM(A1:A3)", "two\nlines", "the", "12.50", "", "x" * 40)
 _COLOURS = ("#FF0000", "#00b050", "red", 7)
 
 
-def operation(kind: str, chance: Random, told: dict[str, Any]) -> dict[str, Any]:
-    """Return an operation of a format; `told` is the file's map, empty for a new one."""
-    return {"xlsx": _sheet, "docx": _document, "pptx": _deck}[kind](chance, told)
+def operations(kind: str, chance: Random, told: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Return at least so many operations of a format.
+
+    Args:
+        kind: Its name.
+        chance: Decides.
+        told: The map of the file that they are for, empty for a new one.
+        count: How many.
+    """
+    made: list[dict[str, Any]] = []
+    for _ in range(count):
+        one = {"xlsx": _sheet, "docx": _document, "pptx": _deck}[kind](chance, told)
+        if one["op"] == "unmerge_cells":
+            made.append({"op": "merge_cells", "sheet": one["sheet"], "range": "Y150:Z151"})
+        made.append(one)
+    return made
 
 
 def _cell(chance: Random) -> str:
@@ -56,10 +69,10 @@ def _sheet(chance: Random, told: dict[str, Any]) -> dict[str, Any]:
         {"op": "set_row_heights", **sheet, "rows": [{"row": 2, "height": 30}]},
         {"op": "freeze_panes", **sheet, "row": 1, "column": chance.randrange(2)},
         {"op": "merge_cells", **sheet, "range": f"K{chance.randrange(1, 50)}:L60"},
-        {"op": "unmerge_cells", **sheet, "range": _range(chance)},
+        {"op": "unmerge_cells", **sheet, "range": "A1:Z200"},
         {"op": "clear_range", **sheet, "range": _range(chance)},
         {"op": "auto_filter", **sheet, "range": "A1:C10"},
-        {"op": "delete_sheet", **sheet},
+        {"op": "delete_sheet", "sheet": chance.choice((sheet["sheet"], "New 0", "Out"))},
         {
             "op": "summarize_by_category", "sheet": f"Sums {chance.randrange(50)}",
             "source_sheets": [sheet["sheet"]], "category_col": chance.choice(headers),
