@@ -36,10 +36,16 @@ def known_in(home: Path) -> set[str]:
     return {str(each) for each in state.workbenches}
 
 
-def assert_beginning(home: Path, copy: Path, inventory: Inventory) -> None:
+def assert_beginning(home: Path, copy: Path, inventory: Inventory, *, folds: bool = True) -> None:
     """See that each log of a backup, or of a home made from it, is a beginning of the home's.
 
     Byte for byte, opened without repair, with the same state, and with all blobs that it names.
+
+    Args:
+        home: The home.
+        copy: The other.
+        inventory: What the backup holds.
+        folds: Whether to fold both, which takes as long as the logs are.
     """
     assert {log.workbench_id for log in inventory.logs} == {"daemon", *known_in(copy)}
     for log in inventory.logs:
@@ -53,8 +59,9 @@ def assert_beginning(home: Path, copy: Path, inventory: Inventory) -> None:
         assert (opened.seq, opened.head.hex()) == (log.seq, log.head)
         opened.close()
         if log.workbench_id != "daemon":
-            folded = state_hash(state_at(ours / "log", log.seq))
-            assert folded == state_hash(state_at(theirs / "log", log.seq))
+            if folds:
+                folded = state_hash(state_at(ours / "log", log.seq))
+                assert folded == state_hash(state_at(theirs / "log", log.seq))
             found = BlobStore(ours / "blobs").verify(examined(ours / "log")[1])
             assert (found.missing, found.damaged) == ((), ())
             assert found.checked == log.blobs

@@ -106,7 +106,7 @@ def test_each_backup_is_an_exact_beginning(
         alone_s, load.waits_s = load.waits_s, []
         target, again = short_dir / "b", short_dir / "r"
         with load.at_work():
-            for _ in range(BACKUPS):
+            for number in range(BACKUPS):
                 before = dict(load.acknowledged)
                 begun = time.monotonic()
                 daemon.ask("BackupCreate", target=str(target))
@@ -115,7 +115,7 @@ def test_each_backup_is_an_exact_beginning(
                 for workbench_id, seq in before.items():
                     assert kept(inventory, workbench_id).seq >= seq
                 restore(target, again)
-                assert_beginning(daemon.home, again, inventory)
+                assert_beginning(daemon.home, again, inventory, folds=number % 10 == 9)
                 shutil.rmtree(target)
                 shutil.rmtree(again)
     finally:
