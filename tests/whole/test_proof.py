@@ -48,7 +48,8 @@ def kbd(daemon: RealDaemon, *words: str) -> subprocess.CompletedProcess[str]:
 
 def settled(root: Path) -> dict[str, str]:
     """What a workbench holds when its draft and its readable copies have followed a run's end."""
-    before, after = {}, contents(root)
+    before: dict[str, str] = {}
+    after = contents(root)
     while before != after:
         time.sleep(2)
         before, after = after, contents(root)
