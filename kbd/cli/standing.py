@@ -7,6 +7,9 @@ from kbd.cli.unfolding import indented
 
 __all__ = ["file_lines", "stood"]
 
+TEXT_LINES = 12
+"""Lines of a text that are told beside state and files; the plan is the state, and told whole."""
+
 
 def stood(found: dict[str, Any]) -> list[str]:
     """Return what `StateAt` tells, in lines."""
@@ -25,7 +28,11 @@ def stood(found: dict[str, Any]) -> list[str]:
     lines += ["", *file_lines(found["files"])]
     for name in ("research", "plan", "summary"):
         if run is not None and run[name]:
-            lines += ["", f"{name}:", *indented(run[name].splitlines())]
+            told = run[name].splitlines()
+            most = len(told) if name == "plan" else TEXT_LINES
+            lines += ["", f"{name}:", *indented(told[:most])]
+            if len(told) > most:
+                lines.append(f"  … {len(told) - most} more lines: --out DIR or --json has them")
     if found["destination"]:
         lines += ["", f"written to {found['destination']}"]
     return lines
