@@ -57,9 +57,18 @@ def broken(rule: Rule, *folders: str) -> list[str]:
     return [f"{source.path}: {what}" for source in files for what in rule(source)]
 
 
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement below a node, however deep; no expression holds one."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.stmt):
+            yield child
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from statements(child)
+
+
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function, however deep."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -103,7 +112,7 @@ def test_classes_are_small() -> None:
     """No class has more than 20 public methods."""
 
     def rule(source: Source) -> Iterator[str]:
-        for node in ast.walk(source.tree):
+        for node in statements(source.tree):
             if isinstance(node, ast.ClassDef):
                 methods = [each for each in public(node) if not isinstance(each, ast.ClassDef)]
                 if len(methods) > MAX_PUBLIC_METHODS:
@@ -200,7 +209,7 @@ def test_imports_inside_functions_have_a_reason() -> None:
         written = source.text.splitlines()
         for function in functions(source.tree):
             imports = (ast.Import, ast.ImportFrom)
-            lines = [node.lineno for node in ast.walk(function) if isinstance(node, imports)]
+            lines = [node.lineno for node in statements(function) if isinstance(node, imports)]
             yield from (f"line {at}" for at in lines if not REASON.search(written[at - 1]))
 
     assert broken(rule, "kbd", "plugins") == []

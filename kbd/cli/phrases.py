@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kbd.cli.placing import Place, Spent
-from kbd.cli.terminal import duration, size
+from kbd.cli.terminal import counted, duration, size
 
 __all__ = ["DERIVED", "Told", "trouble"]
 
@@ -53,10 +53,6 @@ def trouble(kind: str, data: dict[str, Any]) -> bool:
     return failed_call or kind in _TROUBLE or data.get("outcome") == "failed"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def _joined(texts: Iterable[object]) -> str:
     """Return the texts in their order, each once, with how often if several times."""
     counts = Counter(str(text) for text in texts)
@@ -79,10 +75,10 @@ def _spent(told: Told) -> str:
     if spent is None:
         return ""
     counts = [(spent.turns, "turn"), (spent.calls, "call")]
-    parts = [_counted(count, noun) for count, noun in counts if count]
+    parts = [counted(count, noun) for count, noun in counts if count]
     parts += _tokens(spent, "~" if told.get("usage_is_estimate") else "")
-    counted = f" ({', '.join(parts)})" if parts else ""
-    return f" in {duration(spent.seconds)}{counted}"
+    counts_told = f" ({', '.join(parts)})" if parts else ""
+    return f" in {duration(spent.seconds)}{counts_told}"
 
 
 def _after(told: Told) -> str:
@@ -161,12 +157,12 @@ def _sizes(told: Told) -> str:
 
 def _warned(told: Told) -> str:
     warnings = told.get("warnings", ())
-    return f", {_counted(len(warnings), 'warning')}" if warnings else ""
+    return f", {counted(len(warnings), 'warning')}" if warnings else ""
 
 
 def _files(told: Told) -> str:
     names = [str(each.get("name", "")) for each in told.get("files", ())]
-    return f"{_counted(len(names), 'file')}: {', '.join(names)}" if names else "no files"
+    return f"{counted(len(names), 'file')}: {', '.join(names)}" if names else "no files"
 
 
 def _rule(told: Told) -> str:
@@ -216,14 +212,14 @@ DERIVED: dict[str, Callable[[Told], str]] = {
     "begun": _begun,
     "called": _called,
     "change": _change,
-    "count": lambda told: _counted(len(told.get("items", ())), "item"),
+    "count": lambda told: counted(len(told.get("items", ())), "item"),
     "ended": _ended,
     "exit": _exit,
     "files": _files,
     "items": _all("items"),
     "landings": _landings,
     "names": _all("names"),
-    "passed": lambda told: _counted(len(told.get("files", ())), "file"),
+    "passed": lambda told: counted(len(told.get("files", ())), "file"),
     "refused": _refused,
     "replied": _replied,
     "returned": _returned,
@@ -234,6 +230,6 @@ DERIVED: dict[str, Callable[[Told], str]] = {
     "spent": _spent,
     "warned": _warned,
     "watch": lambda told: str(told.get("watch_id", ""))[:8],
-    "written": lambda told: _counted(len(told.get("hashes", ())), "file"),
+    "written": lambda told: counted(len(told.get("hashes", ())), "file"),
 }
 """What a template may name beside the fields of its event."""

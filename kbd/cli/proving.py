@@ -7,7 +7,7 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import broken, refusal
-from kbd.cli.terminal import line, note, say, table
+from kbd.cli.terminal import counted, line, note, say, table
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
 
@@ -64,7 +64,7 @@ def _tell(found: dict[str, Any]) -> None:
     _tell_diff(first)
     if others:
         say()
-        say(f"And {_counted(len(others), 'more call')}:")
+        say(f"And {counted(len(others), 'more call')}:")
         rows = [
             (
                 str(each["seq"]), each["tool"], _where(each), ", ".join(each["what"]),
@@ -82,11 +82,11 @@ def _tell(found: dict[str, Any]) -> None:
 def _in_short(found: dict[str, Any]) -> str:
     calls, equal = found["calls"], found["equal"]
     held = [
-        _counted(found["files"], "file version"),
-        _counted(found["refusals"], "refusal"),
+        counted(found["files"], "file version"),
+        counted(found["refusals"], "refusal"),
         f"{len(found['skipped'])} skipped",
     ]
-    done = f"{_counted(calls, 'call')} done again"
+    done = f"{counted(calls, 'call')} done again"
     if not calls:
         return f"{found['run_id']}: no call to do again ({held[-1]})"
     if calls == equal:
@@ -156,7 +156,3 @@ def _at_a_glance(each: dict[str, Any]) -> str:
 
 def _hash(digest: str) -> str:
     return digest[:DIGITS] if digest else "(none)"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

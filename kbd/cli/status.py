@@ -10,7 +10,7 @@ from collections.abc import Callable
 from kbd.cli.exits import OK, UNREACHABLE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.place import home_of
-from kbd.cli.terminal import line, say, size, table
+from kbd.cli.terminal import duration, line, say, size, table
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs.
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def _status(arguments: argparse.Namespace) -> int:
         return OK
     say(f"kbd {info['engine_version']} is running")
     say(f"  home         {info['home']}")
-    say(f"  process      {info['pid']}, up {_duration(info['uptime_s'])}, on {info['backend']}")
+    say(f"  process      {info['pid']}, up {duration(info['uptime_s'])}, on {info['backend']}")
     drafts = sum(1 for each in workbenches if each["has_draft"])
     say(f"  workbenches  {len(workbenches)}" + (f", {drafts} with a draft" if drafts else ""))
     say(f"  runs         {', '.join(run['run_id'] for run in runs) or 'none'}")
@@ -113,12 +113,3 @@ def _say_disk(disk: "dict[str, Any]") -> None:
     if len(rows) > SHOWN:
         rest = sum(row["disk_bytes"] for row in rows[SHOWN:])
         say(f"and {len(rows) - SHOWN} more, {size(rest)} together")
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
-    told = [f"{count} {unit}" for count, unit in parts if count]
-    return " ".join(told[:2]) or "0 s"

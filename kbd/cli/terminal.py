@@ -14,6 +14,7 @@ __all__ = [
     "ask",
     "clean",
     "columns",
+    "counted",
     "draws",
     "duration",
     "interactive",
@@ -95,6 +96,11 @@ def size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} TiB"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things, in the singular or the plural."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def duration(seconds: float) -> str:

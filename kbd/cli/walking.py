@@ -13,6 +13,7 @@ from kbd.cli.framing import LIST_ROWS, Row, filled, listed_as
 from kbd.cli.layout import cut, width_of, wrapped
 from kbd.cli.pictures import PICTURES
 from kbd.cli.retold import facts, has
+from kbd.cli.terminal import counted
 
 __all__ = ["Walk"]
 
@@ -192,7 +193,8 @@ class Walk:
             folder = os.path.abspath(os.path.expanduser(typed.strip()))
             found = self._book.moment(self._book.step(self._at)["seq"], folder)
             count = sum(file["hash"] is not None for file in found["files"])
-            self._said = f"written to {found['destination']}: {count} files, as runs saw them"
+            told = counted(count, "file")
+            self._said = f"wrote {told}, as runs saw them, to {found['destination']}"
 
     def _heading(self, width: int) -> str:
         run = self._book.run

@@ -7,7 +7,7 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.terminal import ask, interactive, line, note
+from kbd.cli.terminal import ask, counted, interactive, line, note
 from kbd.client.blocking import Client
 
 __all__ = ["add", "chosen", "consent_for", "find_watch", "tried"]
@@ -45,12 +45,14 @@ def add(client: Client, arguments: argparse.Namespace) -> str:
     results = f"; results go to {rule['deliver_to']}" if "deliver_to" in rule else ""
     note(f"Watching {line(rule['folder'])} for {line(patterns)}{line(results)}.")
     if added["passed_over"]:
+        passed = counted(added["passed_over"], "file")
         note(
-            f"There already, and passed over: {_files(added['passed_over'])}. To have them worked "
+            f"There already, and passed over: {passed}. To have them worked "
             f"on: kbd watch rm {added['watch_id']}, and add it again with --existing."
         )
     if added["waiting"]:
-        note(f"There already, and worked on as soon as they are whole: {_files(added['waiting'])}.")
+        waiting = counted(added["waiting"], "file")
+        note(f"There already, and worked on as soon as they are whole: {waiting}.")
     return str(added["watch_id"])
 
 
@@ -203,10 +205,6 @@ def _consent(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, An
     if not yes and not ask("May what lands there be sent to this model, now and later?"):
         raise Stop("Nothing is watched.", CONFIRMATION_NEEDED)
     return consent
-
-
-def _files(count: int) -> str:
-    return f"{count} file" if count == 1 else f"{count} files"
 
 
 def _question(rule: dict[str, Any], model_id: str, provider: dict[str, Any]) -> str:

@@ -141,4 +141,4 @@ def test_the_status_counts_watches(daemon: ScriptedDaemon, kbd: Kbd, capsys: Cap
 
     assert kbd("status") == 0
     told = "  watches      2, 3 failed files, see `kbd watch failed`, 1 not active"
-    assert capsys.readouterr().out.splitlines()[-1] == told
+    assert told in capsys.readouterr().out.splitlines()

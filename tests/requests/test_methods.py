@@ -47,7 +47,7 @@ ANSWERS = {
     },
     "RunGet": {
         "run_id", "workbench_id", "status", "phase", "items", "usage", "cost", "error",
-        "started_at", "ended_at",
+        "started_at", "ended_at", "request", "model_id",
     },
     "EgressGetConsentStatus": {
         "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode",

@@ -162,6 +162,7 @@ def test_a_model_that_only_attacks_ends_in_a_stated_way(
         assert daemon.ask("ReviewGetChangeSet", workbench_id=workbench_id)["changes"] == []
 
 
+@on_trio
 def test_a_cancel_ends_a_run_that_waits_for_its_model(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from backends import on_asyncio
 from kbd.client.blocking import ConnectionLostError, RemoteError
 from real_daemon import RealDaemon
 
@@ -106,6 +107,7 @@ def impatient(short_dir: Path, anyio_backend: str) -> Iterator[RealDaemon]:
     running.stop()
 
 
+@on_asyncio
 def test_fifty_clients_of_which_one_is_stalled(impatient: RealDaemon) -> None:
     """The others are served; the stalled one is dropped with its cursor, and misses nothing."""
     daemon = impatient

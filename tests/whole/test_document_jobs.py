@@ -9,6 +9,7 @@ from typing import Any
 
 import docx
 import pptx
+import pytest
 
 from backends import on_asyncio, on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
@@ -237,6 +238,7 @@ def _force(body: dict[str, Any]) -> Reply:
 
 
 @on_asyncio
+@pytest.mark.soak
 def test_what_is_read_only_cannot_be_written(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -291,6 +291,7 @@ def test_what_it_cannot_do_is_declined(shop: RealDaemon, prompt: str, reason: st
 
 
 @on_asyncio
+@pytest.mark.soak
 def test_the_same_prompt_gives_the_same_bytes(shop: RealDaemon) -> None:
     """Nothing of when or where a job runs is in its result."""
     prompt = "one sheet per Paid? with totals"

@@ -160,6 +160,7 @@ def test_libreoffice_opens_them(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.libreoffice
+@pytest.mark.soak
 def test_libreoffice_shows_the_header(tmp_path: Path) -> None:
     """LibreOffice shows the header, the footer and the numbered heading that a document got."""
     marked, into = brand(tmp_path / "brand.docx"), plain(tmp_path / "plain.docx")

@@ -231,6 +231,7 @@ def test_all_real_files_are_told_and_taken_from(
 
 
 @pytest.mark.libreoffice
+@pytest.mark.soak
 def test_libreoffice_opens_what_was_copied(looks: Path, tmp_path: Path) -> None:
     """A workbook with a copied look, picture and chart is converted, and keeps all three."""
     office = shutil.which("soffice")
