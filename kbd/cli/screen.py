@@ -20,7 +20,7 @@ from kbd.cli.walking import Walk
 
 __all__ = ["keys_of", "shown"]
 
-ESCAPE_S = 0.05
+ESCAPE_MS = 50
 """How long the rest of a key's sequence may take; a lone Esc is known after that."""
 
 # The other screen, no cursor, no wrapping of what is wider than we think; and back.
@@ -92,6 +92,9 @@ class _Screen:
         self._plain = "NO_COLOR" in os.environ
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
+        self._waiting = select.poll()
+        self._waiting.register(self._fd, select.POLLIN)
+        self._waiting.register(self._woken, select.POLLIN)
 
     @contextmanager
     def taken(self) -> Iterator[None]:
@@ -130,17 +133,31 @@ class _Screen:
         Raises:
             Stop: Nobody can press one any more.
         """
-        ready, _, _ = select.select([self._fd, self._woken], [], [])
+        ready = dict(self._waiting.poll())
         if self._woken in ready:
             os.read(self._woken, 1024)
-        if self._fd not in ready:
-            return []
-        data = os.read(self._fd, 1024)
-        if not data:
-            raise Stop("The terminal is gone.", FAILED)
-        while _is_begun(data) and select.select([self._fd], [], [], ESCAPE_S)[0]:
-            data += os.read(self._fd, 1024)
+        data = self._typed(ready.get(self._fd, 0))
+        while data and _is_begun(data):
+            more = self._typed(dict(self._waiting.poll(ESCAPE_MS)).get(self._fd, 0))
+            if not more:
+                break
+            data += more
         return list(keys_of(data.decode("utf-8", "ignore")))
+
+    def _typed(self, ready: int) -> bytes:
+        """Return what has been typed, without waiting: it may be gone since it was told of.
+
+        Raises:
+            Stop: The terminal is gone.
+        """
+        try:
+            data = os.read(self._fd, 1024) if ready else b""
+        except OSError:
+            ready = select.POLLHUP
+            data = b""
+        if not data and ready & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+            raise Stop("The terminal is gone.", FAILED)
+        return data
 
     def _styled(self, row: Row) -> str:
         style = _STYLES.get(row.style, "")
@@ -148,6 +165,9 @@ class _Screen:
 
     def _enter(self) -> None:
         tty.setcbreak(self._fd, termios.TCSADRAIN)
+        modes = termios.tcgetattr(self._fd)
+        modes[6][termios.VMIN] = 0
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, modes)
         self._write(_ENTER)
 
     def _leave(self) -> None:

@@ -59,10 +59,12 @@ class Terminal:
     def until(self, is_seen: Callable[[str], bool]) -> str:
         """Read what is drawn until it is on the screen, and return the screen."""
         deadline = time.monotonic() + LATEST_S
+        waiting = select.poll()  # select() takes no descriptor above 1023
+        waiting.register(self.master, select.POLLIN)
         while not is_seen(self.screen):
             if time.monotonic() > deadline:
                 raise AssertionError(self.screen)
-            if select.select([self.master], [], [], 0.1)[0]:
+            if waiting.poll(100):
                 self._draw(os.read(self.master, 65536))
         return self.screen
 

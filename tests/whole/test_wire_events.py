@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from backends import on_trio
 from kbd.requests import METHODS
 from wired import Heard, Wired, wired
 
@@ -109,7 +108,6 @@ def test_a_subscription_to_all_follows_what_is_created_and_survives_what_is_dele
         assert types == ["WorkbenchCreated"] + ["WorkbenchCreated", "WorkbenchDeleted"] * 3
 
 
-@on_trio
 def test_a_follower_of_all_outlives_logs_that_are_deleted_while_it_reads(wire: Wired) -> None:
     """Forty workbenches come and go at once; it hears of each in the daemon's log, and stays."""
     with wire.daemon.client() as client:
