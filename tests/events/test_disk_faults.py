@@ -355,6 +355,7 @@ def test_the_power_cut_finds_a_missing_sync(tmp_path: Path, lie: str) -> None:
             power_cut(tmp_path, calls, seed, (lie,))
         except AssertionError:
             losses += 1
+            drop_descriptors(tmp_path)
     assert losses > 0
 
 
