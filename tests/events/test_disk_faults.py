@@ -1,7 +1,6 @@
 """A full, a failing and a killed disk: nothing acknowledged is lost, nothing is half there."""
 
 import errno
-import os
 import random
 import signal
 import subprocess
@@ -12,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from events.failing_disks import BadDisk, FullDisk, PowerCutError, PowerDisk
+from events.failing_disks import (
+    BadDisk,
+    FullDisk,
+    PowerCutError,
+    PowerDisk,
+    drop_descriptors,
+)
 from events.logs import Unsynced, make_log, note, tail_of, texts
 from kbd.errors import DiskFull
 from kbd.events import Disk, EventLog, LogPoisoned
@@ -287,14 +292,6 @@ def test_what_is_found_is_made_durable_before_it_is_shown(tmp_path: Path) -> Non
     assert again.seq == 2
     again.close()
     log.close()
-
-
-def drop_descriptors(place: Path) -> None:
-    """Close what is open below a folder: who lost the power is gone, but this process is not."""
-    for each in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):
-            if os.readlink(each).startswith(f"{place}/"):
-                os.close(int(each.name))
 
 
 def power_cut(tmp_path: Path, calls: int, seed: int, lies: tuple[str, ...] = ()) -> bool:

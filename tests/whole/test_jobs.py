@@ -109,6 +109,7 @@ def _sums(key: str) -> dict[str, Decimal]:
     return dict(sums)
 
 
+@pytest.mark.soak
 @on_trio
 def test_a_sheet_for_each_value_with_totals(shop: RealDaemon) -> None:
     """Split by a column with quotes and accents: each row on its sheet, in order, totals exact."""
@@ -146,6 +147,7 @@ def test_a_sheet_for_each_value_with_totals(shop: RealDaemon) -> None:
     assert _exact(last[2]) == sum(sums.values())
 
 
+@on_trio
 def test_totals_by_a_column(shop: RealDaemon) -> None:
     """The totals of a column by another, with a last row for all."""
     files, said = _done(shop, 'total Net Amount (€) per Größe "Ort"')
