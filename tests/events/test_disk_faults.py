@@ -1,6 +1,7 @@
 """A full, a failing and a killed disk: nothing acknowledged is lost, nothing is half there."""
 
 import errno
+import os
 import random
 import signal
 import subprocess
