@@ -12,13 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from events.failing_disks import (
-    BadDisk,
-    FullDisk,
-    PowerCutError,
-    PowerDisk,
-    drop_descriptors,
-)
+from events.failing_disks import BadDisk, FullDisk, PowerCutError, PowerDisk, drop_descriptors
 from events.logs import Unsynced, make_log, note, tail_of, texts
 from kbd.errors import DiskFull
 from kbd.events import Disk, EventLog, LogPoisoned
