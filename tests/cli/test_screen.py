@@ -25,6 +25,15 @@ LATEST_S = 30.0
 _DRAWN = re.compile(r"\x1b\[(?:(\d+);1H|\?(\d+)([hl])|[0-9;]*[A-Za-z])|([^\x1b]+)")
 
 
+# Who runs the tests in the background may have Ctrl-C ignored, and children inherit that.
+WALK = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from kbd.cli import main
+sys.exit(main())
+"""
+
+
 class Terminal:
     """A pseudo terminal with a command in it, and what is on its screen.
 
@@ -43,7 +52,7 @@ class Terminal:
         # The first terminal that the leader of a session opens sends it its signals (tty(4)).
         opening = ["sh", "-c", 'exec "$@" <"$0" >"$0" 2>&1', os.ttyname(self.slave)]
         self.process = subprocess.Popen(
-            [*opening, sys.executable, "-m", "kbd", "--home", str(home), "replay", "taxes"],
+            [*opening, sys.executable, "-c", WALK, "--home", str(home), "replay", "taxes"],
             start_new_session=True,
             env={**os.environ, "TERM": "xterm-256color", **environment},
         )
