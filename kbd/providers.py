@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd.messages import Message, ToolCall, Usage
 from kbd.types import Phase
 
@@ -21,6 +22,8 @@ __all__ = [
     "ModelInfo",
     "ModelReply",
     "ModelRequest",
+    "Option",
+    "OptionRefused",
     "Provider",
     "ProviderStatus",
     "ToolSchema",
@@ -28,6 +31,25 @@ __all__ = [
 
 Emit = Callable[[str], None]
 """Called with each piece of text as it arrives. It returns at once and never raises."""
+
+
+Option = Literal["tool_choice", "strict", "effort", "usage", "max_output_tokens"]
+"""What a request may ask of a server beyond its messages and tools, and not every server takes:
+a required call, arguments that keep to their schema, how hard to think, a count of tokens, a
+longest reply."""
+
+
+class OptionRefused(ValidationFailed):
+    """The server does not take an option; the same turn can be asked for without it.
+
+    Args:
+        message: What the server said, cleaned.
+        option: Which.
+    """
+
+    def __init__(self, message: str, option: Option) -> None:
+        super().__init__(message)
+        self.option: Option = option
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
@@ -38,20 +60,33 @@ class ModelInfo(msgspec.Struct, frozen=True):
         context_tokens: The size of its window.
         input_price: Money per million input tokens, in US dollars; 0 if unknown or free.
         output_price: The same for output tokens.
+        bytes_per_token: How many bytes of English, JSON and figures make a token, a cautious mean;
+            what the provider counts of what is sent takes its place.
     """
 
     id: str
     context_tokens: int = 128_000
     input_price: float = 0.0
     output_price: float = 0.0
+    bytes_per_token: float = 3.5
 
 
 class ToolSchema(msgspec.Struct, frozen=True):
-    """A tool as a model is told of it; `parameters` is a JSON schema of type object."""
+    """A tool as a model is told of it.
+
+    Args:
+        name: Its name.
+        description: What it does.
+        parameters: A JSON schema of type object.
+        strict: The same in the form that servers can hold a model to: every property is required,
+            none beside them is allowed, and null stands for what is left out. None for arguments
+            that this form cannot tell.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    strict: Mapping[str, Any] | None = None
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
@@ -64,6 +99,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
         tool_choice: Whether a tool call is asked for, left open, or ruled out.
         phase: The phase of the run, for providers that treat phases differently.
         max_output_tokens: The longest reply, or None for the model's own limit.
+        effort: How hard the model shall think, one of the provider's `efforts`; "" for its own way.
+        without: The options that its server refused before: they are not sent.
     """
 
     model: str
@@ -72,6 +109,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
     tool_choice: Literal["required", "auto", "none"] = "auto"
     phase: Phase = Phase.RESEARCH
     max_output_tokens: int | None = None
+    effort: str = ""
+    without: tuple[Option, ...] = ()
 
 
 DECLINED = frozenset({"declined", "refusal", "content_filter"})
@@ -142,10 +181,12 @@ class Provider(ABC):
     Attributes:
         name: The prefix of its model ids.
         takes_any_model: Whether a model name that `models` does not list is passed on as it is.
+        efforts: How hard its models can be told to think, from least to most; none if they cannot.
     """
 
     name: ClassVar[str]
     takes_any_model: ClassVar[bool] = False
+    efforts: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def models(self) -> Sequence[ModelInfo]:
@@ -171,5 +212,16 @@ class Provider(ABC):
             NetworkUnavailable: No connection, or it broke.
             ContextExhausted: The provider said that the request is too long.
             ProviderNotConfigured: Something is missing; the message says what.
+            OptionRefused: The server does not take an option; asking again without it may help.
             ValidationFailed: Any other 4xx.
+        """
+
+    async def validate(self, access: Access) -> None:  # noqa: B027 - who needs no access is valid
+        """Find out whether calls can be made, without asking a model for anything.
+
+        Args:
+            access: As for `complete`.
+
+        Raises:
+            KbdError: As for `complete`.
         """

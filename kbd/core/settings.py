@@ -27,7 +27,16 @@ from kbd.core.paths import Home
 from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
 
-__all__ = ["Limits", "RunLimits", "Settings", "WatchSettings", "WorkerLimits", "read_table"]
+__all__ = [
+    "EgressSettings",
+    "Limits",
+    "ModelSettings",
+    "RunLimits",
+    "Settings",
+    "WatchSettings",
+    "WorkerLimits",
+    "read_table",
+]
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -50,6 +59,7 @@ class Limits(msgspec.Struct, frozen=True):
         send_s: Seconds that a send to a client may take.
         files: The most files of a workbench.
         file_bytes: The largest file of a workbench.
+        context_characters: The longest context item.
     """
 
     message_bytes: Count = 10 * MIB
@@ -61,6 +71,7 @@ class Limits(msgspec.Struct, frozen=True):
     send_s: Seconds = 5.0
     files: Count = 200
     file_bytes: Count = 100 * MIB
+    context_characters: Count = 50_000
 
 
 class RunLimits(msgspec.Struct, frozen=True):
@@ -78,10 +89,15 @@ class RunLimits(msgspec.Struct, frozen=True):
         loop_failure: As many end the attempt.
         retry_s: Waits between attempts of a model call, in seconds, where the provider names none.
         provider_s: The longest pause between two pieces of an answer.
+        turn_s: The longest that one answer may take in all.
         amendment_factor: A plan may grow to this many times its first length.
         reason_characters: The longest reason on a failed item.
         tokens: The cap of one run, in tokens, input and output together.
         cost: The cap of one run in US dollars; 0 for none.
+        day_tokens: The cap of one day (UTC) over all runs, in tokens; 0 for none.
+        day_cost: The same in US dollars; 0 for none.
+        items: The most items of a plan.
+        manifest_bytes: The most that the list of files takes in a prompt.
     """
 
     research_turns: Count = 30
@@ -95,10 +111,15 @@ class RunLimits(msgspec.Struct, frozen=True):
     loop_failure: Count = 5
     retry_s: tuple[Seconds, ...] = (10.0, 20.0, 40.0, 80.0, 160.0)
     provider_s: Seconds = 120.0
+    turn_s: Seconds = 900.0
     amendment_factor: Count = 2
     reason_characters: Count = 220
     tokens: Count = 5_000_000
     cost: Amount = 0.0
+    day_tokens: Annotated[int, msgspec.Meta(ge=0)] = 0
+    day_cost: Amount = 0.0
+    items: Count = 1000
+    manifest_bytes: Count = 128 * 1024
 
 
 class WorkerLimits(msgspec.Struct, frozen=True):
@@ -151,6 +172,32 @@ class WatchSettings(msgspec.Struct, frozen=True):
     open_workbenches: Count = 64
 
 
+class EgressSettings(msgspec.Struct, frozen=True):
+    """Where kbd may connect to.
+
+    Args:
+        hosts: If any are named, only these (host, or host:port), whatever providers are set up.
+    """
+
+    hosts: tuple[str, ...] = ()
+
+
+class ModelSettings(msgspec.Struct, frozen=True):
+    """What a model is like, over what its provider says; None leaves that as it is.
+
+    Args:
+        context_tokens: The size of its window.
+        input_price: US dollars per million input tokens.
+        output_price: The same for output tokens.
+        bytes_per_token: How many bytes make a token, before its provider has counted any.
+    """
+
+    context_tokens: Count | None = None
+    input_price: Amount | None = None
+    output_price: Amount | None = None
+    bytes_per_token: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings of one daemon. It holds no key: those are `kbd.core.secrets`' affair.
 
@@ -161,6 +208,8 @@ class Settings(msgspec.Struct, frozen=True):
         run: For runs.
         workers: For worker processes.
         watch: For watched folders.
+        egress: Where kbd may connect to.
+        models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
 
@@ -170,6 +219,8 @@ class Settings(msgspec.Struct, frozen=True):
     run: RunLimits = RunLimits()
     workers: WorkerLimits = WorkerLimits()
     watch: WatchSettings = WatchSettings()
+    egress: EgressSettings = EgressSettings()
+    models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 
     @classmethod

@@ -5,10 +5,12 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact, FileVersion
+from kbd.events.workbenches import ConversationRewound
 from kbd.types import BlobHash, CallId, FileName
 
 __all__ = [
     "CheckpointCreated",
+    "CheckpointRestored",
     "DeletionConfirmed",
     "DraftDiscarded",
     "DraftOpened",
@@ -96,11 +98,16 @@ class PublishIntended(Fact):
         files: What published/ will hold of the changed files.
         kept_both: Pairs of a draft file's name and the name it gets because the published one
             changed meanwhile.
+        rewind: What is recorded when published/ is again as it was then: an undo that reaches
+            behind a publish. The draft is not what is published.
+        restores: The checkpoint that published/ is brought back to, or "".
     """
 
     publish_id: str
     files: tuple[PlannedFile, ...]
     kept_both: tuple[tuple[FileName, FileName], ...] = ()
+    rewind: ConversationRewound | None = None
+    restores: str = ""
 
 
 class PublishCompleted(Fact):
@@ -140,6 +147,18 @@ class CheckpointCreated(Fact):
     reason: str
     description: str
     files: tuple[FileVersion, ...]
+
+
+class CheckpointRestored(Fact):
+    """Published/ is again what it was at a checkpoint.
+
+    Args:
+        checkpoint_id: Which.
+        pre_restore_checkpoint_id: The checkpoint of what it was before.
+    """
+
+    checkpoint_id: str
+    pre_restore_checkpoint_id: str
 
 
 class EffectIntended(Fact):

@@ -16,6 +16,7 @@ __all__ = [
     "ModelFailed",
     "ModelReplied",
     "ModelRequested",
+    "NoticeGiven",
     "PhaseCompleted",
     "PhaseStarted",
     "PlanWritten",
@@ -35,10 +36,17 @@ __all__ = [
 
 
 class RunStarted(Fact):
-    """A run began on a user message, with a model."""
+    """A run began on a user message, with a model.
+
+    Args:
+        message_id: The message.
+        model_id: The model.
+        regenerates: The answer that it is to take the place of, or "".
+    """
 
     message_id: str
     model_id: str
+    regenerates: str = ""
 
 
 class RunResumed(Fact):
@@ -185,6 +193,10 @@ class ModelRequested(Fact):
         opening: The hash of the opening messages (a JSON array of `Message`).
         tool_choice: "required", "auto" or "none".
         tools: The names of the tools that are offered.
+        size_bytes: The size of what is sent, messages and tools.
+        estimated_tokens: What that is likely to be in tokens, and was reserved for it.
+        effort: How hard the model shall think; "" leaves it to the model.
+        without: The options of the provider's protocol that its server refused before.
     """
 
     model_id: str
@@ -192,6 +204,10 @@ class ModelRequested(Fact):
     opening: BlobHash
     tool_choice: Literal["required", "auto", "none"] = "auto"
     tools: tuple[str, ...] = ()
+    size_bytes: int = 0
+    estimated_tokens: int = 0
+    effort: str = ""
+    without: tuple[str, ...] = ()
 
 
 class ModelReplied(Fact):
@@ -203,6 +219,7 @@ class ModelReplied(Fact):
         finish_reason: As the provider gave it.
         usage: What the turn consumed.
         usage_is_estimate: Whether the provider did not say.
+        cost: The same in US dollars, at the prices of that moment; 0 if unknown or free.
     """
 
     text: str = ""
@@ -210,6 +227,7 @@ class ModelReplied(Fact):
     finish_reason: str = "stop"
     usage: Usage = Usage()
     usage_is_estimate: bool = False
+    cost: float = 0.0
 
 
 class ModelFailed(Fact):
@@ -220,12 +238,28 @@ class ModelFailed(Fact):
         message: What went wrong.
         retry_attempt: Which retry follows, from 1; 0 if none does.
         wait_ms: How long kbd waits before it.
+        option: The option of the protocol that the server refused: it is asked again without it.
+        partial: What had come of an answer that was cut short, its beginning.
     """
 
     code: str
     message: str
     retry_attempt: int = 0
     wait_ms: int = 0
+    option: str = ""
+    partial: str = ""
+
+
+class NoticeGiven(Fact):
+    """Something did not work, and the run goes on without it; a person should know.
+
+    Args:
+        code: The error's code.
+        message: What did not work, and what is done instead.
+    """
+
+    code: str
+    message: str
 
 
 class ToolCalled(Fact):

@@ -6,6 +6,7 @@ Plugins cannot add types, so a log reads with no plugin installed.
 
 from kbd.events.drafts import (
     CheckpointCreated,
+    CheckpointRestored,
     DeletionConfirmed,
     DraftDiscarded,
     DraftOpened,
@@ -27,6 +28,7 @@ from kbd.events.runs import (
     ModelFailed,
     ModelReplied,
     ModelRequested,
+    NoticeGiven,
     PhaseCompleted,
     PhaseStarted,
     PlanWritten,
@@ -61,7 +63,12 @@ from kbd.events.watches import (
 )
 from kbd.events.workbenches import (
     AssistantMessageAdded,
+    BudgetCharged,
+    BudgetReserved,
     ConsentGranted,
+    ContextRemoved,
+    ContextSet,
+    ConversationRewound,
     DaemonStarted,
     DaemonStopped,
     FileAdded,
@@ -70,9 +77,12 @@ from kbd.events.workbenches import (
     ModelChosen,
     PluginLeftOut,
     PluginLoaded,
+    RequestSent,
+    SettingChanged,
     UserMessageAdded,
     WorkbenchCreated,
     WorkbenchDeleted,
+    WorkbenchForked,
 )
 
 __all__ = ["VERSIONS", "Event"]
@@ -140,6 +150,16 @@ Event = (
     | LandingsDismissed
     | WatchCommandEnded
     | FilesWritten
+    | WorkbenchForked
+    | ContextSet
+    | ContextRemoved
+    | ConversationRewound
+    | CheckpointRestored
+    | NoticeGiven
+    | RequestSent
+    | SettingChanged
+    | BudgetReserved
+    | BudgetCharged
 )
 """Everything that can be recorded."""
 

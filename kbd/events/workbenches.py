@@ -1,22 +1,37 @@
 """Events about a workbench, its files, its consent and its conversation; and the daemon's own."""
 
+from typing import Literal
+
+import msgspec
+
 from kbd.events.base import Fact
 from kbd.types import BlobHash, FileName, WorkbenchId
 
 __all__ = [
     "AssistantMessageAdded",
+    "BudgetCharged",
+    "BudgetReserved",
     "ConsentGranted",
+    "ContextRemoved",
+    "ContextSet",
+    "ConversationRewound",
     "DaemonStarted",
     "DaemonStopped",
+    "DraftThen",
+    "DraftedThen",
     "FileAdded",
     "FileRemoved",
+    "FileThen",
     "LogRepaired",
     "ModelChosen",
     "PluginLeftOut",
     "PluginLoaded",
+    "RequestSent",
+    "SettingChanged",
     "UserMessageAdded",
     "WorkbenchCreated",
     "WorkbenchDeleted",
+    "WorkbenchForked",
 ]
 
 
@@ -31,6 +46,22 @@ class WorkbenchDeleted(Fact):
     """A workbench was deleted with all it held. In the daemon's log."""
 
     workbench_id: WorkbenchId
+
+
+class WorkbenchForked(Fact):
+    """The workbench begins as a copy of another; what it took over follows in the same frame.
+
+    Args:
+        source_workbench_id: Of which.
+        mode: How much of it.
+        source_seq: Its event up to which it was taken over.
+        from_message_id: The message of it that was named, or "".
+    """
+
+    source_workbench_id: WorkbenchId
+    mode: Literal["clone_all", "clone_files_and_context_no_chat", "clone_files_only"]
+    source_seq: int
+    from_message_id: str = ""
 
 
 class FileAdded(Fact):
@@ -79,18 +110,175 @@ class ModelChosen(Fact):
     model_id: str
 
 
+class ContextSet(Fact):
+    """A person wrote what every run shall know, or gave a file that says it.
+
+    Args:
+        category: "company-context", "department-context", "situation" or "document-style".
+        text: What it says.
+        source_name: The name of the file that it was read from, or "".
+    """
+
+    category: str
+    text: str
+    source_name: str = ""
+
+
+class ContextRemoved(Fact):
+    """A context item was taken out."""
+
+    category: str
+
+
 class UserMessageAdded(Fact):
-    """A person asked for something; what earlier runs had planned is set aside."""
+    """A person asked for something; what earlier runs had planned is set aside.
+
+    Args:
+        message_id: Its name.
+        text: What was asked.
+        said_at_us: When, if that was in the workbench that this one was forked from; else 0.
+    """
 
     message_id: str
     text: str
+    said_at_us: int = 0
 
 
 class AssistantMessageAdded(Fact):
-    """A run answered."""
+    """A run answered; the fields are those of UserMessageAdded."""
 
     message_id: str
     text: str
+    said_at_us: int = 0
+
+
+class FileThen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A published file as it was at an earlier event; the fields are those of the state."""
+
+    name: FileName
+    blob: BlobHash
+    size_bytes: int
+    added_at_us: int
+    modified_at_us: int
+    origin: BlobHash | None = None
+
+
+class DraftedThen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file of the draft as it was at an earlier event; the fields are those of the state."""
+
+    name: FileName
+    base: BlobHash | None
+    blob: BlobHash | None
+    size_bytes: int = 0
+    base_size_bytes: int = 0
+    run: int = 0
+    items: tuple[int, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class DraftThen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The draft as it was at an earlier event."""
+
+    draft_id: str
+    created_at_us: int
+    run: int = 0
+    files: tuple[DraftedThen, ...] = ()
+    confirmed: tuple[FileName, ...] = ()
+
+
+class ConversationRewound(Fact):
+    """The conversation, the files and the draft are again what they were at a message.
+
+    What came after it is cut off, not gone: rewinding to a message that was cut off brings it back.
+
+    Args:
+        message_id: The message that is the last one now.
+        to_seq: The event after which all stood as it does again.
+        reason: Whether a person undid, or wants another answer.
+        files: The published files.
+        draft: The draft, if there was one.
+    """
+
+    message_id: str
+    to_seq: int
+    reason: Literal["undo", "regenerate"] = "undo"
+    files: tuple[FileThen, ...] = ()
+    draft: DraftThen | None = None
+
+
+class RequestSent(Fact):
+    """A request is about to leave for a provider: recorded first, so that none can be missing.
+
+    Args:
+        provider_id: The provider.
+        model_id: The model, or "" where the request is about none.
+        endpoint: Host and port.
+        method: The HTTP method.
+        path: The path of the address, without its query.
+        bytes_out: What is sent, in bytes: request line, headers and body.
+        purpose: A turn of a run, or whether a key works.
+    """
+
+    provider_id: str
+    model_id: str
+    endpoint: str
+    method: str
+    path: str
+    bytes_out: int
+    purpose: Literal["turn", "validate"] = "turn"
+
+
+class SettingChanged(Fact):
+    """A person changed how the daemon works, for all workbenches. In the daemon's log.
+
+    Args:
+        name: "enabled", "consent_mode" or "reasoning_effort".
+        value: What it is now.
+        provider_id: Of which provider, where it is about one.
+        phase: Of which phase, where it is about one.
+    """
+
+    name: str
+    value: str
+    provider_id: str = ""
+    phase: str = ""
+
+
+class BudgetReserved(Fact):
+    """A turn is about to be asked for: what it may cost counts as spent. In the daemon's log.
+
+    Args:
+        reservation: Its name.
+        day: The day that it counts for, as "2026-11-22", UTC.
+        workbench_id: Whose run.
+        run: Its number there.
+        model_id: The model.
+        tokens: The most that it may consume, as estimated.
+        cost: The same in US dollars.
+    """
+
+    reservation: str
+    day: str
+    workbench_id: WorkbenchId
+    run: int
+    model_id: str
+    tokens: int
+    cost: float = 0.0
+
+
+class BudgetCharged(Fact):
+    """A turn ended: what it did consume takes the place of what was reserved.
+
+    Args:
+        reservation: Whose.
+        tokens: What it consumed.
+        cost: The same in US dollars.
+    """
+
+    reservation: str
+    tokens: int
+    cost: float = 0.0
 
 
 class DaemonStarted(Fact):

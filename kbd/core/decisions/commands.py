@@ -81,10 +81,12 @@ class StartRun(msgspec.Struct, frozen=True):
     Args:
         message_id: The message, or None for the newest.
         model_id: The model to use.
+        regenerates: The answer that it is to take the place of, or "".
     """
 
     message_id: str | None
     model_id: str
+    regenerates: str = ""
 
 
 class RequestCancel(msgspec.Struct, frozen=True):

@@ -74,9 +74,9 @@ def start(state: WorkbenchState, command: StartRun) -> Decision:
             raise NotFound(msg)
         msg = "only the newest message can be worked on: send it again"
         raise ValidationFailed(msg)
-    last = state.runs[-1] if state.runs else None
-    if last is None or last.message_id != message_id:
-        started = RunStarted(message_id=message_id, model_id=command.model_id)
+    last = state.run(state.current) if state.current else None
+    if last is None:
+        started = RunStarted(message_id, command.model_id, command.regenerates)
         return Decision((started,), run=len(state.runs) + 1)
     if last.status is RunStatus.FINISHED:
         return Decision(run=last.number)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kbd.core.state.drafts import Checkpoint
+from kbd.core.state.fold_conversation import CONVERSATION_FOLDS
 from kbd.core.state.fold_drafts import (
     change_file,
     complete_publish,
@@ -17,10 +18,11 @@ from kbd.core.state.fold_drafts import (
 )
 from kbd.core.state.fold_runs import RUN_FOLDS
 from kbd.core.state.fold_watches import WATCH_FOLDS
-from kbd.core.state.workbench import Consent, Delivered, FileEntry, Said, WorkbenchState
+from kbd.core.state.workbench import Consent, Delivered, FileEntry, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.drafts import (
     CheckpointCreated,
+    CheckpointRestored,
     DeletionConfirmed,
     DraftDiscarded,
     DraftOpened,
@@ -33,7 +35,8 @@ from kbd.events.drafts import (
     PublishIntended,
 )
 from kbd.events.workbenches import (
-    AssistantMessageAdded,
+    BudgetCharged,
+    BudgetReserved,
     ConsentGranted,
     DaemonStarted,
     DaemonStopped,
@@ -43,7 +46,8 @@ from kbd.events.workbenches import (
     ModelChosen,
     PluginLeftOut,
     PluginLoaded,
-    UserMessageAdded,
+    RequestSent,
+    SettingChanged,
     WorkbenchCreated,
     WorkbenchDeleted,
 )
@@ -91,16 +95,6 @@ def _model_chosen(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     state.model_id = data.model_id
 
 
-def _asked(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    data: UserMessageAdded = record.data
-    state.said.append(Said(data.message_id, "user", data.text, record.ts_us))
-
-
-def _answered(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    data: AssistantMessageAdded = record.data
-    state.said.append(Said(data.message_id, "assistant", data.text, record.ts_us, record.run))
-
-
 def _checkpoint(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: CheckpointCreated = record.data
     state.checkpoints.append(
@@ -145,8 +139,6 @@ FOLDS: dict[type, Fold] = {
     FileRemoved: _file_removed,
     ConsentGranted: _consented,
     ModelChosen: _model_chosen,
-    UserMessageAdded: _asked,
-    AssistantMessageAdded: _answered,
     DraftOpened: open_draft,
     FileChanged: change_file,
     DraftDiscarded: discard,
@@ -163,7 +155,13 @@ FOLDS: dict[type, Fold] = {
     PluginLoaded: _nothing,
     PluginLeftOut: _nothing,
     LogRepaired: _nothing,
+    RequestSent: _nothing,
+    SettingChanged: _nothing,
+    BudgetReserved: _nothing,
+    BudgetCharged: _nothing,
+    CheckpointRestored: _nothing,
     **RUN_FOLDS,
+    **CONVERSATION_FOLDS,
     **dict.fromkeys(WATCH_FOLDS, _nothing),
 }
 """What each event changes. A test proves that no type of the vocabulary is missing."""

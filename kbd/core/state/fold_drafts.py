@@ -53,6 +53,7 @@ def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     for run in state.runs[(opened_by or len(state.runs)) - 1 :]:
         run.discarded = True
     state.draft = None
+    state.current = 0
 
 
 def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

@@ -8,13 +8,14 @@ from kbd.core.state.runs import (
     Chain,
     Item,
     ItemState,
+    Notice,
     Plan,
     Run,
     RunError,
     RunStatus,
     Turn,
 )
-from kbd.core.state.workbench import WorkbenchState
+from kbd.core.state.workbench import Measured, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.runs import (
     ItemCompleted,
@@ -26,6 +27,7 @@ from kbd.events.runs import (
     ModelFailed,
     ModelReplied,
     ModelRequested,
+    NoticeGiven,
     PhaseCompleted,
     PhaseStarted,
     PlanWritten,
@@ -47,6 +49,9 @@ from kbd.types import CallId, Seq
 
 __all__ = ["RUN_FOLDS"]
 
+MEASURED_BYTES = 4 * 1024 * 1024
+"""After so many bytes, what a model's provider counted of earlier ones counts half."""
+
 
 def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: RunStarted = record.data
@@ -56,8 +61,10 @@ def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
             message_id=data.message_id,
             model_id=data.model_id,
             started_at_us=record.ts_us,
+            regenerates=data.regenerates,
         )
     )
+    state.current = record.run
 
 
 def _resumed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -192,6 +199,7 @@ def _asked_model(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelRequested = record.data
     chain = state.run(record.run).chain
     chain.opening, chain.asked = data.opening, data.turn
+    chain.sent_bytes = data.size_bytes
 
 
 def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -202,10 +210,32 @@ def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     run.dead_end = ""
     run.call_ids.update(call.id for call in data.calls)
     run.usage += data.usage
+    run.cost += data.cost
+    if run.chain.sent_bytes and data.usage.input_tokens and not data.usage_is_estimate:
+        _measure(state, run.model_id, run.chain.sent_bytes, data.usage.input_tokens)
+
+
+def _measure(state: WorkbenchState, model_id: str, size_bytes: int, tokens: int) -> None:
+    """Learn how many bytes a token of this model has; what is newer counts more."""
+    measured = state.measured.setdefault(model_id, Measured())
+    if measured.size_bytes > MEASURED_BYTES:
+        measured.size_bytes, measured.tokens = measured.size_bytes // 2, measured.tokens // 2
+    measured.size_bytes += size_bytes
+    measured.tokens += tokens
 
 
 def _model_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    """Change nothing: the turn stays open and is asked for again."""
+    """Leave the turn open, for it is asked for again; without what the server refused."""
+    data: ModelFailed = record.data
+    run = state.run(record.run)
+    if data.option and data.option not in run.without:
+        run.without.append(data.option)
+
+
+def _noticed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: NoticeGiven = record.data
+    if record.run:
+        state.run(record.run).notices.append(Notice(data.code, data.message))
 
 
 def _tool_called(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -257,6 +287,7 @@ RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
     ModelRequested: _asked_model,
     ModelReplied: _model_replied,
     ModelFailed: _model_failed,
+    NoticeGiven: _noticed,
     ToolCalled: _tool_called,
     ToolReturned: _tool_returned,
     ToolRefused: _tool_refused,

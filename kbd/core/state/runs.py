@@ -13,6 +13,7 @@ __all__ = [
     "Chain",
     "Item",
     "ItemState",
+    "Notice",
     "Plan",
     "Run",
     "RunError",
@@ -120,12 +121,21 @@ class Chain(msgspec.Struct):
         turns: The replies so far.
         asked: The turn that was last asked for, from 1; one more than `turns` has while it is open.
         fingerprints: Of the last calls, oldest first.
+        sent_bytes: The size of what was last asked; 0 if that is not known.
     """
 
     opening: BlobHash | None = None
     turns: list[Turn] = []
     asked: int = 0
     fingerprints: list[str] = []
+    sent_bytes: int = 0
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """What did not work, and the run goes on without it."""
+
+    code: str
+    message: str
 
 
 class RunError(msgspec.Struct, frozen=True):
@@ -162,6 +172,11 @@ class Run(msgspec.Struct):
         error: What stopped it, if it failed.
         left_draft: Whether there was a draft when it finished.
         discarded: Whether that draft was thrown away.
+        regenerates: The answer that it is to take the place of, or "".
+        undone: Whether the conversation was rewound to before it.
+        cost: What the model calls cost, in US dollars; 0 if unknown or free.
+        without: The options of its provider's protocol that the server refused.
+        notices: What did not work, and it went on without.
         dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
             a chain is begun afresh. Empty if there is none.
     """
@@ -187,4 +202,9 @@ class Run(msgspec.Struct):
     error: RunError | None = None
     left_draft: bool = False
     discarded: bool = False
+    regenerates: str = ""
+    undone: bool = False
+    cost: float = 0.0
+    without: list[str] = []
+    notices: list[Notice] = []
     dead_end: str = ""

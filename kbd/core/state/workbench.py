@@ -12,8 +12,11 @@ from kbd.types import BlobHash, FileName, RunId, Seq, WorkbenchId
 
 __all__ = [
     "Consent",
+    "ContextItem",
     "Delivered",
     "FileEntry",
+    "Measured",
+    "Parent",
     "Said",
     "SeenFile",
     "WorkbenchState",
@@ -61,13 +64,57 @@ class SeenFile(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A message of the conversation with the person."""
+    """A message of the conversation with the person.
+
+    Args:
+        message_id: Its name.
+        role: "user" or "assistant".
+        text: What was said.
+        created_at_us: When.
+        run: The run that said it, or 0.
+        after: The message before it, or "": what was ever said is a tree, of which the conversation
+            is one branch.
+        seq: The event that recorded it.
+    """
 
     message_id: str
     role: str
     text: str
     created_at_us: int
     run: int = 0
+    after: str = ""
+    seq: Seq = Seq(0)
+
+
+class ContextItem(msgspec.Struct, frozen=True):
+    """What every run shall know.
+
+    Args:
+        text: What it says.
+        source_name: The name of the file that it was read from, or "".
+        set_at_us: When it was set.
+    """
+
+    text: str
+    source_name: str
+    set_at_us: int
+
+
+class Parent(msgspec.Struct, frozen=True):
+    """What a workbench was forked from, and how much of it; the fields are the event's."""
+
+    workbench_id: WorkbenchId
+    mode: str
+    source_seq: Seq
+    from_message_id: str
+    forked_at_us: int
+
+
+class Measured(msgspec.Struct):
+    """What a model's provider counted of what was sent: so many tokens for so many bytes."""
+
+    size_bytes: int = 0
+    tokens: int = 0
 
 
 class Consent(msgspec.Struct, frozen=True):
@@ -91,7 +138,9 @@ class WorkbenchState(msgspec.Struct):
     """Everything that is true of one workbench after the event `seq`.
 
     `removed` is what was taken out of published/ and not put there again: a crash may have come
-    between the event and the removal on disk.
+    between the event and the removal on disk. `said` is the conversation as it stands, `heard` all
+    that was ever said, by id, cut off or not. `current` is the run on the newest message that can
+    be resumed; 0 once its plan is set aside.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -104,7 +153,12 @@ class WorkbenchState(msgspec.Struct):
     removed: dict[FileName, BlobHash] = {}
     draft: Draft | None = None
     said: list[Said] = []
+    heard: dict[str, Said] = {}
     runs: list[Run] = []
+    current: int = 0
+    context: dict[str, ContextItem] = {}
+    parent: Parent | None = None
+    measured: dict[str, Measured] = {}
     consents: list[Consent] = []
     checkpoints: list[Checkpoint] = []
     publish: PublishIntended | None = None
