@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kbd.client.blocking import Client, RemoteError
-from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
+from model_server import Play, Reply, call, calls, model_server, phase_of, text, turn_of
 from real_daemon import RealDaemon
 
 FILE_BYTES = 1000
@@ -27,22 +27,34 @@ class Script:
     Attributes:
         plan: The plan that it makes.
         writes: What it writes at the first turn of each item.
+        instead: Plays in the place of the two above, if there is one.
+        requests: The bodies that it was sent, in order.
         answers: Set while it answers; while it is not, the model thinks.
         asked: Set when it was asked while it thinks.
     """
 
     def __init__(self) -> None:
+        self.answers = threading.Event()
+        self.asked = threading.Event()
+        self.forget()
+
+    def forget(self) -> None:
+        """Be as new: a plan of one item, nothing written, nothing asked."""
         self.plan = PLAN
         self.writes: dict[str, str] = {}
-        self.answers = threading.Event()
+        self.instead: Play | None = None
+        self.requests: list[dict[str, Any]] = []
         self.answers.set()
-        self.asked = threading.Event()
+        self.asked.clear()
 
     def play(self, body: dict[str, Any]) -> Reply:
         """Be the model."""
+        self.requests.append(body)
         if not self.answers.is_set():
             self.asked.set()
             self.answers.wait(60)
+        if self.instead is not None:
+            return self.instead(body)
         match phase_of(body):
             case "plan":
                 return text(self.plan)
@@ -127,8 +139,16 @@ class Wired:
 
 
 @contextmanager
-def wired(backend: str, preface: str = "") -> Iterator[Wired]:
-    """Run daemon and model on one backend; the daemon's process begins with the preface."""
+def wired(
+    backend: str, preface: str = "", more: Mapping[str, str] | None = None
+) -> Iterator[Wired]:
+    """Run daemon and model on one backend.
+
+    Args:
+        backend: "asyncio" or "trio".
+        preface: Python that the daemon's process runs first.
+        more: What its environment has beside, or in the place of, what stands here.
+    """
     folder = Path(tempfile.mkdtemp(prefix="kbd-"))
     (folder / "user").mkdir()
     script = Script()
@@ -139,6 +159,7 @@ def wired(backend: str, preface: str = "") -> Iterator[Wired]:
             "KBD_LIMITS_FILE_BYTES": str(FILE_BYTES),
             "KBD_LIMITS_FILES": str(FILES),
             "KBD_RUN_RETRY_S": "0.01",
+            **(more or {}),
         }
         daemon = RealDaemon(folder / "home", backend, environment, preface)
         daemon.start()
