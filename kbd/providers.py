@@ -7,7 +7,7 @@ checked where bytes leave; retries are kbd's own, so that each attempt is an eve
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import msgspec
 
@@ -17,6 +17,7 @@ from kbd.types import Phase
 
 __all__ = [
     "DECLINED",
+    "OPTIONS",
     "Access",
     "Emit",
     "ModelInfo",
@@ -37,6 +38,10 @@ Option = Literal["tool_choice", "strict", "effort", "usage", "max_output_tokens"
 """What a request may ask of a server beyond its messages and tools, and not every server takes:
 a required call, arguments that keep to their schema, how hard to think, a count of tokens, a
 longest reply."""
+
+
+OPTIONS: tuple[Option, ...] = get_args(Option)
+"""All of them."""
 
 
 class OptionRefused(ValidationFailed):

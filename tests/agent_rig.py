@@ -33,6 +33,7 @@ from kbd.messages import ToolCall
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import CallId, Effect, FileName, Phase, Seq
+from tests.purses import purse_in
 
 TOOLS = "agent_test_tools"
 LIMITS = RunLimits()
@@ -227,6 +228,7 @@ class Rig:
         self.made: list[str] = []
         self.notices: list[Notice] = []
         self.slept: list[float] = []
+        self.trickle_s = 0.0
         self.requests: list[ModelRequest] = []
         for name in ("log", "stage", "cache"):
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -242,6 +244,7 @@ class Rig:
         plugins = _plugins(self.made)
         self.catalog = Catalog(plugins)
         self.workers = Workers(plugins, Settings())
+        self.daemon, self.purse = purse_in(folder / "daemon", self.catalog, limits, NoSync())
 
     @property
     def state(self) -> WorkbenchState:
@@ -270,6 +273,7 @@ class Rig:
         await anyio.lowlevel.checkpoint()
         if reply.text:
             emit(reply.text)
+        await anyio.sleep(self.trickle_s)
         return reply
 
     async def sleep(self, seconds: float) -> None:
@@ -288,7 +292,9 @@ class Rig:
             workers=self.workers,
             catalog=self.catalog,
             complete=self.complete,
+            effort=lambda _model_id, _phase: "",
             model=lambda model_id: ModelInfo(model_id, context_tokens=self.window),
+            purse=self.purse,
             announce=self.notices.append,
             limits=self.limits,
             clock=SystemClock(),
@@ -350,11 +356,14 @@ async def open_rig(
     if events:
         await rig.keeper.journal.append(events)
     await rig.keeper.load()
+    await rig.daemon.load()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rig.keeper.run)
+        tasks.start_soon(rig.daemon.run)
         yield rig
         tasks.cancel_scope.cancel()
     await rig.keeper.journal.aclose()
+    await rig.daemon.journal.aclose()
 
 
 Opened = Callable[..., AbstractAsyncContextManager[Rig]]

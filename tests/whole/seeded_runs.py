@@ -187,6 +187,8 @@ async def seeded_run(
     folders = WorkbenchFolders(id=WorkbenchId(f"{seed:016x}"), root=folder)
     folders.create()
     blobs = Blobs(BlobStore(folders.blobs, NoSync()))
+    beside = folder.with_name(f"{folder.name}-daemon")
+    daemon, purse = purse_in(beside, catalog, LIMITS, NoSync())
     async with _keeper(folders) as keeper:
         added = []
         for path in files:
@@ -195,8 +197,9 @@ async def seeded_run(
         await keeper.submit(AddFiles(tuple(added), len(added)))
         await keeper.submit(SendMessage("u-1", "do many things"))
         await keeper.submit(StartRun(None, "seeded:model"))
-        await run_agent(_desk(folders, keeper, blobs, catalog, workers, (seed, turns)))
+        await run_agent(_desk(folders, keeper, blobs, catalog, workers, purse, (seed, turns)))
         events = keeper.journal.log.read(Seq(0), 1_000_000)
+    await daemon.journal.aclose()
     return folders, [record for _, record in events]
 
 
@@ -206,6 +209,7 @@ def _desk(
     blobs: Blobs,
     catalog: Catalog,
     workers: Workers,
+    purse: Purse,
     model: tuple[int, int],
 ) -> Desk:
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
@@ -237,6 +241,8 @@ def _desk(
         catalog=catalog,
         complete=complete,
         model=lambda model_id: ModelInfo(model_id, context_tokens=200_000),
+        effort=lambda _model_id, _phase: "",
+        purse=purse,
         announce=lambda _: None,
         limits=LIMITS,
         clock=SystemClock(),

@@ -16,11 +16,13 @@ __all__ = [
     "LOOP_NOTE",
     "Loop",
     "check_budget",
+    "cost_of",
     "estimated_tokens",
     "fingerprint",
     "fitted",
     "loop_verdict",
     "retry_wait_s",
+    "worst_cost",
 ]
 
 BYTES_A_TOKEN = 3.5
@@ -91,6 +93,20 @@ def retry_wait_s(wait_s: float, retry_after_s: float | None, chance: float) -> f
     if retry_after_s is not None and retry_after_s >= 0:
         return min(retry_after_s, MAX_WAIT_S)
     return wait_s * (1 + JITTER * chance)
+
+
+def cost_of(usage: Usage, model: ModelInfo) -> float:
+    """Return what a turn cost at a model's prices, in US dollars; 0 if they are unknown.
+
+    It is rounded to a billionth, so that sums of many turns are the same wherever they are made.
+    """
+    return worst_cost(usage.input_tokens, usage.output_tokens, model)
+
+
+def worst_cost(input_tokens: int, output_tokens: int, model: ModelInfo) -> float:
+    """Return what a turn of at most so many tokens costs at a model's prices, in US dollars."""
+    cost = input_tokens * model.input_price + output_tokens * model.output_price
+    return round(cost / 1_000_000, 9)
 
 
 def check_budget(used: Usage, next_input: int, model: ModelInfo, limits: RunLimits) -> None:

@@ -16,12 +16,13 @@ Only these blocks cross from one phase to the next (contract, section 6). Text i
 close it: delimiters in it are broken, and in JSON `<` and the backtick are written as escapes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from kbd.core.agent.prompts import load
+from kbd.core.agent.verdicts import Objection, fault_of
 from kbd.core.state import Chain, Item, ItemState, Plan, Said, item_label
 from kbd.core.state.readable import plan_markdown
 from kbd.messages import Message, ToolCall
@@ -124,7 +125,7 @@ def earlier(said: Sequence[Said], message_id: str) -> str:
     return text if len(text) <= EARLIER_CHARS else "…" + text[1 - EARLIER_CHARS :]
 
 
-def chain_messages(chain: Chain, objection: Callable[[str], str | None]) -> tuple[Message, ...]:
+def chain_messages(chain: Chain, objection: Objection) -> tuple[Message, ...]:
     """Return what followed the opening: replies with their calls, and what the calls returned.
 
     Args:
@@ -137,10 +138,11 @@ def chain_messages(chain: Chain, objection: Callable[[str], str | None]) -> tupl
         # providers refuse a conversation in which a call stays unanswered.
         answered = [call for call in turn.calls if call.id in turn.results]
         calls = tuple(ToolCall(c.id, c.name, c.arguments or "{}") for c in answered)
-        messages.append(Message("assistant", turn.text, calls))
+        if calls or turn.text.strip():  # servers refuse a message that says nothing
+            messages.append(Message("assistant", turn.text, calls))
         messages += [Message("tool", turn.results[c.id], tool_call_id=c.id) for c in calls]
         if not calls:
-            reason = objection(turn.text) or "it is not an answer"
+            reason = fault_of(turn, objection) or "it is not an answer"
             messages.append(Message("user", OBJECTION.format(reason=reason)))
     return tuple(messages)
 
@@ -160,6 +162,8 @@ def _result(place: int, item: Item, room: int) -> dict[str, Any]:
     }
     if item.state is ItemState.FAILED:
         result["reason"] = f"{item.code}: {item.reason}"
+    if item.rolled_back:
+        result["rolled_back"] = item.rolled_back
     return result
 
 

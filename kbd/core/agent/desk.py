@@ -12,12 +12,14 @@ from kbd.core.clock import Clock
 from kbd.core.decisions import Command
 from kbd.core.draft import Blobs, CallFiles
 from kbd.core.keeper import Keeper
+from kbd.core.purse import Purse
 from kbd.core.settings import RunLimits
 from kbd.core.state import Run, WorkbenchState
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
 from kbd.tools import Recall
+from kbd.types import Phase
 
 __all__ = ["Complete", "Desk"]
 
@@ -39,6 +41,8 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         catalog: The tools, with the plugins that brought them.
         complete: Makes a turn.
         model: Tells of a model by its id.
+        effort: Tells how hard a model shall think in a phase; "" leaves it to the model.
+        purse: The day's money, reserved before each turn.
         announce: Takes progress that is not recorded.
         limits: What the run may use.
         clock: For durations.
@@ -57,6 +61,8 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     catalog: Catalog
     complete: Complete
     model: Callable[[str], ModelInfo]
+    effort: Callable[[str, Phase], str]
+    purse: Purse
     announce: Announce
     limits: RunLimits
     clock: Clock

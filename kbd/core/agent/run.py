@@ -19,7 +19,8 @@ from kbd.core.agent.copies import write_copies, write_tool_log
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.manifest import manifest, maps_budget
 from kbd.core.agent.phases import PHASES, turn_limit
-from kbd.core.agent.turns import EmptyReply, Objection, Opening, Talk, converse, takes_any
+from kbd.core.agent.turns import EmptyReply, Opening, Talk, converse
+from kbd.core.agent.verdicts import Objection, takes_any
 from kbd.core.decisions import EndRun, FailAttempt, RecordRun
 from kbd.core.state import ItemState, Plan, Run, WorkbenchState
 from kbd.core.state.readable import one_line

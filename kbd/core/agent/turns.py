@@ -7,50 +7,27 @@ it was: results that are recorded are used, open calls run, an open request is a
 from collections.abc import Awaitable, Callable
 
 import msgspec
-import structlog
 
-from kbd.core.agent.budget import (
-    Loop,
-    check_budget,
-    estimated_tokens,
-    fitted,
-    loop_verdict,
-    retry_wait_s,
-)
+from kbd.core.agent.asking import asked
+from kbd.core.agent.budget import Loop, check_budget, estimated_tokens, fitted, loop_verdict
 from kbd.core.agent.conversation import chain_messages, entries_of
 from kbd.core.agent.desk import Desk
-from kbd.core.agent.notices import RateLimited, TextDelta
 from kbd.core.agent.phases import PHASES
 from kbd.core.agent.replies import recorded_calls, recorded_text
 from kbd.core.agent.toolbox import answer, refuse_surplus
+from kbd.core.agent.verdicts import Objection, fault_of, is_cut
 from kbd.core.decisions import RecordRun
 from kbd.core.state import Chain, Turn
-from kbd.errors import (
-    AgentLoopDetected,
-    KbdError,
-    NetworkUnavailable,
-    ProviderRateLimited,
-    ProviderUnavailable,
-    TurnLimit,
-    UserCanceled,
-    ValidationFailed,
-)
-from kbd.events.runs import ModelFailed, ModelReplied, ModelRequested
-from kbd.events.vocabulary import Event
+from kbd.errors import AgentLoopDetected, ProviderUnavailable, TurnLimit, ValidationFailed
+from kbd.events.runs import ModelReplied, ModelRequested
 from kbd.messages import Message
-from kbd.providers import ModelReply, ModelRequest
+from kbd.providers import OPTIONS, ModelRequest, Option
 from kbd.types import BlobHash, Phase
 
-__all__ = ["EmptyReply", "Objection", "Opening", "Talk", "converse", "takes_any"]
-
-_log = structlog.get_logger(__name__)
-
+__all__ = ["EmptyReply", "Opening", "Talk", "converse"]
 
 Opening = Callable[[], Awaitable[tuple[Message, ...]]]
 """Builds the opening messages of a chain; called once a chain."""
-
-Objection = Callable[[str], str | None]
-"""Says why a final text cannot be used, or None."""
 
 
 class EmptyReply(ProviderUnavailable):
@@ -71,12 +48,6 @@ class Talk(msgspec.Struct, frozen=True):
     limit: int
     opening: Opening
     objection: Objection
-
-
-def takes_any(text: str) -> str | None:
-    """Object to no text."""
-    del text
-    return None
 
 
 async def converse(desk: Desk, talk: Talk) -> str:
@@ -128,50 +99,78 @@ def _check_loop(desk: Desk, chain: Chain) -> None:
 
 def _conclusion(talk: Talk, chain: Chain) -> str | None:
     """Return the text that a chain ended in, or None if it is asked for once more."""
-    text = chain.turns[-1].text.strip()
-    if not text:
-        if len(chain.turns) >= talk.limit:
-            msg = f"the {talk.phase.value} phase used up its {talk.limit} turns without an answer"
-            raise TurnLimit(msg)
-        msg = "the model's reply was empty"
-        raise EmptyReply(msg)
-    reason = talk.objection(text)
-    if reason is None:
+    newest = chain.turns[-1]
+    text = newest.text.strip()
+    if not text and len(chain.turns) >= talk.limit:
+        msg = f"the {talk.phase.value} phase used up its {talk.limit} turns without an answer"
+        raise TurnLimit(msg)
+    fault = fault_of(newest, talk.objection)
+    if fault is None:
         return text
     earlier = enumerate(chain.turns[:-1], 1)
-    if any(not turn.calls or place >= talk.limit for place, turn in earlier):
-        raise ValidationFailed(reason)
-    return None
+    if not any(not turn.calls or place >= talk.limit for place, turn in earlier):
+        return None
+    if not text:
+        msg = "the model's reply was empty"
+        raise EmptyReply(msg)
+    # The work is done and only its report is too long; of a plan, items would be missing.
+    if is_cut(newest) and talk.phase is not Phase.PLAN and talk.objection(text) is None:
+        return f"{text} […]"
+    raise ValidationFailed(fault)
 
 
 async def _ask(desk: Desk, talk: Talk) -> None:
-    """Ask for the next turn and record the reply."""
-    chain = desk.current.chain
-    number = len(chain.turns) + 1
-    opening_blob, opening = await _opening(desk, talk, chain.opening)
-    rules = PHASES[talk.phase]
+    """Ask for the next turn and record the reply.
+
+    Where the server refuses an option, nothing is recorded but that: the caller asks again.
+    """
+    number = len(desk.current.chain.turns) + 1
+    opening_blob, opening = await _opening(desk, talk, desk.current.chain.opening)
     offered = desk.catalog.tools_for(talk.phase) if number < talk.limit else ()
     schemas = tuple(entry.schema for entry in offered)
-    choice = "none" if not schemas else rules.first_choice if number == 1 else "auto"
-    run = desk.current
+    run, model = desk.current, desk.model(desk.current.model_id)
+    choice = PHASES[talk.phase].first_choice if number == 1 else "auto"
+    if not schemas:
+        choice = "none"
+    elif choice == "required" and "tool_choice" in run.without:
+        choice = "auto"
     after = chain_messages(run.chain, talk.objection)
-    model = desk.model(run.model_id)
     messages = fitted(opening, after, schemas, model, entries_of(run.chain))
-    check_budget(run.usage, estimated_tokens(messages, schemas), model, desk.limits)
-    names = tuple(schema.name for schema in schemas)
-    await _record(desk, ModelRequested(run.model_id, number, opening_blob, choice, names))
+    tokens = estimated_tokens(messages, schemas)
+    check_budget(run.usage, tokens, model, desk.limits)
+    without: tuple[Option, ...] = tuple(option for option in OPTIONS if option in run.without)
     request = ModelRequest(
         model=run.model_id.partition(":")[2] or run.model_id,
         messages=messages,
         tools=schemas,
         tool_choice=choice,
         phase=talk.phase,
+        effort=desk.effort(run.model_id, talk.phase),
+        without=without,
     )
-    reply = await _attempted(desk, run.model_id, request)
+    requested = ModelRequested(
+        model_id=run.model_id,
+        turn=number,
+        opening=opening_blob,
+        tool_choice=choice,
+        tools=tuple(schema.name for schema in schemas),
+        estimated_tokens=tokens,
+        effort=request.effort,
+        without=without,
+    )
+    await desk.keeper.submit(RecordRun(desk.run, (requested,)))
+    reply = await asked(desk, run.model_id, request)
+    if reply is None:
+        return
     calls = await recorded_calls(reply.tool_calls, desk.current.call_ids, desk.blobs)
-    text = recorded_text(reply.text)
-    finish, estimate = reply.finish_reason, reply.usage_is_estimate
-    await _record(desk, ModelReplied(text, calls, finish, reply.usage, estimate))
+    replied = ModelReplied(
+        text=recorded_text(reply.text),
+        calls=calls,
+        finish_reason=reply.finish_reason,
+        usage=reply.usage,
+        usage_is_estimate=reply.usage_is_estimate,
+    )
+    await desk.keeper.submit(RecordRun(desk.run, (replied,)))
 
 
 async def _opening(
@@ -183,63 +182,3 @@ async def _opening(
         return known, msgspec.json.decode(kept, type=tuple[Message, ...])
     built = await talk.opening()
     return await desk.blobs.put(msgspec.json.encode(built)), built
-
-
-async def _attempted(desk: Desk, model_id: str, request: ModelRequest) -> ModelReply:
-    """Make a turn, with kbd's own retries, each of which is an event.
-
-    Raises:
-        ProviderRateLimited: The last attempt was refused with 429.
-        ProviderUnavailable: The last attempt failed otherwise.
-        KbdError: What no retry helps against.
-    """
-    message_id, waits = desk.answer_id, desk.limits.retry_s
-
-    def emit(piece: str) -> None:
-        desk.announce(TextDelta(desk.run, request.phase, message_id, piece))
-
-    for retry, wait_s in enumerate((*waits, None), 1):
-        try:
-            return await desk.complete(model_id, request, emit)
-        except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
-            if wait_s is None:
-                await _record(desk, ModelFailed(error.code, error.message))
-                raise _exhausted(error, retry) from None
-            asked = None if isinstance(error, NetworkUnavailable) else error.retry_after_s
-            await _wait(desk, model_id, request.phase, error, retry, wait_s, asked)
-        except UserCanceled:
-            raise
-        except KbdError as error:
-            await _record(desk, ModelFailed(error.code, error.message))
-            raise
-        except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
-            _log.warning("provider_failed", model=model_id, exc_info=fault)
-            broken = ProviderUnavailable(f"the provider failed inside ({type(fault).__name__})")
-            await _record(desk, ModelFailed(broken.code, broken.message))
-            raise broken from None
-    raise AssertionError  # The last round returns or raises.
-
-
-async def _wait(
-    desk: Desk, model_id: str, phase: Phase, error: KbdError, retry: int,
-    wait_s: float, asked_s: float | None,
-) -> None:  # fmt: skip
-    """Record a failed attempt, tell of it, and wait for the next one."""
-    pause_s = retry_wait_s(wait_s, asked_s, desk.chance())
-    wait_ms = int(pause_s * 1000)
-    await _record(desk, ModelFailed(error.code, error.message, retry, wait_ms))
-    most = len(desk.limits.retry_s)
-    desk.announce(RateLimited(desk.run, phase, model_id, retry, most, wait_ms, error.message))
-    await desk.sleep(pause_s)
-
-
-def _exhausted(error: KbdError, attempts: int) -> KbdError:
-    """Say that retrying did not help; a refused connection is then the provider's absence."""
-    text = f"{error.message} (tried {attempts} times)"
-    if isinstance(error, ProviderRateLimited):
-        return ProviderRateLimited(text)
-    return ProviderUnavailable(text)
-
-
-async def _record(desk: Desk, fact: Event) -> None:
-    await desk.keeper.submit(RecordRun(desk.run, (fact,)))

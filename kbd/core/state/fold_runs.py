@@ -70,6 +70,8 @@ def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _resumed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: RunResumed = record.data
     run = state.run(record.run)
+    if run.model_id != data.model_id:
+        run.without = []  # Another server may take what this one refused.
     run.status, run.model_id = RunStatus.RUNNING, data.model_id
     run.cancel_requested, run.error, run.ended_at_us = False, None, 0
 

@@ -38,6 +38,8 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
         catalog=parts.catalog,
         complete=complete,
         model=parts.egress.model,
+        effort=parts.egress.effort,
+        purse=parts.purse,
         announce=lambda notice: parts.tell(_told(bench, notice)),
         limits=parts.settings.run,
         clock=parts.clock,

@@ -5,7 +5,7 @@ import pytest
 
 from kbd.core.agent import conversation
 from kbd.core.agent.prompts import load
-from kbd.core.agent.turns import takes_any
+from kbd.core.agent.verdicts import takes_any
 from kbd.core.state import Chain, Item, ItemState, Plan, Said, Turn
 from kbd.events.base import ReplyCall
 from kbd.types import CallId, Phase

@@ -1,0 +1,38 @@
+"""What is wrong with a turn that ends a chain: it is empty, cut off, or of no use. Pure."""
+
+from collections.abc import Callable
+
+from kbd.core.state import Turn
+
+__all__ = ["Objection", "fault_of", "is_cut", "takes_any"]
+
+Objection = Callable[[str], str | None]
+"""Says why a final text cannot be used, or None."""
+
+CUT = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
+"""The finish reasons by which servers say that an answer is not whole."""
+
+
+def takes_any(text: str) -> str | None:
+    """Object to no text."""
+    del text
+    return None
+
+
+def is_cut(turn: Turn) -> bool:
+    """Return whether a turn is not whole because it was too long for the model."""
+    return turn.finish_reason in CUT
+
+
+def fault_of(turn: Turn, objection: Objection) -> str | None:
+    """Say why a turn without calls is no answer, in words for the model; None if it is one.
+
+    Args:
+        turn: The turn.
+        objection: Judges its text.
+    """
+    if not turn.text.strip():
+        return "the answer was empty"
+    if is_cut(turn):
+        return "the answer was cut off at the longest one that you can give: be shorter"
+    return objection(turn.text.strip())
