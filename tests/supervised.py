@@ -19,6 +19,7 @@ from kbd.core.methods import Shop
 from kbd.core.paths import Home, WorkbenchFolders
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
+from kbd.core.purse import Purse
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
@@ -74,6 +75,13 @@ async def supervised(
     settings = settings or Settings()
     plugins = Plugins.discover(settings, found=list(found))
     told: list[Notification] = []
+    keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
+        Journal(EventLog.open(home.daemon_log)),
+        blank=DaemonState,
+        fold=fold_daemon,
+        decide=decide_daemon,
+        clock=CLOCK,
+    )
     parts = Parts(
         home=home,
         settings=settings,
@@ -81,18 +89,12 @@ async def supervised(
         plugins=plugins,
         catalog=Catalog(plugins),
         workers=Workers(plugins, settings),
-        egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}),
+        egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
+        purse=Purse(keeper, Catalog(plugins), settings.run, CLOCK),
         tell=told.append,
         stop=lambda: None,
         backend="",
         started_s=0.0,
-    )
-    keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
-        Journal(EventLog.open(home.daemon_log)),
-        blank=DaemonState,
-        fold=fold_daemon,
-        decide=decide_daemon,
-        clock=CLOCK,
     )
     await keeper.load()
     async with anyio.create_task_group() as tasks:

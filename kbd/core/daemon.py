@@ -29,6 +29,7 @@ from kbd.core.keeper import Keeper
 from kbd.core.methods import Shop, handlers
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
+from kbd.core.purse import Purse
 from kbd.core.queries.watch_notices import watch_notice
 from kbd.core.renewal import Renewal
 from kbd.core.secrets import Secrets, hide_environment
@@ -123,20 +124,22 @@ async def _serve(
     catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=environment)
     async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
-        parts = Parts(
-            home=home,
-            settings=settings,
-            clock=clock,
-            plugins=plugins,
-            catalog=catalog,
-            workers=workers,
-            egress=Egress(catalog, settings, secrets, of_plugin),
-            tell=hub.announce,
-            stop=stop.set,
-            backend=backend,
-            started_s=clock.monotonic_s(),
-        )
+        started_s = clock.monotonic_s()
         async with _daemon_log(home, clock, tasks) as daemon:
+            parts = Parts(
+                home=home,
+                settings=settings,
+                clock=clock,
+                plugins=plugins,
+                catalog=catalog,
+                workers=workers,
+                egress=Egress(catalog, settings, secrets, of_plugin, daemon),
+                purse=Purse(daemon, catalog, settings.run, clock),
+                tell=hub.announce,
+                stop=stop.set,
+                backend=backend,
+                started_s=started_s,
+            )
             await _record_start(daemon, plugins, backend)
             await settle_restored(home.folder, daemon, clock)
             runs = Runs(parts, tasks)

@@ -13,11 +13,14 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.catalog import Catalog
+from kbd.core.decisions.daemon import DaemonCommand
+from kbd.core.keeper import Keeper
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
-from kbd.core.state import RunStatus, WorkbenchState
+from kbd.core.state import DaemonState, RunStatus, WorkbenchState
 from kbd.errors import EgressConsentRequired, NotFound, ProviderNotConfigured, ValidationFailed
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, Provider
+from kbd.types import Phase
 
 __all__ = ["Egress", "Lent", "scope_hash"]
 
@@ -58,6 +61,7 @@ class Egress:
         settings: Their addresses, the time-outs, the default model.
         secrets: Their keys.
         of_plugin: What a plugin's hooks were given, by its entry-point name.
+        daemon: The daemon's own log: what people set for all workbenches.
     """
 
     def __init__(
@@ -66,9 +70,10 @@ class Egress:
         settings: Settings,
         secrets: Secrets,
         of_plugin: Callable[[str], dict[str, Any]],
+        daemon: Keeper[DaemonState, DaemonCommand],
     ) -> None:
         self._catalog, self._settings, self._secrets = catalog, settings, secrets
-        self._of_plugin = of_plugin
+        self._of_plugin, self._daemon = of_plugin, daemon
         self._clients: dict[str, Any] = {}
 
     def default_model(self, chosen: str | None) -> str:
@@ -118,14 +123,33 @@ class Egress:
     def model(self, model_id: str) -> ModelInfo:
         """Return what is known of a model; for one that is not listed, what is usual.
 
+        What settings say of it (`[models."provider:model"]`) counts over what its provider says.
+
         Raises:
             ValidationFailed: The id is not `provider:model`.
             NotFound: There is no such provider or model.
         """
-        for info in self.provider(model_id).models():
-            if info.id == model_id:
-                return info
-        return ModelInfo(id=model_id)
+        listed = (info for info in self.provider(model_id).models() if info.id == model_id)
+        info = next(listed, None) or ModelInfo(id=model_id)
+        told = self._settings.models.get(model_id)
+        said = msgspec.structs.asdict(told) if told is not None else {}
+        return msgspec.structs.replace(info, **{k: v for k, v in said.items() if v is not None})
+
+    def effort(self, model_id: str, phase: Phase) -> str:
+        """Return how hard a model shall think in a phase; "" leaves it to the model.
+
+        A summary restates what is known, so no effort is asked for there.
+
+        Raises:
+            ValidationFailed: The id is not `provider:model`.
+            NotFound: There is no such provider or model.
+        """
+        if phase is Phase.SUMMARY:
+            return ""
+        provider = self.provider(model_id)
+        chosen = self._daemon.state.efforts.get(provider.name, {}).get(phase, "")
+        # What an earlier version of the provider offered may be gone.
+        return chosen if chosen in provider.efforts else ""
 
     def needs_consent(self, model_id: str) -> bool:
         """Return whether file contents would leave this machine.

@@ -10,13 +10,18 @@ import pytest
 
 from folding import Folded, blob
 from kbd.core.catalog import Catalog
+from kbd.core.clock import SystemClock
 from kbd.core.decisions import GrantConsent, SendMessage, StartRun
+from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
 from kbd.core.egress import Egress, Lent, scope_hash
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
 from kbd.core.outbound import confined_client
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
+from kbd.core.state import DaemonState, fold_daemon
 from kbd.errors import (
     EgressBlockedByPolicy,
     EgressConsentRequired,
@@ -27,6 +32,7 @@ from kbd.errors import (
 )
 from kbd.events.drafts import DraftOpened, FileChanged, PlannedFile, PublishCompleted
 from kbd.events.drafts import PublishIntended as Intended
+from kbd.events.log import EventLog
 from kbd.events.runs import RunFinished, RunInterrupted
 from kbd.events.workbenches import ConsentGranted, FileRemoved
 from kbd.messages import Message
@@ -45,7 +51,14 @@ def door(folder: Path, environment: Mapping[str, str]) -> Egress:
     settings = Settings.read(home, environment)
     plugins = Plugins.discover(settings, environment=environment)
     of_plugin = partial(settings.of_plugin, environment=environment)
-    return Egress(Catalog(plugins), settings, Secrets(home, environment), of_plugin)
+    daemon: Keeper[DaemonState, DaemonCommand] = Keeper(
+        Journal(EventLog.open(folder / "daemon-log")),
+        blank=DaemonState,
+        fold=fold_daemon,
+        decide=decide_daemon,
+        clock=SystemClock(),
+    )
+    return Egress(Catalog(plugins), settings, Secrets(home, environment), of_plugin, daemon)
 
 
 def consent(folded: Folded, model_id: str = MODEL, *, persist: bool = True) -> None:
