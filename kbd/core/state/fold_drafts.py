@@ -1,10 +1,11 @@
 """How events change the draft and what is published."""
 
 from kbd.core.state.drafts import Draft, DraftFile
+from kbd.core.state.runs import Run
 from kbd.core.state.workbench import FileEntry, WorkbenchState
 from kbd.events.base import Recorded
 from kbd.events.drafts import DeletionConfirmed, DraftOpened, FileChanged, PublishCompleted
-from kbd.types import Seq
+from kbd.types import FileName, Seq
 
 __all__ = ["change_file", "complete_publish", "confirm_deletion", "discard", "open_draft"]
 
@@ -36,14 +37,23 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
             run.attempt_changes.append(data)
             if run.item and run.item not in drafted.items:
                 drafted.items.append(run.item)
-        elif run.item in drafted.items:
-            drafted.items.remove(run.item)
+        else:
+            _roll_back(run, data.name)
+            if run.item in drafted.items:
+                drafted.items.remove(run.item)
     if drafted.blob == drafted.base:
         del draft.files[data.name]
     if data.after is not None and data.name in draft.confirmed:
         draft.confirmed.remove(data.name)
     if not draft.files:
         state.draft = None
+
+
+def _roll_back(run: Run, name: FileName) -> None:
+    """Remember that the open item's attempt failed and its change to a file was undone."""
+    items = run.plan.items if run.plan is not None else []
+    if 0 < run.item <= len(items) and name not in items[run.item - 1].rolled_back:
+        items[run.item - 1].rolled_back.append(name)
 
 
 def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from kbd.events.base import ReplyCall
 from kbd.events.drafts import FileChanged
 from kbd.messages import Usage
-from kbd.types import BlobHash, CallId, Phase
+from kbd.types import BlobHash, CallId, FileName, Phase
 
 __all__ = [
     "Chain",
@@ -70,6 +70,7 @@ class Item(msgspec.Struct):
         code: The code of that error.
         answer: The model's final text for it.
         declined: Whether that says that the model did not do it.
+        rolled_back: The files whose changes went with an attempt that failed.
     """
 
     text: str
@@ -79,6 +80,7 @@ class Item(msgspec.Struct):
     code: str = ""
     answer: str = ""
     declined: bool = False
+    rolled_back: list[FileName] = []
 
 
 class Plan(msgspec.Struct):
