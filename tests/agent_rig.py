@@ -33,7 +33,7 @@ from kbd.messages import ToolCall
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import CallId, Effect, FileName, Phase, Seq
-from tests.purses import purse_in
+from purses import purse_in
 
 TOOLS = "agent_test_tools"
 LIMITS = RunLimits()

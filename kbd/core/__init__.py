@@ -12,7 +12,8 @@ Read from the bottom up, for a module knows only those below it:
     renewal                     snapshots while a log grows
     workers                     processes in which hostile and heavy work is done
     draft, outbound             the draft's files; an HTTP client that reaches one address
-    keeper, egress              the single writer of a workbench; what may leave the machine
+    keeper                      the single writer of a log
+    egress, purse               what may leave the machine; what models may cost in a day
     bench                       one open workbench
     queries                     answers from state
     agent, review, archive      a run; its change set; exports and backups

@@ -24,6 +24,7 @@ from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.paths import WorkbenchFolders
+from kbd.core.purse import Purse
 from kbd.core.settings import RunLimits
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.core.workers.formats import FormatCalls
@@ -38,6 +39,7 @@ from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
 from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
 from model_server import phase_of, turn_of
 from odt_texts import text_file
+from purses import purse_in
 from whole.seeded_calls import EDITED, Call, Caller
 
 __all__ = ["LIMITS", "Asked", "Coverage", "asked_by", "asked_over_http", "chosen", "made", "reply",

@@ -2,9 +2,10 @@
 
 `decide(state, command)` looks and never changes; the Keeper records what it returns. A refusal is a
 `KbdError`. Read `commands` first, then `decide` (the one `match` over them), then the subjects:
-`files`, `runs` and `calls` with what they ask of the `standing` of the active run, `drafts`.
-`decision` is what they return; `daemon` does the same for the daemon's own log, and `watches`, with
-`watch_runs`, for the folders that it watches.
+`files`, `context`, `runs` and `calls` with what they ask of the `standing` of the active run,
+`drafts`.
+`decision` is what they return; `daemon` does the same for the daemon's own log, with `budget` for
+the day's money and `watches`, with `watch_runs`, for the folders that it watches.
 """
 
 from kbd.core.decisions.calls import refuse_client
@@ -25,9 +26,11 @@ from kbd.core.decisions.commands import (
     Record,
     RecordCall,
     RecordRun,
+    RemoveContext,
     RemoveFiles,
     RequestCancel,
     SendMessage,
+    SetContext,
     StartCall,
     StartRun,
 )
@@ -52,9 +55,11 @@ __all__ = [
     "Record",
     "RecordCall",
     "RecordRun",
+    "RemoveContext",
     "RemoveFiles",
     "RequestCancel",
     "SendMessage",
+    "SetContext",
     "StartCall",
     "StartRun",
     "decide",

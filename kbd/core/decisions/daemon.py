@@ -2,6 +2,7 @@
 
 import msgspec
 
+from kbd.core.decisions.budget import ChargeBudget, ReserveBudget, charge, reserve
 from kbd.core.decisions.decision import Decision
 from kbd.core.decisions.watches import WatchCommand, decide_watch
 from kbd.core.state import DaemonState
@@ -10,7 +11,15 @@ from kbd.events.vocabulary import Event
 from kbd.events.workbenches import WorkbenchCreated, WorkbenchDeleted
 from kbd.types import WorkbenchId
 
-__all__ = ["CreateWorkbench", "DaemonCommand", "DeleteWorkbench", "RecordDaemon", "decide_daemon"]
+__all__ = [
+    "ChargeBudget",
+    "CreateWorkbench",
+    "DaemonCommand",
+    "DeleteWorkbench",
+    "RecordDaemon",
+    "ReserveBudget",
+    "decide_daemon",
+]
 
 
 class CreateWorkbench(msgspec.Struct, frozen=True):
@@ -32,7 +41,9 @@ class RecordDaemon(msgspec.Struct, frozen=True):
     facts: tuple[Event, ...]
 
 
-DaemonCommand = CreateWorkbench | DeleteWorkbench | RecordDaemon | WatchCommand
+DaemonCommand = (
+    CreateWorkbench | DeleteWorkbench | RecordDaemon | ReserveBudget | ChargeBudget | WatchCommand
+)
 """Everything that `decide_daemon` answers."""
 
 
@@ -42,6 +53,7 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
     Raises:
         NotFound: There is no such workbench, or no such watch.
         ValidationFailed: The id is taken, or it is not allowed now.
+        BudgetCapReached: A cap of the day would be passed.
     """
     match command:
         case CreateWorkbench(workbench_id=workbench_id, name=name):
@@ -56,5 +68,9 @@ def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
             return Decision((WorkbenchDeleted(workbench_id),))
         case RecordDaemon(facts=facts):
             return Decision(facts)
+        case ReserveBudget():
+            return reserve(state, command)
+        case ChargeBudget():
+            return charge(state, command)
         case _:
             return decide_watch(state.watching, command)

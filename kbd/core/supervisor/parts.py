@@ -10,6 +10,7 @@ from kbd.core.clock import Clock
 from kbd.core.egress import Egress
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
+from kbd.core.purse import Purse
 from kbd.core.settings import Settings
 from kbd.core.workers.pool import Workers
 from kbd.requests.base import Notification
@@ -38,6 +39,7 @@ class Parts(msgspec.Struct, frozen=True):
         catalog: What they bring.
         workers: Their processes.
         egress: The one door out.
+        purse: The day's money.
         tell: Tells clients.
         stop: Asks the daemon to stop.
         backend: "asyncio" or "trio".
@@ -51,6 +53,7 @@ class Parts(msgspec.Struct, frozen=True):
     catalog: Catalog
     workers: Workers
     egress: Egress
+    purse: Purse
     tell: Tell
     stop: Stopping
     backend: str

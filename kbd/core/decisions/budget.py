@@ -1,0 +1,109 @@
+"""Decisions about the day's money, in the daemon's own log."""
+
+from datetime import date, timedelta
+
+import msgspec
+
+from kbd.core.decisions.decision import Decision
+from kbd.core.state import DaemonState, Spent
+from kbd.errors import BudgetCapReached
+from kbd.events.workbenches import BudgetCharged, BudgetReserved
+from kbd.types import WorkbenchId
+
+__all__ = ["ChargeBudget", "ReserveBudget", "charge", "reserve"]
+
+
+class ReserveBudget(msgspec.Struct, frozen=True):
+    """Set aside what a turn may use at most; refused if that would pass a cap of its day.
+
+    Args:
+        reservation: Its name.
+        day: The day, as "2026-11-22", UTC.
+        workbench_id: Whose run.
+        run: Its number there.
+        model_id: The model.
+        tokens: Input and reply together.
+        cost: The same in US dollars.
+        day_tokens: The cap of the day in tokens; 0 for none.
+        day_cost: The same in US dollars.
+    """
+
+    reservation: str
+    day: str
+    workbench_id: WorkbenchId
+    run: int
+    model_id: str
+    tokens: int
+    cost: float
+    day_tokens: int = 0
+    day_cost: float = 0.0
+
+
+class ChargeBudget(msgspec.Struct, frozen=True):
+    """Put what a turn did use in the place of what was reserved; nothing if nothing was."""
+
+    reservation: str
+    tokens: int
+    cost: float
+
+
+def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
+    """Set aside what a turn may use at most.
+
+    What is reserved counts as spent, so that turns under way at once cannot pass a cap together.
+
+    Raises:
+        BudgetCapReached: A cap of the day would be passed.
+    """
+    spent = state.spent.get(command.day, Spent())
+    held = [each for each in state.reserved.values() if each.day == command.day]
+    used = spent.tokens + sum(each.tokens for each in held)
+    if 0 < command.day_tokens < used + command.tokens:
+        raise _reached(
+            command,
+            "run.day_tokens",
+            f"the runs of {command.day} have used or reserved {used:,} tokens and this turn may"
+            f" need {command.tokens:,}; the cap of a day is {command.day_tokens:,}",
+            {"used": used, "asked": command.tokens, "cap": command.day_tokens},
+        )
+    cost = spent.cost + sum(each.cost for each in held)
+    if 0 < command.day_cost < cost + command.cost:
+        raise _reached(
+            command,
+            "run.day_cost",
+            f"the runs of {command.day} have used or reserved ${cost:.2f} and this turn may cost"
+            f" ${command.cost:.2f}; the cap of a day is ${command.day_cost:.2f}",
+            {"used": cost, "asked": command.cost, "cap": command.day_cost},
+        )
+    return Decision(
+        (
+            BudgetReserved(
+                command.reservation,
+                command.day,
+                command.workbench_id,
+                command.run,
+                command.model_id,
+                command.tokens,
+                command.cost,
+            ),
+        )
+    )
+
+
+def charge(state: DaemonState, command: ChargeBudget) -> Decision:
+    """Charge what a turn did use; nothing for a reservation that there is not, or not any more."""
+    if command.reservation not in state.reserved:
+        return Decision()
+    return Decision((BudgetCharged(command.reservation, command.tokens, command.cost),))
+
+
+def _reached(
+    command: ReserveBudget, setting: str, told: str, figures: dict[str, float]
+) -> BudgetCapReached:
+    """Say which cap was reached, by which setting, and when the day ends."""
+    ends = f"{date.fromisoformat(command.day) + timedelta(days=1)}T00:00:00Z"
+    return BudgetCapReached(
+        f"{told} (setting {setting}). The day ends at 24:00 UTC: resume then, or raise the cap.",
+        actions=(f"raise {setting}", "resume the run when the day has ended"),
+        detail={"setting": setting, "day": command.day, "day_ends_at": ends, **figures},
+    )

@@ -1,0 +1,109 @@
+"""The day's money: what model calls may use over all runs, reserved before each and charged after.
+
+The daemon's log holds it, so that a restart, or a crash between the two, forgets nothing: what was
+reserved for a turn that never came back counts as spent until the day ends. A provider that talks
+to nobody and asks no money uses none, and nothing is recorded for it.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import anyio
+
+from kbd.core.catalog import Catalog
+from kbd.core.clock import Clock
+from kbd.core.decisions.daemon import ChargeBudget, DaemonCommand, ReserveBudget
+from kbd.core.keeper import Keeper
+from kbd.core.settings import RunLimits
+from kbd.core.state import DaemonState
+from kbd.errors import NotFound
+from kbd.types import WorkbenchId
+
+__all__ = ["Purse"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Purse:
+    """Holds what the turns of all runs may use in a day, in UTC.
+
+    Args:
+        daemon: The daemon's log.
+        catalog: The providers; only those that talk to somebody use the day's money.
+        limits: The caps of a day.
+        clock: Says which day it is.
+    """
+
+    def __init__(
+        self,
+        daemon: Keeper[DaemonState, DaemonCommand],
+        catalog: Catalog,
+        limits: RunLimits,
+        clock: Clock,
+    ) -> None:
+        self._daemon, self._catalog, self._limits, self._clock = daemon, catalog, limits, clock
+
+    async def reserve(
+        self, workbench_id: WorkbenchId, run: int, model_id: str, tokens: int, cost: float
+    ) -> str:
+        """Set aside what a turn may use at most; return the name to charge it by, "" for none.
+
+        It is recorded when this returns. A caller that is cancelled meanwhile still gets the name,
+        and owes a `charge`.
+
+        Args:
+            workbench_id: Whose run.
+            run: Its number there.
+            model_id: The model.
+            tokens: Input and reply together.
+            cost: The same in US dollars.
+
+        Raises:
+            BudgetCapReached: The day's cap would be passed; the message names the setting and when
+                the day ends.
+            KbdError: It could not be recorded.
+        """
+        if not cost and not self._is_metered(model_id):
+            return ""
+        limits, name = self._limits, self._clock.new_id()
+        command = ReserveBudget(
+            reservation=name,
+            day=self._today(),
+            workbench_id=workbench_id,
+            run=run,
+            model_id=model_id,
+            tokens=tokens,
+            cost=cost,
+            day_tokens=limits.day_tokens,
+            day_cost=limits.day_cost,
+        )
+        with anyio.CancelScope(shield=True):
+            await self._daemon.submit(command)
+        return name
+
+    async def charge(self, reservation: str, tokens: int, cost: float) -> None:
+        """Put what a turn did use in the place of what was reserved; nothing for the name "".
+
+        It is recorded when this returns, even if the caller is cancelled meanwhile.
+
+        Args:
+            reservation: What `reserve` returned.
+            tokens: Input and reply together; 0 for a turn that was refused.
+            cost: The same in US dollars.
+
+        Raises:
+            KbdError: It could not be recorded.
+        """
+        if reservation:
+            with anyio.CancelScope(shield=True):
+                await self._daemon.submit(ChargeBudget(reservation, tokens, cost))
+
+    def _is_metered(self, model_id: str) -> bool:
+        """Return whether a model's provider talks to somebody who counts."""
+        try:
+            provider = self._catalog.provider(model_id.partition(":")[0]).item
+        except NotFound:
+            return False  # Nobody will be asked.
+        return bool(provider.status().endpoint)
+
+    def _today(self) -> str:
+        return (_EPOCH + timedelta(microseconds=self._clock.now_us())).date().isoformat()

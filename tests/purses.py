@@ -1,0 +1,33 @@
+"""The day's money for runs without a daemon."""
+
+from pathlib import Path
+
+from kbd.core.catalog import Catalog
+from kbd.core.clock import Clock, SystemClock
+from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
+from kbd.core.purse import Purse
+from kbd.core.settings import RunLimits
+from kbd.core.state import DaemonState, fold_daemon
+from kbd.events.disk import Disk
+from kbd.events.log import EventLog
+
+
+def purse_in(
+    folder: Path, catalog: Catalog, limits: RunLimits, disk: Disk, clock: Clock | None = None
+) -> tuple[Keeper[DaemonState, DaemonCommand], Purse]:
+    """Return a daemon's log in a folder, and the purse that it holds.
+
+    Whoever lets models cost money loads the log and lets its Keeper run.
+    """
+    clock = clock or SystemClock()
+    folder.mkdir(parents=True, exist_ok=True)
+    keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
+        Journal(EventLog.open(folder, disk=disk)),
+        blank=DaemonState,
+        fold=fold_daemon,
+        decide=decide_daemon,
+        clock=clock,
+    )
+    return keeper, Purse(keeper, catalog, limits, clock)
