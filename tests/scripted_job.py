@@ -36,8 +36,8 @@ def run_info(status: str = "finished", **changes: Any) -> dict[str, Any]:
         "status": status,
         "phase": "summary",
         "items": [],
-        "usage": {},
-        "cost": 0.0,
+        "usage": {"input_tokens": 40_000, "output_tokens": 1_200},
+        "cost": 0.0812,
         "started_at": "2026-01-02T03:04:05Z",
         **changes,
     }

@@ -14,7 +14,9 @@ from kbd.client.blocking import Client
 
 __all__ = ["Named", "Version", "chosen", "named", "save", "version_of"]
 
-FIELDS = frozenset({"after", "arguments_blob", "before", "blob", "new", "old", "opening"})
+FIELDS = frozenset(
+    {"after", "arguments_blob", "base", "before", "blob", "new", "old", "opening", "origin"}
+)
 """The fields of events that hold the hash of kept bytes; a test compares this with the events."""
 
 PART_BYTES = 1024 * 1024

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
-from kbd.cli.progress import Progress
-from kbd.cli.terminal import ask, interactive, line, note, size, table
+from kbd.cli.progress import Progress, consumed
+from kbd.cli.terminal import ask, duration, interactive, line, note, size, table
 from kbd.client.blocking import Client
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "obtain_consent",
     "run_to_its_end",
     "summary_of",
+    "tell_what_it_took",
     "unsuccessful",
 ]
 
@@ -83,9 +84,10 @@ def run_to_its_end(
 ) -> dict[str, Any]:
     """Run the agent, or go on with what it did, and return the run as `RunGet` tells it.
 
-    Ctrl-C cancels the run and waits for its end; a second Ctrl-C stops waiting.
+    Beside that, `elapsed_s` in it is how long it was waited for. Ctrl-C cancels the run and waits
+    for its end; a second Ctrl-C stops waiting.
     """
-    last_heard = ""
+    last_heard, began_s = "", time.monotonic()
 
     def heard(method: str, params: dict[str, Any]) -> None:
         nonlocal last_heard
@@ -100,7 +102,8 @@ def run_to_its_end(
     try:
         with _CtrlC() as ctrl_c:
             run_id = str(call(client, "WorkshopRunAgent", params)["run_id"])
-            return _until_ended(client, run_id, ctrl_c, lambda: last_heard in ENDS)
+            run = _until_ended(client, run_id, ctrl_c, progress, lambda: last_heard in ENDS)
+            return run | {"elapsed_s": round(time.monotonic() - began_s, 3)}
     except Stop as stop:
         if stop.code == UNREACHABLE:
             raise Stop(f"{stop.message}\n{_again(workbench_id)}", UNREACHABLE) from stop
@@ -110,7 +113,11 @@ def run_to_its_end(
 
 
 def _until_ended(
-    client: Client, run_id: str, ctrl_c: "_CtrlC", seems_ended: Callable[[], bool]
+    client: Client,
+    run_id: str,
+    ctrl_c: "_CtrlC",
+    progress: Progress,
+    seems_ended: Callable[[], bool],
 ) -> dict[str, Any]:
     """Listen until `RunGet` says that the run has ended.
 
@@ -118,6 +125,7 @@ def _until_ended(
     """
     while True:
         run: dict[str, Any] = call(client, "RunGet", {"run_id": run_id})
+        progress.stands(run)
         if run["status"] != "running":
             while listen(client, NOW_S):
                 pass
@@ -159,6 +167,16 @@ def summary_of(client: Client, workbench_id: str) -> str:
     return str(answers[-1]) if answers else ""
 
 
+def tell_what_it_took(run: dict[str, Any]) -> None:
+    """Print how long a run took, and what it consumed: the last line of a job."""
+    note(_took(run))
+
+
+def _took(run: dict[str, Any]) -> str:
+    took = duration(float(run["elapsed_s"]))
+    return f"{line(run['model_id'])} took {took}, {consumed(run)}."
+
+
 def code_of(run: dict[str, Any]) -> int:
     """Return the exit code of a run that finished, after telling of items that it could not do."""
     failed = [item for item in run["items"] if item["state"] == "failed"]
@@ -172,16 +190,16 @@ def code_of(run: dict[str, Any]) -> int:
 
 def unsuccessful(run: dict[str, Any]) -> Stop:
     """Say why a run did not finish, how to go on, and with which code to end."""
-    again = _again(run["workbench_id"])
+    again = f"{_took(run)}\n{_again(run['workbench_id'])}"
     match run["status"]:
         case "cancelled":
-            return Stop(f"Cancelled. What was done is kept. {again}", CANCELLED)
+            return Stop(f"Cancelled. What was done is kept.\n{again}", CANCELLED)
         case "interrupted":
-            return Stop(f"The daemon stopped during the run. {again}", FAILED)
+            return Stop(f"The daemon stopped during the run.\n{again}", FAILED)
         case _:
             error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
             told = f"{error['error_code']}: {error['message']}"
-            return Stop(f"{told}\n{again}" if error.get("retryable") else told, FAILED)
+            return Stop(f"{told}\n{again if error.get('retryable') else _took(run)}", FAILED)
 
 
 def _again(workbench_id: str) -> str:

@@ -7,9 +7,9 @@ stdout is the result.
 
 from typing import Any, Protocol
 
-from kbd.cli.terminal import clean, draws, line, note
+from kbd.cli.terminal import clean, draws, line, money, note
 
-__all__ = ["Drawn", "Progress", "Silent", "Told", "progress_for"]
+__all__ = ["Drawn", "Progress", "Silent", "Told", "consumed", "progress_for"]
 
 PHASES = {
     "research": "Analyzing files…",
@@ -31,6 +31,9 @@ class Progress(Protocol):
     def told(self, method: str, params: dict[str, Any]) -> None:
         """Take one notification; unknown ones are ignored."""
 
+    def stands(self, run: dict[str, Any]) -> None:
+        """Take how the run stands, as `RunGet` tells it, every second or so."""
+
     def done(self) -> None:
         """Take the end of the run: nothing more is drawn."""
 
@@ -39,6 +42,9 @@ class Silent:
     """Shows nothing: for scripts."""
 
     def told(self, method: str, params: dict[str, Any]) -> None:
+        """Ignore it."""
+
+    def stands(self, run: dict[str, Any]) -> None:
         """Ignore it."""
 
     def done(self) -> None:
@@ -82,6 +88,9 @@ class Told:
                 self.write("Cancelling…")
             case _:
                 pass
+
+    def stands(self, run: dict[str, Any]) -> None:
+        """Print nothing: what a run consumed is told at its end."""
 
     def done(self) -> None:
         """Print what is left of an unfinished sentence."""
@@ -131,25 +140,36 @@ class Told:
 
 
 class Drawn(Told):
-    """Tells the same, above a bar that shows the phase, the item and the words as they come."""
+    """Tells the same, above a bar.
+
+    Beside it stand the phase or item, the time, what was consumed, and the tool that works or the
+    words as they come.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._items = 0
         # Only what is drawn pays for it.
         from rich.console import Console  # noqa: PLC0415 - 49 ms
-        from rich.progress import BarColumn, SpinnerColumn, TextColumn  # noqa: PLC0415 - 13 ms
+        from rich.progress import (  # noqa: PLC0415 - 13 ms
+            BarColumn,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+        )
         from rich.progress import Progress as Bars  # noqa: PLC0415 - with it
 
         self._bars = Bars(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=16),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[consumed]}", markup=False),
             TextColumn("{task.fields[tail]}", markup=False, style="dim"),
             console=Console(stderr=True, highlight=False),
             transient=True,
         )
-        self._bar = self._bars.add_task("Starting…", total=None, tail="")
+        self._bar = self._bars.add_task("Starting…", total=None, tail="", consumed="")
         self._bars.start()
 
     def phase(self, phase: str) -> None:
@@ -171,6 +191,15 @@ class Drawn(Told):
             tail="",
         )
 
+    def tool(self, name: str) -> None:
+        """Tell it, and name it beside the bar."""
+        super().tool(name)
+        self._bars.update(self._bar, tail=line(name, TAIL_CHARACTERS))
+
+    def stands(self, run: dict[str, Any]) -> None:
+        """Show what the run has consumed so far."""
+        self._bars.update(self._bar, consumed=consumed(run))
+
     def text(self, delta: str) -> None:
         """Tell whole lines, and show the rest beside the bar."""
         super().text(delta)
@@ -184,6 +213,13 @@ class Drawn(Told):
         """Take the bar away."""
         super().done()
         self._bars.stop()
+
+
+def consumed(run: dict[str, Any]) -> str:
+    """Return what a run has consumed, as `RunGet` tells it: tokens and US dollars."""
+    usage = run.get("usage", {})
+    tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
+    return f"{tokens:,} tokens, {money(float(run.get('cost', 0)))}"
 
 
 def progress_for(*, silent: bool) -> Progress:

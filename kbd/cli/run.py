@@ -16,6 +16,7 @@ from kbd.cli.job import (
     obtain_consent,
     run_to_its_end,
     summary_of,
+    tell_what_it_took,
     unsuccessful,
 )
 from kbd.cli.link import call
@@ -59,7 +60,18 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.keep:
         check_folder(arguments.out)
     report: dict[str, Any] = dict.fromkeys(
-        ("run_id", "status", "workbench_id", "summary", "changes", "extracted", "error")
+        (
+            "run_id",
+            "status",
+            "workbench_id",
+            "summary",
+            "changes",
+            "extracted",
+            "error",
+            "usage",
+            "cost",
+            "elapsed_s",
+        )
     )
     try:
         with connect_or_start(arguments) as client:
@@ -82,8 +94,21 @@ def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) 
     progress = progress_for(silent=arguments.json)
     run = run_to_its_end(client, workbench_id, message_id, progress)
     report.update(run_id=run["run_id"], status=run["status"], error=run.get("error"))
+    report.update(usage=run["usage"], cost=run["cost"], elapsed_s=run["elapsed_s"])
     if run["status"] != "finished":
         raise unsuccessful(run)
+    try:
+        return _results(client, arguments, report, run)
+    finally:
+        if not arguments.json:
+            tell_what_it_took(run)
+
+
+def _results(
+    client: Client, arguments: argparse.Namespace, report: dict[str, Any], run: dict[str, Any]
+) -> int:
+    """Show what a finished run made, publish it and hand it out; return the exit code."""
+    workbench_id = report["workbench_id"]
     report["summary"] = summary_of(client, workbench_id)
     changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
     report.update(changes=changes, extracted=[])

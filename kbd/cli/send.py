@@ -12,6 +12,7 @@ from kbd.cli.job import (
     obtain_consent,
     run_to_its_end,
     summary_of,
+    tell_what_it_took,
     unsuccessful,
 )
 from kbd.cli.link import call
@@ -59,4 +60,5 @@ def _send(arguments: argparse.Namespace) -> int:
     code = code_of(run)
     if changes:
         note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
+    tell_what_it_took(run)
     return code

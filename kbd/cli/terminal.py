@@ -20,6 +20,7 @@ __all__ = [
     "interactive",
     "line",
     "moment",
+    "money",
     "note",
     "say",
     "size",
@@ -114,6 +115,11 @@ def duration(seconds: float) -> str:
     days, hours = divmod(hours, 24)
     parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
     return " ".join([f"{count} {unit}" for count, unit in parts if count][:2])
+
+
+def money(dollars: float) -> str:
+    """Return an amount of US dollars: to the cent, below a dollar to a hundredth of one."""
+    return f"${dollars:,.4f}" if 0 < dollars < 1 else f"${dollars:,.2f}"
 
 
 def moment(time: str) -> str:

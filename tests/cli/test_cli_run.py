@@ -82,7 +82,7 @@ def test_progress_is_told_in_words(daemon: ScriptedDaemon, kbd: Kbd, capsys: Cap
 
     assert kbd("run", "do it", "--keep") == 0
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:-1] == [
+    assert lines[:-2] == [
         "Analyzing files…",
         "  | It has twelve categories.",
         "  | More",
@@ -173,7 +173,9 @@ def test_json_is_one_object(
 ) -> None:
     """`--json` prints nothing but one object with all that a script needs."""
     assert kbd("run", "do it", "--json", "--publish", "--out", str(tmp_path)) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("elapsed_s") >= 0
+    assert told == {
         "run_id": RUN,
         "status": "finished",
         "workbench_id": WORKBENCH,
@@ -181,7 +183,24 @@ def test_json_is_one_object(
         "changes": [ADDED],
         "extracted": [f"{tmp_path}/summary.xlsx"],
         "error": None,
+        "usage": {"input_tokens": 40_000, "output_tokens": 1_200},
+        "cost": 0.0812,
     }
+
+
+@pytest.mark.parametrize("status", ["finished", "failed", "cancelled"])
+def test_a_job_tells_what_it_took(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, status: str
+) -> None:
+    """Time, tokens and cost are the last line of a job, and told of one that stopped, too."""
+    daemon.answers["RunGet"] = run_info(status)
+
+    kbd("run", "do it", "--keep")
+    lines = capsys.readouterr().err.splitlines()
+    told = [line for line in lines if line.endswith("41,200 tokens, $0.0812.")]
+    assert len(told) == 1
+    assert " took " in told[0]
+    assert (lines[-1] == told[0]) or status != "finished"
 
 
 def test_a_failed_run_says_what_to_do(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
