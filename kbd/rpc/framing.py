@@ -1,7 +1,8 @@
 """Where one message ends and the next begins, in a stream of bytes.
 
 Two framings: one message a line, ended by LF; or, on a connection whose first bytes are
-`Content-Length:`, headers ended by an empty line and then that many bytes, as LSP does it.
+`Content-Length:`, headers ended by an empty line and then that many bytes, as LSP does it. The
+headers may come in any order, so it is known by what all of them begin with.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,9 @@ __all__ = ["MESSAGE_BYTES", "Framer", "FramingError"]
 MESSAGE_BYTES = 10 * 1024 * 1024
 """The longest message, by default."""
 
-_MARK = b"Content-Length:"
+_MARK = b"content-"
+"""What both headers of LSP begin with, and no message of JSON."""
+
 _HEADER_BYTES = 4096
 """The longest block of headers; real ones have two short lines."""
 
@@ -57,10 +60,10 @@ class Framer:
 
     def _first(self, chunk: bytes) -> list[bytes]:
         self._rest += chunk
-        head = bytes(self._rest[: len(_MARK)])
-        if len(head) < len(_MARK) and _MARK.lower().startswith(head.lower()):
+        head = bytes(self._rest[: len(_MARK)]).lower()
+        if len(head) < len(_MARK) and _MARK.startswith(head):
             return []
-        self.uses_headers = head.lower() == _MARK.lower()
+        self.uses_headers = head == _MARK
         self._cut = self._headed if self.uses_headers else self._lines
         chunk = bytes(self._rest)
         self._rest.clear()

@@ -4,7 +4,8 @@ The method's name is the tag of a record, so that one typed decoding dispatches 
 that refuses is read a second time, slowly, to say exactly what is wrong.
 
 Where JSON-RPC leaves a choice: an id is a string of at most 128 characters or an integer that every
-JSON reader keeps exact; parameters are an object; a key that occurs twice counts as it occurs last;
+JSON reader keeps exact; parameters are an object, where `null` and `[]` are none at all (so do some
+clients say it); a key that occurs twice counts as it occurs last;
 an `api_version`, beside the method or among its parameters, must be the daemon's own (-32600).
 """
 
@@ -28,6 +29,8 @@ MessageId = (
     | Annotated[str, msgspec.Meta(max_length=128)]
 )
 """Names a request, and its answer."""
+
+_NO_PARAMS = (b"null", b"[]")
 
 _LONGEST_REASON = 300
 """Characters of a reason: what a client sent may be quoted in it."""
@@ -219,6 +222,8 @@ class Parser:
         self, method: str, envelope: _Envelope, message_id: int | str | None
     ) -> Call | Cancel:
         params = bytes(envelope.params) if isinstance(envelope.params, msgspec.Raw) else b"{}"
+        if params in _NO_PARAMS:
+            params = b"{}"
         if params.lstrip()[:1] != b"{":
             raise _RefusedError(Code.INVALID_PARAMS, "invalid params: they are an object")
         if method == "$/cancelRequest":

@@ -47,6 +47,16 @@ def test_answers_are_framed_as_the_client_speaks() -> None:
     assert Framer().frame(b"[1]\n") == b"[1]\n"
 
 
+def test_headers_come_in_any_order() -> None:
+    """A client may name the type of what it sends first, and leave it out later."""
+    framer = Framer()
+    typed = (
+        b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}"
+    )
+    assert framer.feed(typed + b"Content-Length: 2\r\n\r\n[]") == [b"{}", b"[]"]
+    assert framer.uses_headers
+
+
 def test_a_line_of_the_longest_length_passes_and_one_byte_more_does_not() -> None:
     """The limit is exact, whether its line feed comes at once, later or never."""
     line = b"x" * 100
@@ -76,6 +86,7 @@ def test_an_endless_line_is_refused_before_it_is_held() -> None:
         b"Content-Length:\r\n\r\n",
         b"Content-Length: 99999999999999999999\r\n\r\n",
         b"Content-Length: 5\r\n" + b"x" * 5000,
+        b"Content-Type: x\r\n\r\n{}",
     ],
 )
 def test_headers_that_make_no_sense_end_the_connection(stream: bytes) -> None:

@@ -38,6 +38,14 @@ def test_parameters_that_may_all_be_absent_may_be_absent_as_a_whole() -> None:
     assert _parse(method="EngineGetInfo").params == EngineGetInfo()
 
 
+@pytest.mark.parametrize("none", [None, []])
+def test_parameters_that_hold_nothing_are_none(none: Any) -> None:
+    """Some clients send `null` or an empty array where a method takes nothing."""
+    assert _parse(method="EngineGetInfo", params=none).params == EngineGetInfo()
+    refused = _parse(method="WorkbenchCreate", params=none)
+    assert (refused.code, "`name`" in refused.message) == (Code.INVALID_PARAMS, True)
+
+
 def test_a_notification_has_no_id() -> None:
     """A message without an id is a call that wants no answer."""
     call = PARSER.parse(b'{"jsonrpc":"2.0","method":"RunList"}')

@@ -188,7 +188,8 @@ class Connection:
             case Batch():
                 if self._crew.is_full:
                     return False
-                self._crew.begin(Job(object(), partial(self._answer_batch, parsed), lambda: None))
+                work = partial(self._answer_batch, self._expected(parsed))
+                self._crew.begin(Job(object(), work, lambda: None))
             case _:
                 assert_never(parsed)
         return True
@@ -244,23 +245,37 @@ class Connection:
         else:
             self.outbox.post()
 
-    async def _answer_batch(self, parts: Batch) -> bytes | None:
-        """Return the line that answers a batch, part after part."""
-        lines = [await self._answer_part(part) for part in parts.parts]
-        told = [line for line in lines if line is not None]
-        return batch(told) if told else None
+    def _expected(self, parts: Batch) -> list[Call | bytes]:
+        """Note what a batch asks for, and heed at once what it cancels.
 
-    async def _answer_part(self, part: Call | Cancel | Refusal) -> bytes | None:
-        match part:
-            case Cancel():
-                self._crew.cancel(part.id)
-                return None
-            case Refusal():
-                return refused_line(part)
-            case Call():
-                return await self._answer_within(part, self._routes[type(part.params)])
-            case _:
-                assert_never(part)
+        Returns:
+            Its calls, and the lines that answer what is none.
+        """
+        found: list[Call | bytes] = []
+        for part in parts.parts:
+            match part:
+                case Cancel():
+                    self._crew.cancel(part.id)
+                case Refusal():
+                    found.append(refused_line(part))
+                case Call() if part.id in self._crew:
+                    found.append(duplicate_line(part))
+                case Call():
+                    if part.id is not _UNSET:
+                        self._crew.expect(part.id)
+                    found.append(part)
+                case _:
+                    assert_never(part)
+        return found
+
+    async def _answer_batch(self, parts: list[Call | bytes]) -> bytes | None:
+        """Return the line that answers a batch; its calls are carried out one after the other."""
+        told = []
+        for part in parts:
+            line = part if isinstance(part, bytes) else await self._answer_within(part)
+            if line is not None:
+                told.append(line)
+        return batch(told) if told else None
 
     async def _answer_later(
         self, call: Call, route: Route, begun: Waiting | None = None
@@ -282,16 +297,16 @@ class Connection:
             return failed_line(call, route, error)
         return _told(call, route, result)
 
-    async def _answer_within(self, call: Call, route: Route) -> bytes | None:
+    async def _answer_within(self, call: Call) -> bytes | None:
         """Do the same for a part of a batch, which can be cancelled alone."""
-        if call.id in self._crew:
-            return duplicate_line(call)
-        key = object() if call.id is msgspec.UNSET else call.id
-        try:
-            with self._crew.enter(key):
-                return await self._answer_later(call, route)
-        finally:
-            self._crew.leave(key)
+        key = object() if call.id is _UNSET else call.id
+        scope = self._crew.enter(key)
+        if scope is not None:
+            try:
+                with scope:
+                    return await self._answer_later(call, self._routes[type(call.params)])
+            finally:
+                self._crew.leave(key)
         return cancelled_line(call)
 
     def _note_names(self, params: Any, route: Route) -> None:

@@ -50,13 +50,14 @@ class Crew:
         self._scopes: dict[object, anyio.CancelScope | None] = {}
         self._untaken: deque[Job] = deque()
         self._unwanted: set[object] = set()
+        self._expected: set[object] = set()
         self._idle: list[Bell] = []
         self._is_called = False
         self._ended = Bell()
         self._is_closed = False
 
     def __contains__(self, key: object) -> bool:
-        return key in self._scopes
+        return key in self._scopes or key in self._expected
 
     @property
     def is_full(self) -> bool:
@@ -78,8 +79,20 @@ class Crew:
         """Note a request that no task answers; `leave` forgets it. It cannot be cancelled."""
         self._scopes[key] = None
 
-    def enter(self, key: object) -> anyio.CancelScope:
-        """Note a part of a batch; what answers it runs within the scope that is returned."""
+    def expect(self, key: object) -> None:
+        """Note a part of a batch that must wait for the parts before it; it can be cancelled."""
+        self._expected.add(key)
+
+    def enter(self, key: object) -> anyio.CancelScope | None:
+        """Note a part of a batch whose turn has come.
+
+        Returns:
+            The scope that what answers it runs in, or None if it was cancelled while it waited.
+        """
+        self._expected.discard(key)
+        if key in self._unwanted:
+            self._unwanted.discard(key)
+            return None
         scope = self._scopes[key] = anyio.CancelScope()
         return scope
 
@@ -91,9 +104,9 @@ class Crew:
 
     def cancel(self, key: object) -> None:
         """Cancel a request; one that has ended, or another client's, is not found."""
-        if key not in self._scopes:
+        if key not in self:
             return
-        scope = self._scopes[key]
+        scope = self._scopes.get(key)
         if scope is None:
             self._unwanted.add(key)
         else:

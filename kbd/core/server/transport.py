@@ -24,7 +24,7 @@ from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
 from kbd.requests.openrpc import openrpc_document
-from kbd.rpc import Code, Parser, refusal
+from kbd.rpc import Call, Code, Framer, FramingError, Parser, refusal
 
 __all__ = ["Server"]
 
@@ -167,9 +167,21 @@ class Server:
                 self._connections.discard(connection)
 
     async def _turn_away(self, stream: SocketStream) -> None:
-        line = refusal(None, Code.OVERLOADED, "too many connections; try again later")
+        """Answer what it asks first, as it frames it, for a stock client knows no other error."""
+        framer, message_id = Framer(self._limits.message_bytes), None
+        try:
+            with anyio.move_on_after(_TURN_AWAY_S):
+                messages: list[bytes] = []
+                while not messages:
+                    messages = framer.feed(await stream.receive())
+                first = self._parser.parse(messages[0])
+                if isinstance(first, Call) and not isinstance(first.id, msgspec.UnsetType):
+                    message_id = first.id
+        except (anyio.EndOfStream, anyio.BrokenResourceError, FramingError):
+            pass  # it may still listen
+        line = refusal(message_id, Code.OVERLOADED, "too many connections; try again later")
         with anyio.move_on_after(_TURN_AWAY_S):
             try:
-                await stream.send(line)
+                await stream.send(framer.frame(line))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 pass  # it did not wait for the answer

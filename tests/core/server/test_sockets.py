@@ -87,7 +87,10 @@ async def test_another_user_is_refused_before_a_byte_is_read(short_dir: Path) ->
 
 @pytest.mark.anyio
 async def test_one_client_too_many_is_told_so(short_dir: Path) -> None:
-    """A client past the limit is told so and closed, and there is room again when others leave."""
+    """A client past the limit is told so and closed, and there is room again when others leave.
+
+    What it asked first is refused, as it frames it: a stock client heeds no error without an id.
+    """
     async with serving(short_dir, ServerLimits(connections=2)) as served:
         async with connected(served) as first, connected(served) as second:
             for client in (first, second):
@@ -96,6 +99,16 @@ async def test_one_client_too_many_is_told_so(short_dir: Path) -> None:
             async with connected(served) as third:
                 await third.ask("PluginsList")
                 (told,) = await third.lines_to_the_end()
+                assert (told["id"], told["error"]["code"]) == (1, -32001)
+            async with connected(served) as framed:
+                body = b'{"jsonrpc":"2.0","id":7,"method":"PluginsList"}'
+                await framed.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+                head, _, told = (await framed.stream.receive()).partition(b"\r\n\r\n")
+                assert head == b"Content-Length: %d" % len(told)
+                assert b'"id":7,' in told
+            async with connected(served) as silent:
+                await silent.stream.send_eof()
+                (told,) = await silent.lines_to_the_end()
                 assert (told["id"], told["error"]["code"]) == (None, -32001)
         await until(lambda: not served.server._connections)
         async with connected(served) as fourth:
