@@ -228,7 +228,7 @@ class Rig:
         self.made: list[str] = []
         self.notices: list[Notice] = []
         self.slept: list[float] = []
-        self.trickle_s = 0.0
+        self.trickle_s = self.price = 0.0
         self.requests: list[ModelRequest] = []
         for name in ("log", "stage", "cache"):
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -280,6 +280,10 @@ class Rig:
         """Note the wait and go on."""
         self.slept.append(seconds)
 
+    def model(self, model_id: str) -> ModelInfo:
+        """The model with its window and its price."""
+        return ModelInfo(model_id, self.window, self.price, self.price)
+
     def desk(self) -> Desk:
         """The desk of the newest run."""
         return Desk(
@@ -293,7 +297,7 @@ class Rig:
             catalog=self.catalog,
             complete=self.complete,
             effort=lambda _model_id, _phase: "",
-            model=lambda model_id: ModelInfo(model_id, context_tokens=self.window),
+            model=self.model,
             purse=self.purse,
             announce=self.notices.append,
             limits=self.limits,
@@ -313,6 +317,16 @@ class Rig:
         if outcome.events:
             await run_agent(self.desk())
         return self.run
+
+    @asynccontextmanager
+    async def daemon_log(self) -> AsyncIterator[None]:
+        """Let the daemon's log take what turns cost."""
+        await self.daemon.load()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.daemon.run)
+            yield
+            tasks.cancel_scope.cancel()
+        await self.daemon.journal.aclose()
 
     def events(self) -> list[Fact]:
         """Everything recorded."""

@@ -240,6 +240,8 @@ class ModelFailed(Fact):
         wait_ms: How long kbd waits before it.
         option: The option of the protocol that the server refused: it is asked again without it.
         partial: What had come of an answer that was cut short, its beginning.
+        usage: What it is likely to have consumed, if an answer had begun: providers charge for it.
+        cost: The same in US dollars.
     """
 
     code: str
@@ -248,6 +250,8 @@ class ModelFailed(Fact):
     wait_ms: int = 0
     option: str = ""
     partial: str = ""
+    usage: Usage = Usage()
+    cost: float = 0.0
 
 
 class NoticeGiven(Fact):

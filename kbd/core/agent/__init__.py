@@ -4,9 +4,9 @@ Read in this order: `run` (the phases), `turns` (one chain of model turns), `ask
 of a provider, with its retries), `toolbox` (one tool call of a run) over `performing` (one tool
 call, whoever asks), `desk` (what a run reaches). Pure parts: `phases` (the table), `plan` (its
 grammar), `conversation` and `prompts` (what a model is sent), `receipts` (what it sees of results),
-`budget` (loops, waits, window, tokens), `replies` (what is recorded of a reply), `verdicts` (what
-is wrong with one). Beside them `manifest` (the files in a prompt), `notices` (unrecorded progress),
-`copies` (readable copies).
+`budget` (loops, waits, window, tokens), `bill` (what a turn costs), `replies` (what is recorded of
+a reply), `verdicts` (what is wrong with one). Beside them `manifest` (the files in a prompt),
+`notices` (unrecorded progress), `copies` (readable copies).
 """
 
 from kbd.core.agent.copies import has_tool_log, write_copies, write_tool_log

@@ -3,6 +3,7 @@
 import anyio
 import structlog
 
+from kbd.core.agent.bill import Bill
 from kbd.core.agent.budget import retry_wait_s
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.notices import RateLimited, TextDelta
@@ -16,6 +17,7 @@ from kbd.errors import (
     UserCanceled,
 )
 from kbd.events.runs import ModelFailed
+from kbd.messages import Usage
 from kbd.providers import ModelReply, ModelRequest, OptionRefused
 from kbd.types import Phase
 
@@ -27,13 +29,14 @@ PARTIAL_CHARACTERS = 2000
 _log = structlog.get_logger(__name__)
 
 
-async def asked(desk: Desk, model_id: str, request: ModelRequest) -> ModelReply | None:
+async def asked(desk: Desk, model_id: str, request: ModelRequest, bill: Bill) -> ModelReply | None:
     """Make a turn, with kbd's own retries.
 
     Args:
         desk: The run's.
         model_id: The model.
         request: The turn; its ModelRequested is recorded.
+        bill: Takes what each attempt consumed.
 
     Returns:
         The reply; None if the server refused an option that it had not refused before, which is
@@ -45,7 +48,7 @@ async def asked(desk: Desk, model_id: str, request: ModelRequest) -> ModelReply 
         KbdError: What no retry helps against.
     """
     for retry, wait_s in enumerate((*desk.limits.retry_s, None), 1):
-        heard = _Heard()
+        heard = _Heard(bill)
         try:
             return await _attempt(desk, model_id, request, heard)
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
@@ -85,9 +88,15 @@ async def _attempt(desk: Desk, model_id: str, request: ModelRequest, heard: "_He
         heard.take(piece)
         desk.announce(TextDelta(desk.run, request.phase, message_id, piece))
 
-    with anyio.move_on_after(desk.limits.turn_s) as deadline:
-        return await desk.complete(model_id, request, emit)
-    assert deadline.cancelled_caught
+    try:
+        with anyio.move_on_after(desk.limits.turn_s):
+            reply = await desk.complete(model_id, request, emit)
+            heard.bill.add(reply.usage)
+            return reply
+    except BaseException:
+        heard.break_off()  # Also when the run is cancelled: what came was paid for.
+        raise
+    heard.break_off()
     msg = f"the answer was not complete after {desk.limits.turn_s:g} s (setting run.turn_s)"
     raise ProviderUnavailable(msg)
 
@@ -95,12 +104,21 @@ async def _attempt(desk: Desk, model_id: str, request: ModelRequest, heard: "_He
 class _Heard:
     """The beginning of what came of an answer, for the record if it is cut short."""
 
-    def __init__(self) -> None:
-        self.text = ""
+    def __init__(self, bill: Bill) -> None:
+        self.bill = bill
+        self.text, self.characters = "", 0
+        self.usage, self.cost = Usage(), 0.0
 
     def take(self, piece: str) -> None:
+        self.characters += len(piece)
         if len(self.text) < PARTIAL_CHARACTERS:
             self.text += piece[: PARTIAL_CHARACTERS - len(self.text)]
+
+    def break_off(self) -> None:
+        """Note that no more will come: what an answer that had begun is likely to cost."""
+        if self.characters:
+            self.usage = self.bill.of_broken_off(self.characters)
+            self.cost = self.bill.add(self.usage)
 
 
 async def _wait(
@@ -138,5 +156,7 @@ async def _record(
     option: str = "",
 ) -> None:
     partial = recorded_text(heard.text)
-    fact = ModelFailed(error.code, error.message, retry, wait_ms, option, partial)
+    fact = ModelFailed(
+        error.code, error.message, retry, wait_ms, option, partial, heard.usage, heard.cost
+    )
     await desk.keeper.submit(RecordRun(desk.run, (fact,)))

@@ -21,6 +21,7 @@ __all__ = [
     "fingerprint",
     "fitted",
     "loop_verdict",
+    "reply_room",
     "retry_wait_s",
     "worst_cost",
 ]
@@ -167,7 +168,7 @@ def fitted(
     Raises:
         ContextExhausted: It does not fit even so.
     """
-    room = model.context_tokens - _reply_room(model)
+    room = model.context_tokens - reply_room(model)
     messages = list(chain)
     used = estimated_tokens([*opening, *messages], tools)
     newest = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=0)
@@ -187,7 +188,7 @@ def fitted(
     return (*opening, *messages)
 
 
-def _reply_room(model: ModelInfo) -> int:
+def reply_room(model: ModelInfo) -> int:
     """Leave room for the reply: an eighth of the window, at most 8,192 tokens."""
     return min(8192, model.context_tokens // 8)
 

@@ -5,11 +5,20 @@ it was: results that are recorded are used, open calls run, an open request is a
 """
 
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import msgspec
 
 from kbd.core.agent.asking import asked
-from kbd.core.agent.budget import Loop, check_budget, estimated_tokens, fitted, loop_verdict
+from kbd.core.agent.bill import Bill
+from kbd.core.agent.budget import (
+    Loop,
+    check_budget,
+    cost_of,
+    estimated_tokens,
+    fitted,
+    loop_verdict,
+)
 from kbd.core.agent.conversation import chain_messages, entries_of
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.phases import PHASES
@@ -17,11 +26,11 @@ from kbd.core.agent.replies import recorded_calls, recorded_text
 from kbd.core.agent.toolbox import answer, refuse_surplus
 from kbd.core.agent.verdicts import Objection, fault_of, is_cut
 from kbd.core.decisions import RecordRun
-from kbd.core.state import Chain, Turn
+from kbd.core.state import Chain, Run, Turn
 from kbd.errors import AgentLoopDetected, ProviderUnavailable, TurnLimit, ValidationFailed
 from kbd.events.runs import ModelReplied, ModelRequested
 from kbd.messages import Message
-from kbd.providers import OPTIONS, ModelRequest, Option
+from kbd.providers import OPTIONS, ModelRequest
 from kbd.types import BlobHash, Phase
 
 __all__ = ["EmptyReply", "Opening", "Talk", "converse"]
@@ -124,53 +133,68 @@ async def _ask(desk: Desk, talk: Talk) -> None:
 
     Where the server refuses an option, nothing is recorded but that: the caller asks again.
     """
+    request, requested = await _request(desk, talk)
+    model_id, model = requested.model_id, desk.model(requested.model_id)
+    check_budget(desk.current.usage, requested.estimated_tokens, model, desk.limits)
+    bill = Bill(model, requested.estimated_tokens)
+    reservation = await desk.purse.reserve(
+        desk.state.workbench_id, desk.run, model_id, bill.most_tokens, bill.most_cost
+    )
+    try:
+        await desk.keeper.submit(RecordRun(desk.run, (requested,)))
+        reply = await asked(desk, model_id, request, bill)
+    finally:
+        await desk.purse.charge(reservation, bill.tokens, bill.cost)
+    if reply is None:
+        return
+    replied = ModelReplied(
+        text=recorded_text(reply.text),
+        calls=await recorded_calls(reply.tool_calls, desk.current.call_ids, desk.blobs),
+        finish_reason=reply.finish_reason,
+        usage=reply.usage,
+        usage_is_estimate=reply.usage_is_estimate,
+        cost=cost_of(reply.usage, model),
+    )
+    await desk.keeper.submit(RecordRun(desk.run, (replied,)))
+
+
+async def _request(desk: Desk, talk: Talk) -> tuple[ModelRequest, ModelRequested]:
+    """Return the next turn's request, and what is recorded of it."""
     number = len(desk.current.chain.turns) + 1
     opening_blob, opening = await _opening(desk, talk, desk.current.chain.opening)
     offered = desk.catalog.tools_for(talk.phase) if number < talk.limit else ()
     schemas = tuple(entry.schema for entry in offered)
-    run, model = desk.current, desk.model(desk.current.model_id)
-    choice = PHASES[talk.phase].first_choice if number == 1 else "auto"
-    if not schemas:
-        choice = "none"
-    elif choice == "required" and "tool_choice" in run.without:
-        choice = "auto"
+    run = desk.current
     after = chain_messages(run.chain, talk.objection)
-    messages = fitted(opening, after, schemas, model, entries_of(run.chain))
-    tokens = estimated_tokens(messages, schemas)
-    check_budget(run.usage, tokens, model, desk.limits)
-    without: tuple[Option, ...] = tuple(option for option in OPTIONS if option in run.without)
+    messages = fitted(opening, after, schemas, desk.model(run.model_id), entries_of(run.chain))
     request = ModelRequest(
         model=run.model_id.partition(":")[2] or run.model_id,
         messages=messages,
         tools=schemas,
-        tool_choice=choice,
+        tool_choice=_choice(talk.phase, run, offers=bool(schemas)),
         phase=talk.phase,
         effort=desk.effort(run.model_id, talk.phase),
-        without=without,
+        without=tuple(option for option in OPTIONS if option in run.without),
     )
     requested = ModelRequested(
         model_id=run.model_id,
         turn=number,
         opening=opening_blob,
-        tool_choice=choice,
+        tool_choice=request.tool_choice,
         tools=tuple(schema.name for schema in schemas),
-        estimated_tokens=tokens,
+        estimated_tokens=estimated_tokens(messages, schemas),
         effort=request.effort,
-        without=without,
+        without=request.without,
     )
-    await desk.keeper.submit(RecordRun(desk.run, (requested,)))
-    reply = await asked(desk, run.model_id, request)
-    if reply is None:
-        return
-    calls = await recorded_calls(reply.tool_calls, desk.current.call_ids, desk.blobs)
-    replied = ModelReplied(
-        text=recorded_text(reply.text),
-        calls=calls,
-        finish_reason=reply.finish_reason,
-        usage=reply.usage,
-        usage_is_estimate=reply.usage_is_estimate,
-    )
-    await desk.keeper.submit(RecordRun(desk.run, (replied,)))
+    return request, requested
+
+
+def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "auto", "none"]:
+    """Return whether the next turn must be a call, may be one, or cannot (contract, section 5)."""
+    if not offers:
+        return "none"
+    first = PHASES[phase].first_choice if not run.chain.turns else "auto"
+    return "auto" if first == "required" and "tool_choice" in run.without else first
 
 
 async def _opening(

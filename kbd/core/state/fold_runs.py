@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from kbd.core.state.runs import (
     FINGERPRINTS_KEPT,
     Chain,
@@ -100,12 +102,15 @@ def _failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     run.dead_end = data.code
 
 
-def _finished(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: RunFinished = record.data
     run = state.run(record.run)
     _stop(run, RunStatus.FINISHED, record.ts_us)
     run.left_draft, run.discarded = data.has_draft, False
     run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()
+    last = state.said[-1] if state.said else None
+    if last is not None and last.run == record.run:
+        state.said[-1] = state.heard[last.message_id] = msgspec.structs.replace(last, seq=seq)
 
 
 def _phase_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -230,6 +235,8 @@ def _model_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Leave the turn open, for it is asked for again; without what the server refused."""
     data: ModelFailed = record.data
     run = state.run(record.run)
+    run.usage += data.usage
+    run.cost += data.cost
     if data.option and data.option not in run.without:
         run.without.append(data.option)
 

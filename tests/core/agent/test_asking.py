@@ -6,7 +6,8 @@ import pytest
 from agent_rig import Opened, said, say, two_items
 from kbd.core.settings import RunLimits
 from kbd.core.state import RunStatus
-from kbd.events.runs import ItemFailed, ItemRetried, ModelFailed, ModelRequested
+from kbd.events.runs import ItemFailed, ItemRetried, ModelFailed, ModelReplied, ModelRequested
+from kbd.messages import Usage
 from kbd.providers import ModelReply, ModelRequest, OptionRefused
 from kbd.types import Phase
 
@@ -126,3 +127,31 @@ async def test_an_answer_that_trickles_for_ever_ends_with_its_time(opened: Opene
         assert [(e.retry_attempt, e.partial) for e in failed] == [(1, "so far "), (0, "so far ")]
         rig.trickle_s, rig.play = 0.0, two_items
         assert (await rig.go()).status is RunStatus.FINISHED
+
+
+async def test_a_run_pays_for_what_came_and_for_what_broke_off(opened: Opened) -> None:
+    """A reply costs what its provider counted. An answer that broke off costs what was sent and
+    what had come, as estimated, for providers charge for it, too.
+    """
+
+    def play(request: ModelRequest) -> ModelReply:
+        return msgspec.structs.replace(two_items(request), usage=Usage(1000, 500))
+
+    async with opened(play, limits=RunLimits(turn_s=0.02, retry_s=())) as rig, rig.daemon_log():
+        rig.price, rig.trickle_s = 2.0, 30.0
+        rig.play = lambda _request: say("so far ")
+        run = await rig.go()
+        failed = next(e for e in rig.events() if isinstance(e, ModelFailed))
+        assert failed.usage.input_tokens > 100
+        assert failed.usage.output_tokens == 3
+        assert (run.usage, run.cost) == (failed.usage, failed.cost)
+
+        rig.trickle_s, rig.play = 0.0, play
+        run = await rig.go()
+        turns = sum(isinstance(e, ModelReplied) for e in rig.events())
+        assert run.cost == pytest.approx(failed.cost + turns * 0.003)
+        assert run.usage == failed.usage + Usage(1000 * turns, 500 * turns)
+        (spent,) = rig.daemon.state.spent.values()
+        assert spent.cost == pytest.approx(run.cost)
+        assert spent.tokens == run.usage.input_tokens + run.usage.output_tokens
+        assert not rig.daemon.state.reserved
