@@ -130,8 +130,10 @@ async def test_an_answer_that_trickles_for_ever_ends_with_its_time(opened: Opene
 
 
 async def test_a_run_pays_for_what_came_and_for_what_broke_off(opened: Opened) -> None:
-    """A reply costs what its provider counted. An answer that broke off costs what was sent and
-    what had come, as estimated, for providers charge for it, too.
+    """A reply costs what its provider counted.
+
+    An answer that broke off costs what was sent and what had come, as estimated, for providers
+    charge for it, too.
     """
 
     def play(request: ModelRequest) -> ModelReply:
