@@ -33,25 +33,44 @@ _LAST_SAFE_INTEGER = 2**53 - 1
 """The largest integer that every JSON reader keeps exact."""
 
 WorkbenchParam = Annotated[
-    WorkbenchId, msgspec.Meta(pattern="^[0-9a-f]{16}$", min_length=16, max_length=16)
+    WorkbenchId,
+    msgspec.Meta(
+        pattern="^[0-9a-f]{16}$", min_length=16, max_length=16, description="A workbench's id."
+    ),
 ]
 """A workbench id: checked before any path is built from it."""
 
 # `(?!\n)`: Python's `$` also matches before a last line feed.
-LogParam = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16}|daemon)$(?!\\n)", max_length=16)]
+LogParam = Annotated[
+    str,
+    msgspec.Meta(
+        pattern="^([0-9a-f]{16}|daemon)$(?!\\n)",
+        max_length=16,
+        description='A log: a workbench\'s id, or "daemon".',
+    ),
+]
 """A workbench id, or "daemon" for the daemon's own log."""
 
 RunParam = Annotated[
-    RunId, msgspec.Meta(pattern="^[0-9a-f]{16}-[1-9][0-9]{0,14}$(?!\\n)", max_length=32)
+    RunId,
+    msgspec.Meta(
+        pattern="^[0-9a-f]{16}-[1-9][0-9]{0,14}$(?!\\n)", max_length=32, description="A run's id."
+    ),
 ]
 """A run id: its workbench's id, a hyphen and a number."""
 
 BlobParam = Annotated[
-    BlobHash, msgspec.Meta(pattern="^[0-9a-f]{64}$", min_length=64, max_length=64)
+    BlobHash,
+    msgspec.Meta(
+        pattern="^[0-9a-f]{64}$", min_length=64, max_length=64, description="The hash of bytes."
+    ),
 ]
 """The hash of a file's bytes."""
 
-SeqParam = Annotated[Seq, msgspec.Meta(ge=0, le=_LAST_SAFE_INTEGER)]
+SeqParam = Annotated[
+    Seq,
+    msgspec.Meta(ge=0, le=_LAST_SAFE_INTEGER, description="A place in a log, from 1; 0 is none."),
+]
 """A place in a log; 0 is before the first event."""
 
 

@@ -1,16 +1,11 @@
 """The records of requests, answers and notifications keep the contract's names and rules."""
 
-import json
-import re
-from typing import Any
-
 import msgspec
 import pytest
 
 from kbd.requests import METHODS
 from kbd.requests import notifications as notified
 from kbd.requests.base import Notification
-from kbd.requests.openrpc import openrpc_document
 
 PARAMETERS = {
     "WorkbenchCreate": {"name"},
@@ -89,43 +84,3 @@ def test_every_notification_of_a_workbench_can_name_run_and_event() -> None:
     assert set(kinds) - set(told) == {notified.ConnectionDropped}
     for kind in told:
         assert {"workbench_id", "run_id", "seq"} <= set(kind.__struct_fields__)
-
-
-def test_the_openrpc_document_names_every_method_and_holds_what_it_refers_to() -> None:
-    """The OpenRPC document is complete: each method, and each schema that is referred to."""
-    document = json.loads(msgspec.json.encode(openrpc_document(METHODS, "1.2.3")))
-    assert re.fullmatch(r"1\.\d+\.\d+", document["openrpc"])
-    assert document["info"] == {"title": "kbd", "version": "1.2.3"}
-    assert {method["name"] for method in document["methods"]} == set(METHODS)
-    for method in document["methods"]:
-        assert method["paramStructure"] == "by-name"
-        assert method["summary"]
-        names = [parameter["name"] for parameter in method["params"]]
-        assert names == list(dict.fromkeys(names))
-        assert all(set(each) == {"name", "required", "schema"} for each in method["params"])
-        assert "schema" in method["result"]
-    refers_to = {ref.removeprefix("#/components/schemas/") for ref in _references(document)}
-    assert refers_to
-    assert refers_to <= set(document["components"]["schemas"])
-
-
-def test_openrpc_says_which_parameters_are_required() -> None:
-    """The OpenRPC document marks as required what has no default, and nothing else."""
-    document = openrpc_document(METHODS, "1")
-    run = next(each for each in document["methods"] if each["name"] == "WorkshopRunAgent")
-    assert {each["name"]: each["required"] for each in run["params"]} == {
-        "workbench_id": True,
-        "message_id": False,
-        "model_id": False,
-        "wait": False,
-        "api_version": False,
-    }
-
-
-def _references(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-        return own + [ref for each in value.values() for ref in _references(each)]
-    if isinstance(value, list):
-        return [ref for each in value for ref in _references(each)]
-    return []

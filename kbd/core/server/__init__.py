@@ -8,6 +8,7 @@
     crew           the requests of one client that are not answered yet, and who answers them
     answering      answers to requests that could not be carried out
     outbox         Outbox, Post: what waits for one client to read it
+    discovery      what rpc.discover answers
     dispatch       Handler, Session: what the core gives, and is given
     hub            Hub: who is told of which workbench
     stream         Follow: where a subscription's events come from

@@ -12,9 +12,9 @@ import msgspec
 import structlog
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
 
-from kbd import __version__
 from kbd.core.server.connection import Connection
-from kbd.core.server.dispatch import Handlers, Session, routes
+from kbd.core.server.discovery import Discovery
+from kbd.core.server.dispatch import Handlers, routes
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Post
@@ -23,7 +23,6 @@ from kbd.core.server.sockets import bound_socket, peer_uid, remove_socket
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
-from kbd.requests.openrpc import openrpc_document
 from kbd.rpc import Call, Code, Framer, FramingError, Parser, refusal
 
 __all__ = ["Server"]
@@ -65,12 +64,7 @@ class Server:
         self._accepting = anyio.CancelScope()
         kinds: list[type[Request]] = [*handlers, RpcDiscover]
         methods = {kind.method: kind for kind in kinds}
-        document = msgspec.Raw(msgspec.json.encode(openrpc_document(methods, __version__)))
-
-        def discover(_request: RpcDiscover, _session: Session) -> msgspec.Raw:
-            return document
-
-        self._routes = routes({**handlers, RpcDiscover: discover})
+        self._routes = routes({**handlers, RpcDiscover: Discovery(methods).answer})
         self._parser = Parser(
             methods,
             api_version=API_VERSION,
