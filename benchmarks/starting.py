@@ -27,7 +27,9 @@ from benchmarks._history import BENCH, EVENTS_A_VERSION, Unsynced, keep_blobs, m
 from benchmarks._measure import gate, interleave, table
 from kbd.core.bench import Bench
 from kbd.core.clock import SystemClock
-from kbd.core.paths import WorkbenchFolders
+from kbd.core.paths import Home, WorkbenchFolders
+from kbd.core.redaction import Redaction
+from kbd.core.secrets import Secrets
 from kbd.core.snapshots import of_workbench
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.core.supervisor.opening import open_bench
@@ -39,12 +41,13 @@ from kbd.types import Seq
 
 SIZES = (100_000, 1_000_000)
 TAIL = 1_000
+NO_KEYS = Redaction(Secrets(Home(Path("/nowhere"), Path("/nowhere/s")), {}))
 LEAST = {100_000: 6.0, 1_000_000: 20.0}
 """By how many events, how many times as long a start without a snapshot must take."""
 
 
 async def _opened(folders: WorkbenchFolders) -> Bench:
-    bench = await open_bench(folders, SystemClock())
+    bench = await open_bench(folders, SystemClock(), NO_KEYS)
     await bench.keeper.journal.aclose()
     bench.files.close()
     return bench

@@ -3,6 +3,7 @@
 Read from the bottom up, for a module knows only those below it:
 
     paths, clock, diagnostics   where things lie, what time it is, the daemon's own log
+    hosts                       addresses in one spelling
     bell, readiness             waking who waits; the event loop's ear for sockets and threads
     scribe                      a thread that writes
     settings                    what can be configured, read once at start
@@ -10,8 +11,9 @@ Read from the bottom up, for a module knows only those below it:
     snapshots                   folded state, so that a start need not replay a whole log
     catalog, decisions, journal formats, tools and providers by name; the pure rules; the log
     renewal                     snapshots while a log grows
+    redaction                   known keys, blotted out of what is kept
     workers                     processes in which hostile and heavy work is done
-    draft, outbound             the draft's files; an HTTP client that reaches one address
+    draft, outbound             the draft's files; the one HTTP client
     keeper                      the single writer of a log
     egress, purse               what may leave the machine; what models may cost in a day
     bench                       one open workbench

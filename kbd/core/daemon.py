@@ -31,6 +31,7 @@ from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
 from kbd.core.queries.watch_notices import watch_notice
+from kbd.core.redaction import Redaction
 from kbd.core.renewal import Renewal
 from kbd.core.secrets import Secrets, hide_environment
 from kbd.core.server import Hub, Server, ServerLimits
@@ -125,7 +126,7 @@ async def _serve(
     of_plugin = partial(settings.of_plugin, environment=environment)
     async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
         started_s = clock.monotonic_s()
-        async with _daemon_log(home, clock, tasks) as daemon:
+        async with _daemon_log(home, clock, secrets, tasks) as daemon:
             parts = Parts(
                 home=home,
                 settings=settings,
@@ -184,7 +185,7 @@ def _watcher(
 
 @asynccontextmanager
 async def _daemon_log(
-    home: Home, clock: Clock, tasks: TaskGroup
+    home: Home, clock: Clock, secrets: Secrets, tasks: TaskGroup
 ) -> AsyncIterator[Keeper[DaemonState, DaemonCommand]]:
     """Hold the daemon's own log open, with its Keeper at work.
 
@@ -196,7 +197,12 @@ async def _daemon_log(
     if log.damage is not None:
         raise log.damage
     keeper: Keeper[DaemonState, DaemonCommand] = Keeper(
-        Journal(log), blank=DaemonState, fold=fold_daemon, decide=decide_daemon, clock=clock
+        Journal(log),
+        blank=DaemonState,
+        fold=fold_daemon,
+        decide=decide_daemon,
+        clock=clock,
+        redact=Redaction(secrets).event,
     )
     await keeper.load(copies)
     renewal = Renewal(snapshots, log)

@@ -24,7 +24,7 @@ from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
-__all__ = ["Keeper", "Observer", "Outcome", "Settle"]
+__all__ = ["Keeper", "Observer", "Outcome", "Redact", "Settle"]
 
 
 class _Folded(Protocol):
@@ -36,6 +36,14 @@ C = TypeVar("C")
 
 Observer = Callable[[Seq, Recorded], None]
 """Told of each event after it is durable and folded; returns at once and never raises."""
+
+
+Redact = Callable[[Event], Event]
+"""Blots what must not be kept out of an event; the same event where there is nothing of it."""
+
+
+def _as_it_is(event: Event) -> Event:
+    return event
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -103,6 +111,7 @@ class Keeper(Generic[S, C]):
         fold: Changes a state as an event says.
         decide: Answers a command with events, or raises a KbdError.
         clock: Tells the time that events carry.
+        redact: Blots known keys out of an event, before it is folded and appended.
     """
 
     def __init__(
@@ -113,8 +122,9 @@ class Keeper(Generic[S, C]):
         fold: Callable[[S, Seq, Recorded], None],
         decide: Callable[[S, C], Decision],
         clock: Clock,
+        redact: Redact = _as_it_is,
     ) -> None:
-        self.journal = journal
+        self.journal, self._redact = journal, redact
         self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
         # Two copies: `_next` runs ahead within a batch, `_state` shows only what is durable.
         self._state, self._next = blank(), blank()
@@ -240,12 +250,13 @@ class Keeper(Generic[S, C]):
                 waiting.error = fault
                 continue
             first = Seq(seq + 1 if decision.events else 0)
-            for event in decision.events:
+            events = tuple(map(self._redact, decision.events))
+            for event in events:
                 record = recorded(event, now_us, decision.run, decision.cause)
                 seq = Seq(seq + 1)
                 self._fold(self._next, seq, record)
                 records.append(record)
-            waiting.outcome = Outcome(decision.events, decision.run, first, now_us)
+            waiting.outcome = Outcome(events, decision.run, first, now_us)
         return records
 
     async def _refold(self) -> None:

@@ -1,44 +1,172 @@
-"""An HTTP client that can reach one address; imported when a provider first needs it."""
+"""The one HTTP client: imported when a provider first needs it.
+
+A client is lent for one call. It reaches one host and port and no other, follows no redirect,
+looks for no proxy and no password in the environment, keeps no cookie for the next call, and tells
+of each request before a byte of it leaves: what cannot be recorded is not sent.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
 
 import httpx2
+import msgspec
 
-from kbd.errors import EgressBlockedByPolicy
+from kbd.core.hosts import Host, parse_host
+from kbd.errors import EgressBlockedByPolicy, KbdError, ValidationFailed
 
-__all__ = ["confined_client"]
+__all__ = ["Crossing", "Leaving", "Record", "connections"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_VERSION = b"HTTP/1.1"
 
 
-class _Confined(httpx2.AsyncHTTPTransport):
-    """Refuses every request to another host or port than the one it was made for."""
-
-    def __init__(self, endpoint: str) -> None:
-        super().__init__()
-        self._endpoint = endpoint
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request, if it goes where it may.
-
-        Raises:
-            EgressBlockedByPolicy: It does not.
-        """
-        port = request.url.port or _DEFAULT_PORTS.get(request.url.scheme, 0)
-        asked = f"{request.url.host}:{port}"
-        if asked != self._endpoint:
-            msg = f"a request to {asked} was refused: the provider is at {self._endpoint}"
-            raise EgressBlockedByPolicy(msg)
-        return await super().handle_async_request(request)
-
-
-def confined_client(endpoint: str, timeout_s: float) -> httpx2.AsyncClient:
-    """Return a client that can reach `endpoint` (host:port) and no other, without redirects.
+class Leaving(msgspec.Struct, frozen=True):
+    """A request that is about to leave.
 
     Args:
         endpoint: Host and port.
-        timeout_s: The longest pause between two pieces of an answer.
+        method: The HTTP method.
+        path: The path of the address, without its query.
+        bytes_out: Request line, headers and body, in bytes.
     """
-    return httpx2.AsyncClient(
-        transport=_Confined(endpoint),
-        follow_redirects=False,
-        timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
+
+    endpoint: str
+    method: str
+    path: str
+    bytes_out: int
+
+
+Record = Callable[[Leaving], Awaitable[None]]
+"""Makes durable that a request is about to leave, or raises."""
+
+
+def connections() -> httpx2.AsyncHTTPTransport:
+    """Return a pool of connections, for all calls of one provider; close it with `aclose`."""
+    # Without retries of its own: each attempt is kbd's, and an event.
+    return httpx2.AsyncHTTPTransport(retries=0)
+
+
+class Crossing:
+    """One call's way out.
+
+    Args:
+        pool: The provider's connections.
+        endpoint: The provider's host and port.
+        allowed: The hosts that settings name; all if there are none.
+        record: Makes each request durable before it leaves.
+        timeout_s: The longest pause between two pieces of an answer.
+
+    Attributes:
+        client: What is lent.
+        refusal: Why a request was not sent, the first time, whoever hid that.
+    """
+
+    def __init__(
+        self,
+        pool: httpx2.AsyncBaseTransport,
+        endpoint: str,
+        allowed: Sequence[Host],
+        record: Record,
+        timeout_s: float,
+    ) -> None:
+        self.refusal: KbdError | None = None
+        self.client = httpx2.AsyncClient(
+            transport=_Confined(self, pool, endpoint, allowed, record),
+            follow_redirects=False,
+            trust_env=False,
+            timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
+        )
+
+
+class _Confined(httpx2.AsyncBaseTransport):
+    """Passes on what may leave. The pool outlives it, so closing it closes nothing."""
+
+    def __init__(
+        self,
+        crossing: Crossing,
+        pool: httpx2.AsyncBaseTransport,
+        endpoint: str,
+        allowed: Sequence[Host],
+        record: Record,
+    ) -> None:
+        self._crossing, self._pool, self._record = crossing, pool, record
+        self._endpoint, self._allowed = endpoint, tuple(allowed)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request, if it goes where it may and that is recorded.
+
+        Raises:
+            EgressBlockedByPolicy: It does not.
+            KbdError: It cannot be recorded.
+        """
+        try:
+            asked = self._checked(request)
+            plain = await _plain(request)
+            await self._record(
+                Leaving(str(asked), plain.method, plain.url.path, _size_bytes(plain))
+            )
+        except KbdError as refusal:
+            self._crossing.refusal = self._crossing.refusal or refusal
+            raise
+        response = await self._pool.handle_async_request(plain)
+        # Whoever has the raw connection could send on it what nobody recorded.
+        response.extensions.pop("network_stream", None)
+        return response
+
+    def _checked(self, request: httpx2.Request) -> Host:
+        """Return where a request goes, if it may go there."""
+        asked = _host_of(request.url)
+        if not any(host.allows(asked) for host in _parsed(self._endpoint)):
+            msg = f"a request to {asked} was refused: the provider is at {self._endpoint}"
+            raise EgressBlockedByPolicy(msg)
+        if self._allowed and not any(host.allows(asked) for host in self._allowed):
+            msg = f"a request to {asked} was refused: egress.hosts does not name it"
+            raise EgressBlockedByPolicy(msg)
+        for named in request.headers.get_list("host"):
+            if not any(_with_port(host, asked) == asked for host in _parsed(named)):
+                msg = f"a request to {asked} was refused: its Host header names another host"
+                raise EgressBlockedByPolicy(msg)
+        return asked
+
+
+async def _plain(request: httpx2.Request) -> httpx2.Request:
+    """Return a request as it is sent: its body whole, and nothing that would send it elsewhere.
+
+    Of the extensions only the time-outs stay; others name another target or another host.
+    """
+    body = await request.aread()
+    skipped = {"transfer-encoding", "content-length"}
+    headers = [(name, value) for name, value in request.headers.raw if _lower(name) not in skipped]
+    timeout = {k: v for k, v in request.extensions.items() if k == "timeout"}
+    return httpx2.Request(
+        request.method, request.url, headers=headers, content=body, extensions=timeout
     )
+
+
+def _size_bytes(request: httpx2.Request) -> int:
+    line = len(request.method.encode()) + len(request.url.raw_path) + len(_VERSION) + 4
+    headers = sum(len(name) + len(value) + 4 for name, value in request.headers.raw)
+    return line + headers + 2 + len(request.content)
+
+
+def _host_of(url: httpx2.URL) -> Host:
+    port = url.port or _DEFAULT_PORTS.get(url.scheme)
+    try:
+        host = parse_host(f"[{url.raw_host.decode()}]")
+    except ValidationFailed:
+        raise EgressBlockedByPolicy("a request to no host was refused") from None
+    return msgspec.structs.replace(host, port=port or 0)
+
+
+def _parsed(text: str) -> tuple[Host, ...]:
+    try:
+        return (parse_host(text),)
+    except ValidationFailed:
+        return ()
+
+
+def _with_port(host: Host, asked: Host) -> Host:
+    return host if host.port is not None else msgspec.structs.replace(host, port=asked.port)
+
+
+def _lower(name: bytes) -> str:
+    return name.decode("latin-1").lower()

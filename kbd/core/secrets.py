@@ -5,12 +5,15 @@ settings file that only its owner can read; or the first line that its `api_key_
 Keys stay in the daemon: workers are started with an empty environment.
 """
 
+import base64
 import contextlib
 import ctypes
+import json
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kbd.core.paths import Home
@@ -22,9 +25,9 @@ __all__ = ["Secrets", "hide_environment"]
 COMMAND_S = 30.0
 """Seconds that a command may take to print a key; it may ask the user to unlock something."""
 
-SHORTEST_REDACTED = 6
-"""A shorter key is nobody's real key, and blotting it out would blot out ordinary words."""
-
+SHORTEST_REDACTED = 8
+"""A shorter key is nobody's real key, and blotting it out would blot out ordinary words: servers on
+one's own machine that take any key are given `ollama` or `none`."""
 
 PR_SET_DUMPABLE = 4
 
@@ -56,17 +59,29 @@ class Secrets:
         self._tables: dict[str, Mapping[str, Any]] = {
             name: own for name, own in tables.items() if isinstance(own, dict)
         }
-        self._environment = environment
-        self._known: dict[str, str] = {}
+        # The key of each place it may be in, as it is now; and all that there ever were.
+        self._found: dict[str, str] = {}
+        self._known: list[str] = []
+        self._forms: tuple[str, ...] = ()
+        self._asking = threading.Lock()
         for name in environment:
-            if name.endswith("_API_KEY") and environment[name].strip():
-                self._known[name] = environment[name].strip()
+            if name.endswith("_API_KEY"):
+                self._find(name, environment[name])
         for name, own in self._tables.items():
             if isinstance(own.get("api_key"), str):
-                self._known[f"plugins.{name}"] = own["api_key"]
+                self._find(f"plugins.{name}", own["api_key"])
 
     def __repr__(self) -> str:
         return f"<Secrets of {len(self._known)} keys, not shown>"
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Every way in which a known key may stand in a text, the longest first.
+
+        As it is, as it stands in JSON, and within a base64 text, where it may begin at each of
+        three places.
+        """
+        return self._forms
 
     def key(self, plugin: str) -> str | None:
         """Return a plugin's key, or None where none is set.
@@ -74,25 +89,73 @@ class Secrets:
         A command is run at the first call, and waited for: call this in a thread.
 
         Raises:
-            ProviderNotConfigured: The command failed, printed nothing or took too long.
+            ProviderNotConfigured: The command failed, printed nothing or took too long; or what was
+                found cannot be a key.
         """
         from_environment = f"{re.sub(r'[^A-Za-z0-9]', '_', plugin).upper()}_API_KEY"
-        for name in (from_environment, f"plugins.{plugin}"):
-            if name in self._known:
-                return self._known[name]
+        setting = f"plugins.{plugin}"
+        for name in (from_environment, setting):
+            if name in self._found:
+                return _checked(name, self._found[name])
         command = self._tables.get(plugin, {}).get("api_key_command")
         if command is None:
             return None
-        key = self._known[f"plugins.{plugin}"] = _printed(plugin, command)
-        return key
+        with self._asking:  # Its user is asked once, also by runs that start together.
+            if setting not in self._found:
+                self._find(setting, _printed(plugin, command))
+            return _checked(f"{setting}.api_key_command", self._found[setting])
+
+    def forget(self, plugin: str) -> None:
+        """Have a plugin's command asked again: the key that it printed was refused.
+
+        What it printed before is still blotted out.
+        """
+        if "api_key_command" in self._tables.get(plugin, {}):
+            with self._asking:
+                self._found.pop(f"plugins.{plugin}", None)
 
     def redact(self, text: str) -> str:
         """Return a text with every known key in it replaced by `***`."""
-        # The longest first, for one key may begin with another.
-        for key in sorted(self._known.values(), key=len, reverse=True):
-            if len(key) >= SHORTEST_REDACTED:
-                text = text.replace(key, "***")
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, "***")
         return text
+
+    def _find(self, name: str, key: str) -> None:
+        key = key.strip()
+        if not key:
+            return
+        self._found[name] = key
+        if key not in self._known:
+            self._known.append(key)
+            long_enough = (each for each in self._known if len(each) >= SHORTEST_REDACTED)
+            # The longest first, for one key may begin with another.
+            found = {form for each in long_enough for form in _forms(each)}
+            self._forms = tuple(sorted(found, key=len, reverse=True))
+
+
+def _forms(key: str) -> Iterator[str]:
+    yield key
+    yield json.dumps(key)[1:-1]
+    data = key.encode()
+    for before in range(3):
+        # The characters at either end hang on what stands beside the key.
+        cut = (0, 2, 3)[before]
+        whole = (before + len(data)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(b"\0" * before + data).decode()[cut:whole]
+
+
+def _checked(setting: str, key: str) -> str:
+    """Return a key that can stand in a header.
+
+    Raises:
+        ProviderNotConfigured: It cannot.
+    """
+    if key.isascii() and key.isprintable() and " " not in key:
+        return key
+    msg = f"{setting} is no API key: it holds blanks, or characters that no key has."
+    raise ProviderNotConfigured(msg)
 
 
 def _printed(plugin: str, command: object) -> str:

@@ -23,6 +23,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from kbd.core.hosts import parse_host
 from kbd.core.paths import Home
 from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
@@ -237,6 +238,11 @@ class Settings(msgspec.Struct, frozen=True):
             plain = msgspec.convert(table, cls, strict=False)
         except msgspec.ValidationError as fault:
             raise ValidationFailed(_reworded(str(fault))) from None
+        for host in plain.egress.hosts:
+            try:
+                parse_host(host)
+            except ValidationFailed as fault:
+                raise ValidationFailed(f"Setting egress.hosts: {fault.message}.") from None
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
 
@@ -314,7 +320,8 @@ def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> N
             for inner in msgspec.structs.fields(field.type):
                 given = environment.get(f"KBD_{field.name}_{inner.name}".upper())
                 if given and isinstance(section, dict):
-                    section[inner.name] = _listed(given) if inner.name == "retry_s" else given
+                    is_list = inner.name in ("retry_s", "hosts")
+                    section[inner.name] = _listed(given) if is_list else given
     aliases = {
         "default_model": ("KBD_DEFAULT_MODEL", "KBD_MODEL"),
         "blocked_plugins": ("KBD_BLOCKED_PLUGINS",),

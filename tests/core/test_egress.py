@@ -1,9 +1,7 @@
 """The one door out: which model, whose consent, which address, and no key in sight."""
 
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,17 +11,16 @@ from kbd.core.catalog import Catalog
 from kbd.core.clock import SystemClock
 from kbd.core.decisions import GrantConsent, SendMessage, StartRun
 from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
-from kbd.core.egress import Egress, Lent, scope_hash
+from kbd.core.egress import Egress, scope_hash
+from kbd.core.egress.door import Lent
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
-from kbd.core.outbound import confined_client
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.errors import (
-    EgressBlockedByPolicy,
     EgressConsentRequired,
     KbdError,
     NotFound,
@@ -34,7 +31,7 @@ from kbd.events.drafts import DraftOpened, FileChanged, PlannedFile, PublishComp
 from kbd.events.drafts import PublishIntended as Intended
 from kbd.events.log import EventLog
 from kbd.events.runs import RunFinished, RunInterrupted
-from kbd.events.workbenches import ConsentGranted, FileRemoved
+from kbd.events.workbenches import ConsentGranted, FileRemoved, RequestSent
 from kbd.messages import Message
 from kbd.providers import ModelRequest
 from kbd.types import FileName
@@ -61,6 +58,11 @@ def door(folder: Path, environment: Mapping[str, str]) -> Egress:
     return Egress(Catalog(plugins), settings, Secrets(home, environment), of_plugin, daemon)
 
 
+async def nowhere(sent: RequestSent) -> None:
+    """Record nothing."""
+    del sent
+
+
 def consent(folded: Folded, model_id: str = MODEL, *, persist: bool = True) -> None:
     """Have a person agree to what there is now."""
     scope = scope_hash(folded.state, model_id)
@@ -83,7 +85,7 @@ def test_the_default_model(
     tmp_path: Path, environment: dict[str, str], chosen: str | None, model: str
 ) -> None:
     """What a person chose, what the settings name, what a provider is set up for, offline."""
-    assert door(tmp_path, environment).default_model(chosen) == model
+    assert door(tmp_path, environment).models.default(chosen) == model
 
 
 @pytest.mark.parametrize("environment", [AWAY, HERE])
@@ -92,7 +94,7 @@ def test_a_provider_without_a_model_names_the_setting(
 ) -> None:
     """A key or an address alone is not enough, and the message says what is to be set."""
     with pytest.raises(ProviderNotConfigured, match="KBD_MODEL") as refused:
-        door(tmp_path, environment).default_model(None)
+        door(tmp_path, environment).models.default(None)
 
     assert KEY not in str(refused.value)
 
@@ -103,11 +105,11 @@ def test_model_ids_are_checked(tmp_path: Path) -> None:
 
     for ill_formed in ("big", ":big", "openai:", ""):
         with pytest.raises(ValidationFailed):
-            egress.provider(ill_formed)
+            egress.models.provider(ill_formed)
     for unknown in ("nobody:big", "offline:big"):
         with pytest.raises(NotFound):
-            egress.provider(unknown)
-    assert egress.model("openai:whatever").id == "openai:whatever"
+            egress.models.provider(unknown)
+    assert egress.models.model("openai:whatever").id == "openai:whatever"
 
 
 def test_only_what_leaves_needs_consent(tmp_path: Path) -> None:
@@ -212,7 +214,7 @@ async def test_every_turn_is_checked(tmp_path: Path) -> None:
     request = ModelRequest(model="big", messages=(Message(role="user", text="x"),))
 
     with pytest.raises(EgressConsentRequired):
-        await egress.complete(folded.state, MODEL, request, lambda _: None)
+        await egress.complete(folded.state, MODEL, request, lambda _: None, nowhere)
 
 
 @pytest.mark.anyio
@@ -222,7 +224,7 @@ async def test_a_turn_that_cannot_connect_does_not_tell_the_key(tmp_path: Path) 
     request = ModelRequest(model="big", messages=(Message(role="user", text="x"),))
 
     with pytest.raises(KbdError) as refused:
-        await egress.complete(Folded().state, MODEL, request, lambda _: None)
+        await egress.complete(Folded().state, MODEL, request, lambda _: None, nowhere)
     await egress.aclose()
 
     told = f"{refused.value!r} {refused.value} {refused.value.detail} {refused.value.__cause__!r}"
@@ -235,66 +237,3 @@ def test_what_is_lent_shows_no_key() -> None:
     lent = Lent(KEY, "http://127.0.0.1:9/v1", None, 1.0)
 
     assert KEY not in f"{lent} {lent!r}"
-
-
-class _Redirecting(BaseHTTPRequestHandler):
-    """Answers `/away` with a redirect and anything else with its path."""
-
-    def do_GET(self) -> None:
-        if self.path == "/away":
-            self.send_response(302)
-            self.send_header("location", "/landed")
-        else:
-            self.send_response(200)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - theirs, too
-        """Say nothing."""
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    """The port of a server on this machine."""
-    with HTTPServer(("127.0.0.1", 0), _Redirecting) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
-
-
-@pytest.mark.anyio
-async def test_a_confined_client_reaches_one_address(port: int) -> None:
-    """The provider's host and port answer; another port, host or scheme is refused unsent."""
-    async with confined_client(f"127.0.0.1:{port}", 5.0) as client:
-        assert (await client.get(f"http://127.0.0.1:{port}/x")).status_code == 200
-        for elsewhere in (
-            f"http://127.0.0.1:{port + 1}/x",
-            f"http://localhost:{port}/x",
-            "http://127.0.0.1/x",
-            f"https://127.0.0.1:{port + 1}/x",
-            f"http://127.0.0.1.example.org:{port}/x",
-        ):
-            with pytest.raises(EgressBlockedByPolicy, match="refused"):
-                await client.get(elsewhere)
-
-
-@pytest.mark.anyio
-async def test_a_redirect_is_an_answer_and_no_order(port: int) -> None:
-    """A redirect is handed back; following it by hand is bound by the same rule."""
-    async with confined_client(f"127.0.0.1:{port}", 5.0) as client:
-        answer = await client.get(f"http://127.0.0.1:{port}/away")
-
-        assert (answer.status_code, answer.headers["location"]) == (302, "/landed")
-
-
-@pytest.mark.anyio
-async def test_a_proxy_of_the_environment_is_not_used(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A proxy would be another address: requests go to the provider itself."""
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    monkeypatch.setenv("all_proxy", "http://127.0.0.1:1")
-    async with confined_client(f"127.0.0.1:{port}", 5.0) as client:
-        assert (await client.get(f"http://127.0.0.1:{port}/x")).status_code == 200

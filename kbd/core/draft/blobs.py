@@ -1,5 +1,6 @@
 """Bytes by their hash, without blocking the event loop."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from anyio.to_thread import run_sync
@@ -15,18 +16,21 @@ class Blobs:
 
     Args:
         store: The store.
+        redact: Blots known keys out of what somebody said.
     """
 
-    def __init__(self, store: BlobStore) -> None:
-        self.store = store
+    def __init__(self, store: BlobStore, redact: Callable[[bytes], bytes] = bytes) -> None:
+        self.store, self._redact = store, redact
 
     async def put(self, data: bytes) -> BlobHash:
-        """Keep bytes; durable on return.
+        """Keep what was said or made of it (openings, arguments, results), without known keys.
+
+        Durable on return. Files of people come with `put_file` or `adopt`, which change nothing.
 
         Raises:
             DiskFull: No space is left.
         """
-        return await run_sync(self.store.put_bytes, data)
+        return await run_sync(self.store.put_bytes, self._redact(data))
 
     async def put_file(self, source: Path) -> tuple[BlobHash, int]:
         """Copy a file in while hashing it; durable on return. Returns its hash and size.

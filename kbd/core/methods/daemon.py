@@ -138,7 +138,7 @@ class DaemonMethods:
     ) -> wire_providers.DefaultModel:
         """Choose the model that is used where none is chosen."""
         del session
-        self._parts.egress.provider(request.model_id)
+        self._parts.egress.models.provider(request.model_id)
         chosen = RecordDaemon((ModelChosen(request.model_id),))
         await self._shop.benches.daemon.submit(chosen)
         return wire_providers.DefaultModel(model_id=request.model_id)

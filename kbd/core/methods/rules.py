@@ -46,7 +46,7 @@ def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
     """
     model_id = _given(request.model_id)
     if model_id is not None:
-        egress.provider(model_id)
+        egress.models.provider(model_id)
     if not request.prompt.strip():
         msg = "the prompt is empty: say what is to be done with what lands"
         raise ValidationFailed(msg)
@@ -161,7 +161,7 @@ def checked_consent(
     if asked.provider_id != asked.model_id.partition(":")[0]:
         msg = f"{asked.model_id} is not a model of the provider {asked.provider_id}"
         raise ValidationFailed(msg)
-    egress.provider(asked.model_id)
+    egress.models.provider(asked.model_id)
     if model_id not in (None, asked.model_id):
         msg = f"the rule's model is {model_id}, and the consent is for {asked.model_id}"
         raise ValidationFailed(msg)

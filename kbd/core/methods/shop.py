@@ -32,7 +32,7 @@ class Shop(msgspec.Struct, frozen=True):
         Raises:
             ProviderNotConfigured: A provider has a key, but no model is named.
         """
-        return self.parts.egress.default_model(self.benches.daemon.state.model_id)
+        return self.parts.egress.models.default(self.benches.daemon.state.model_id)
 
     def model_of(self, state: WorkbenchState) -> str:
         """Return the model of a workbench's runs.
@@ -52,7 +52,7 @@ class Shop(msgspec.Struct, frozen=True):
     def cost_of(self, run: Run) -> float:
         """Return what a run's model calls cost in US dollars; 0 if that is not known."""
         try:
-            model = self.parts.egress.model(run.model_id)
+            model = self.parts.egress.models.model(run.model_id)
         except KbdError:
             return 0.0  # Its provider is not installed any more.
         cost = run.usage.input_tokens * model.input_price

@@ -188,7 +188,7 @@ class WatchMethods:
             raise ValidationFailed(msg)
         model_id = None if isinstance(request.model_id, msgspec.UnsetType) else request.model_id
         if model_id is not None:
-            self._parts.egress.provider(model_id)
+            self._parts.egress.models.provider(model_id)
         patterns = checked_patterns(request.patterns)
         folder = await self._look(partial(watched_folder, request.folder, self._parts.home))
         return None, WatchRule("", folder, "", patterns, model_id, request.mode)
@@ -203,7 +203,7 @@ class WatchMethods:
             return self._shop.model_shown(rule.model_id), (error.message,)
         if self._agreed(rule, model_id):
             return model_id, ()
-        endpoint = egress.provider(model_id).status().endpoint
+        endpoint = egress.models.provider(model_id).status().endpoint
         problem = (
             f"what lands would be sent to {endpoint or model_id}, and nobody has agreed to that: "
             "the rule needs consent"

@@ -131,7 +131,7 @@ class WorkbenchMethods:
         """Choose the model that a workbench's runs use."""
         del session
         model_id = request.model_id
-        self._parts.egress.provider(model_id)
+        self._parts.egress.models.provider(model_id)
         return self._shop.record(
             request.workbench_id,
             lambda _: ChooseModel(model_id),

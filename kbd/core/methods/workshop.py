@@ -94,7 +94,7 @@ class WorkshopMethods:
         """Choose the model of the next run."""
         del session
         model_id = request.model_id
-        self._parts.egress.provider(model_id)
+        self._parts.egress.models.provider(model_id)
         return self._shop.record(
             request.workbench_id,
             lambda _: ChooseModel(model_id),

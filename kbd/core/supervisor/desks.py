@@ -9,9 +9,11 @@ import msgspec
 from kbd.core.agent import Desk
 from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
 from kbd.core.bench import Bench
+from kbd.core.decisions import RecordRun
 from kbd.core.draft import CallFiles, LogRecall, describe_file
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workers.formats import FormatCalls
+from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire
 from kbd.requests.base import Notification
@@ -25,7 +27,10 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
     folders = bench.folders
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
-        return await parts.egress.complete(bench.state, model_id, request, emit)
+        return await parts.egress.complete(bench.state, model_id, request, emit, record)
+
+    async def record(sent: RequestSent) -> None:
+        await bench.keeper.submit(RecordRun(run, (sent,)))
 
     return Desk(
         keeper=bench.keeper,
@@ -37,8 +42,8 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
         workers=parts.workers,
         catalog=parts.catalog,
         complete=complete,
-        model=parts.egress.model,
-        effort=parts.egress.effort,
+        model=parts.egress.models.model,
+        effort=parts.egress.models.effort,
         purse=parts.purse,
         announce=lambda notice: parts.tell(_told(bench, notice)),
         limits=parts.settings.run,

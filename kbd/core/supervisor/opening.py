@@ -15,6 +15,7 @@ from kbd.core.draft import Blobs, FileStore
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.paths import WorkbenchFolders
+from kbd.core.redaction import Redaction
 from kbd.core.review import carry_out, forget_effects
 from kbd.core.snapshots import of_workbench
 from kbd.core.state import WorkbenchState, fold_workbench
@@ -27,8 +28,13 @@ from kbd.types import WorkbenchId
 __all__ = ["close_bench", "open_bench", "recover"]
 
 
-async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
+async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redaction) -> Bench:
     """Open a workbench's log and fold it; nothing is changed but a torn end.
+
+    Args:
+        folders: Where it lies.
+        clock: Tells the time that its events carry.
+        redaction: Keeps known keys out of its log and of what is said there.
 
     Raises:
         DiskFull: There is no space for what recovery must write.
@@ -45,6 +51,7 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
         fold=fold_workbench,
         decide=decide,
         clock=clock,
+        redact=redaction.event,
     )
     try:
         await keeper.load(copies)
@@ -53,7 +60,11 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock) -> Bench:
     store = BlobStore(folders.blobs)
     files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store)
     return Bench(
-        folders=folders, keeper=keeper, blobs=Blobs(store), files=files, snapshots=snapshots
+        folders=folders,
+        keeper=keeper,
+        blobs=Blobs(store, redaction.data),
+        files=files,
+        snapshots=snapshots,
     )
 
 

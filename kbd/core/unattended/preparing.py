@@ -8,7 +8,7 @@ from anyio.to_thread import run_sync
 from kbd.core.bench import Bench
 from kbd.core.decisions import AddFiles, GrantConsent
 from kbd.core.draft.names import file_name
-from kbd.core.egress import Egress, scope_hash
+from kbd.core.egress import Egress
 from kbd.core.settings import Limits
 from kbd.core.state import folded_name
 from kbd.core.state.watches import carries_consent
@@ -16,7 +16,7 @@ from kbd.core.supervisor import Benches
 from kbd.core.unattended.standing import job_run
 from kbd.core.watcher import Job, JobFile
 from kbd.errors import EgressConsentRequired, FileReadFailed, ValidationFailed
-from kbd.events.workbenches import ConsentGranted, FileAdded
+from kbd.events.workbenches import FileAdded
 from kbd.types import FileName
 
 __all__ = ["agree", "open_for"]
@@ -56,15 +56,14 @@ async def agree(bench: Bench, egress: Egress, job: Job, model_id: str) -> None:
         return
     provider_id = model_id.partition(":")[0]
     if not carries_consent(job.rule, model_id):
-        endpoint = egress.provider(model_id).status().endpoint
+        endpoint = egress.models.provider(model_id).status().endpoint
         msg = (
             f"what lands here would be sent to {endpoint or provider_id} (model {model_id}), and "
             f"nobody agreed to that: kbd watch resume {job.watch_id} --consent"
         )
         raise EgressConsentRequired(msg)
-    scope = scope_hash(bench.state, model_id)
-    consent = ConsentGranted(provider_id, model_id, scope, persist=False)
-    await bench.keeper.submit(GrantConsent(consent, scope))
+    consent = egress.consent_to(bench.state, model_id, persist=False)
+    await bench.keeper.submit(GrantConsent(consent, consent.scope_hash))
 
 
 def _name(job: Job) -> str:

@@ -118,7 +118,7 @@ class Unattended:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
             chosen = self._benches.daemon.state.model_id
-            model_id = job.rule.model_id or self._parts.egress.default_model(chosen)
+            model_id = job.rule.model_id or self._parts.egress.models.default(chosen)
             if job_run(bench.state) is None:
                 await refuse_unreadable(self._parts, bench)
             await agree(bench, self._parts.egress, job, model_id)

@@ -117,7 +117,8 @@ def _endpoint(base_url: str | None) -> str:
     try:
         address = urlsplit(base_url)
         port = address.port or (443 if address.scheme == "https" else 80)
-        return f"{address.hostname}:{port}" if address.hostname else "invalid address"
+        host = f"[{address.hostname}]" if ":" in (address.hostname or "") else address.hostname
+        return f"{host}:{port}" if host else "invalid address"
     except ValueError:
         return "invalid address"
 

@@ -1,0 +1,201 @@
+"""Which providers and models there are, which one is meant, and what it is like."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kbd.core.catalog import Catalog
+from kbd.core.hosts import parse_host
+from kbd.core.settings import Settings
+from kbd.core.state import DaemonState
+from kbd.errors import NotFound, ProviderNotConfigured, ValidationFailed
+from kbd.providers import ModelInfo, Provider, ProviderStatus
+from kbd.types import Phase
+
+__all__ = ["OFFLINE_MODEL", "Described", "Models"]
+
+OFFLINE_MODEL = "offline:planner"
+"""What works without a key; it stands in until a provider is set up."""
+
+
+class Described(NamedTuple):
+    """A provider, how it is set up, and whether people let it be used."""
+
+    provider: Provider
+    status: ProviderStatus
+    enabled: bool
+
+
+class Models:
+    """The models of the daemon's providers, as settings and people have them.
+
+    Args:
+        catalog: The providers.
+        settings: The default model; what models are like.
+        of_plugin: What a plugin's hooks were given, by its entry-point name.
+        state: What people set for all workbenches, as the daemon's log has it.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        settings: Settings,
+        of_plugin: Callable[[str], dict[str, Any]],
+        state: Callable[[], DaemonState],
+    ) -> None:
+        self._catalog, self._settings = catalog, settings
+        self._of_plugin, self._state = of_plugin, state
+
+    def described(self) -> tuple[Described, ...]:
+        """Return all providers."""
+        return tuple(
+            Described(owned.item, owned.item.status(), self.is_enabled(owned.item.name))
+            for owned in self._catalog.providers()
+        )
+
+    def is_enabled(self, provider_id: str) -> bool:
+        """Return whether people let a provider be used."""
+        return provider_id not in self._state().disabled
+
+    def default(self, chosen: str | None) -> str:
+        """Return the model to use where a workbench has chosen none.
+
+        One whose provider is disabled is passed over.
+
+        Args:
+            chosen: What the person chose for all workbenches, or None.
+
+        Raises:
+            ProviderNotConfigured: A provider has a key or an address, but no model is named; or all
+                providers are disabled.
+        """
+        for named in (chosen, self._settings.default_model):
+            if named is not None and self.is_enabled(named.partition(":")[0]):
+                return named
+        for provider, status, enabled in self.described():
+            if not enabled or (status.auth_mode == "none" and not status.endpoint):
+                continue  # It needs no set-up, so it is never what the set-up asks for.
+            if self.has_access(provider):
+                models = provider.models()
+                if models:
+                    return models[0].id
+                raise ProviderNotConfigured(
+                    status.reason or f"No model of the provider {provider.name} is named."
+                )
+        if not self.is_enabled(OFFLINE_MODEL.partition(":")[0]):
+            raise ProviderNotConfigured("No provider is enabled: kbd providers enable NAME.")
+        return OFFLINE_MODEL
+
+    def provider_named(self, provider_id: str) -> Provider:
+        """Return a provider; raises NotFound if there is none."""
+        return self._catalog.provider(provider_id).item
+
+    def provider(self, model_id: str) -> Provider:
+        """Return the provider of a model.
+
+        Raises:
+            ValidationFailed: The id is not `provider:model`.
+            NotFound: There is no such provider, or it has no such model.
+        """
+        name, _, model = model_id.partition(":")
+        if not name or not model:
+            msg = f"a model id is provider:model, not {model_id!r}"
+            raise ValidationFailed(msg)
+        provider = self.provider_named(name)
+        listed = [info.id for info in provider.models()]
+        if not provider.takes_any_model and model_id not in listed:
+            msg = f"the provider {name} has no model {model!r}; it has: {', '.join(listed)}"
+            raise NotFound(msg)
+        return provider
+
+    def model(self, model_id: str) -> ModelInfo:
+        """Return what is known of a model; for one that is not listed, what is usual.
+
+        What `[models]` of the settings says of it takes the place of what its provider says.
+
+        Raises:
+            ValidationFailed: The id is not `provider:model`.
+            NotFound: There is no such provider or model.
+        """
+        listed = {info.id: info for info in self.provider(model_id).models()}
+        return self._as_set(listed.get(model_id) or ModelInfo(id=model_id))
+
+    def listed(self) -> tuple[tuple[Provider, ModelInfo], ...]:
+        """Return the models that are known without asking: listed by providers or settings."""
+        found: dict[str, tuple[Provider, ModelInfo]] = {}
+        for provider, _, _ in self.described():
+            for info in provider.models():
+                found[info.id] = provider, self._as_set(info)
+            for model_id in self._settings.models:
+                if model_id.partition(":")[0] == provider.name and provider.takes_any_model:
+                    known = self._as_set(ModelInfo(id=model_id))
+                    found.setdefault(model_id, (provider, known))
+        return tuple(found.values())
+
+    def effort(self, model_id: str, phase: Phase) -> str:
+        """Return how hard a model shall think in a phase; "" leaves it to the model.
+
+        A summary restates what is known, so no effort is asked for there.
+
+        Raises:
+            ValidationFailed: The id is not `provider:model`.
+            NotFound: There is no such provider or model.
+        """
+        if phase is Phase.SUMMARY:
+            return ""
+        provider = self.provider(model_id)
+        chosen = self._state().efforts.get(provider.name, {}).get(phase, "")
+        # What an earlier version of the provider offered may be gone.
+        return chosen if chosen in provider.efforts else ""
+
+    def leaves_machine(self, provider: Provider) -> bool:
+        """Return whether what a provider is sent leaves this machine.
+
+        A provider that says it does not is believed only if its address is of this machine.
+        """
+        status = provider.status()
+        if status.leaves_machine or not status.endpoint:
+            return status.leaves_machine
+        try:
+            return not parse_host(status.endpoint).is_loopback
+        except ValidationFailed:
+            return True
+
+    def has_access(self, provider: Provider) -> bool:
+        """Return whether a provider was given a key or an address."""
+        given = self._of_plugin(self._catalog.provider(provider.name).plugin.name)
+        return bool(given.get("has_key") or given.get("base_url"))
+
+    def check_set_up(self, model_id: str) -> None:
+        """Raise unless a model could be called, consent apart.
+
+        Raises:
+            ValidationFailed: The id is not `provider:model`.
+            NotFound: There is no such provider or model.
+            ProviderNotConfigured: Something is missing, or the provider is disabled; the message
+                says what to do.
+        """
+        provider = self.provider(model_id)
+        self.check_enabled(provider.name)
+        status = provider.status()
+        # What a status misses may be the default model's name; this one is named.
+        named = provider.takes_any_model and self.has_access(provider)
+        if not status.configured and not named:
+            raise ProviderNotConfigured(status.reason or f"{model_id} is not set up")
+
+    def check_enabled(self, provider_id: str) -> None:
+        """Raise ProviderNotConfigured for a provider that is disabled."""
+        if not self.is_enabled(provider_id):
+            raise ProviderNotConfigured(
+                f"The provider {provider_id} is disabled: kbd providers enable {provider_id}.",
+                actions=("enable it with ProvidersSetEnabled",),
+                detail={"provider_id": provider_id},
+            )
+
+    def _as_set(self, info: ModelInfo) -> ModelInfo:
+        ours = self._settings.models.get(info.id)
+        if ours is None:
+            return info
+        named = {k: v for k, v in msgspec.structs.asdict(ours).items() if v is not None}
+        return msgspec.structs.replace(info, **named)

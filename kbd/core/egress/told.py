@@ -1,0 +1,67 @@
+"""What a model says, with known keys blotted out: piece by piece as it streams, and as a whole."""
+
+import msgspec
+
+from kbd.core.redaction import Redaction
+from kbd.errors import KbdError
+from kbd.messages import ToolCall
+from kbd.providers import Emit, ModelReply
+from kbd.types import CallId
+
+__all__ = ["Telling", "cleaned", "cleaned_error"]
+
+
+class Telling:
+    """Passes on a text that comes in pieces; a key that is split over them is not passed on.
+
+    What may be the beginning of a key waits for the next piece.
+
+    Args:
+        redaction: The known keys.
+        emit: Takes what may be shown.
+    """
+
+    def __init__(self, redaction: Redaction, emit: Emit) -> None:
+        self._redaction, self._emit = redaction, emit
+        self._held = ""
+
+    def __call__(self, piece: str) -> None:
+        """Take a piece."""
+        said = self._redaction.text(self._held + piece)
+        whole = len(said) - self._redaction.begun(said)
+        self._held = said[whole:]
+        if whole:
+            self._emit(said[:whole])
+
+    def finish(self) -> None:
+        """Pass on what waits: no more comes."""
+        if self._held:
+            self._emit(self._held)
+            self._held = ""
+
+
+def cleaned(reply: ModelReply, redaction: Redaction) -> ModelReply:
+    """Return a reply without known keys, in its text and in what its calls are given."""
+    if not redaction.has_keys:
+        return reply
+    calls = tuple(
+        ToolCall(
+            CallId(redaction.text(call.id)),
+            redaction.text(call.name),
+            redaction.json_text(call.arguments),
+        )
+        for call in reply.tool_calls
+    )
+    finish = redaction.text(reply.finish_reason)
+    return msgspec.structs.replace(
+        reply, text=redaction.text(reply.text), tool_calls=calls, finish_reason=finish
+    )
+
+
+def cleaned_error(error: KbdError, redaction: Redaction) -> KbdError:
+    """Return an error whose message and facts hold no known key: it itself, changed."""
+    error.message = redaction.text(error.message)
+    error.args = (error.message,)
+    error.actions = tuple(redaction.text(action) for action in error.actions)
+    error.detail = redaction.value(error.detail)
+    return error

@@ -1,0 +1,123 @@
+"""Known keys, blotted out of what is kept: events, and blobs that hold what somebody said.
+
+It is done where events are appended and where such blobs are put, so nothing that is written later
+can have forgotten it. What names a file, a version of one, a workbench or a model is left as it is:
+it says where things lie, and no server chose it. Files of people are never changed.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from kbd.core.secrets import Secrets
+from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
+
+__all__ = ["Redaction"]
+
+_KEPT_KINDS = (FileName, BlobHash, RunId, WatchId, WorkbenchId)
+_KEPT_FIELDS = frozenset({"model_id", "provider_id", "endpoint"})
+
+_encode = msgspec.msgpack.Encoder(enc_hook=str).encode
+
+T = TypeVar("T")
+
+
+class Redaction:
+    """Blots out keys. While none is known it costs nothing.
+
+    Args:
+        secrets: The keys, those that become known later included.
+    """
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether there is anything to blot out."""
+        return bool(self._secrets.forms)
+
+    def text(self, text: str) -> str:
+        """Return a text with `***` for each known key."""
+        return self._secrets.redact(text)
+
+    def json_text(self, text: str) -> str:
+        """Return a JSON text so, also where a key is written with escapes; it may be ill-formed."""
+        found = self.text(text)
+        if "\\" not in found or not self.has_keys:
+            return found
+        try:
+            plain = msgspec.json.encode(msgspec.json.decode(found)).decode()
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return found
+        clean = self.text(plain)
+        return found if clean == plain else clean
+
+    def data(self, data: bytes) -> bytes:
+        """Return bytes so; bytes that hold no key are returned as they are, whatever they are."""
+        for form in self._secrets.forms:
+            data = data.replace(form.encode(), b"***")
+        return data
+
+    def begun(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the beginning of a key."""
+        longest = 0
+        for form in self._secrets.forms:
+            for length in range(min(len(form) - 1, len(text)), longest, -1):
+                if text.endswith(form[:length]):
+                    longest = length
+                    break
+        return longest
+
+    def event(self, event: T) -> T:
+        """Return an event without known keys: the same one where it holds none.
+
+        It is searched as it would be written, which takes microseconds; only where that finds a key
+        are its fields looked through.
+        """
+        if not self.has_keys:
+            return event
+        written = _encode(event)
+        if not any(form.encode() in written for form in self._secrets.forms):
+            return event
+        cleaned: T = self.value(event)
+        return cleaned
+
+    def value(self, value: Any) -> Any:
+        """Return plain values and records so."""
+        match value:
+            case Enum():
+                return value
+            case str():
+                return self.text(value)
+            case msgspec.Struct():
+                return self._record(value)
+            case tuple():
+                return tuple(self.value(each) for each in value)
+            case list():
+                return [self.value(each) for each in value]
+            case Mapping():
+                return {self.value(key): self.value(each) for key, each in value.items()}
+            case _:
+                return value
+
+    def _record(self, record: msgspec.Struct) -> msgspec.Struct:
+        hints = get_type_hints(type(record))
+        changed = {
+            name: self.value(getattr(record, name))
+            for name in record.__struct_fields__
+            if name not in _KEPT_FIELDS and not _is_kept(hints[name])
+        }
+        return msgspec.structs.replace(record, **changed)
+
+
+def _is_kept(hint: Any) -> bool:
+    """Tell whether a field's type says that its texts are names of ours, or words of a closed set.
+
+    A type that carries both, as a table of file names, is kept as well.
+    """
+    if hint in _KEPT_KINDS or get_origin(hint) is Literal:
+        return True
+    return any(_is_kept(part) for part in get_args(hint))
