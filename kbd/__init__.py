@@ -4,8 +4,9 @@ Read in this order: `types` and `errors` (the vocabulary), `messages`, `events` 
 authority), `formats`, `tools`, `editing`, `providers` and `hookspecs` (what a plugin writes),
 `requests` and `rpc` (what a client writes), then `core` (how a command becomes an event and a run
 does its work).
-Beside them: `plaintext` and `opc` (what formats of text, and formats that are packages, share),
-`testing` (for authors of plugins), `client` and `cli` (who talks to the daemon).
+Beside them: `arguments` (what a model wrote, made a record), `plaintext` and `opc` (what formats of
+text, and formats that are packages, share), `testing` (for authors of plugins), `client` and `cli`
+(who talks to the daemon).
 
 A plugin marks its hooks with `kbd.hookimpl`.
 """

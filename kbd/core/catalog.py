@@ -3,6 +3,7 @@
 import hashlib
 import mimetypes
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -11,8 +12,9 @@ from anyio import to_thread
 from kbd.core.plugins.contributions import WireMethod
 from kbd.core.plugins.host import Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema
+from kbd.core.plugins.strictness import strict_schema
 from kbd.core.plugins.suffixes import FormatsByName
-from kbd.errors import NotFound
+from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import Editable, FormatHandler
 from kbd.providers import Provider, ToolSchema
 from kbd.tools import FormatCatalog, Tool
@@ -24,6 +26,10 @@ T = TypeVar("T")
 
 PLAN_TOOLS = ("read_file", "recall_tool_result")
 """The tools of the plan phase (contract, section 4): exactly these."""
+
+
+STYLE_BYTES = 16 * 1024
+"""The longest guidance on style of one format."""
 
 
 class FileKind(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,18 +65,11 @@ class Catalog(FormatCatalog):
         self._providers = {each.item.name: each for each in plugins.providers}
         self._methods = plugins.methods
         self._tools = {
-            each.item.name: ToolEntry(
-                tool=each.item,
-                plugin=each.plugin,
-                schema=ToolSchema(
-                    name=each.item.name,
-                    description=each.item.description,
-                    parameters=plain_schema(each.item.arguments),
-                ),
-            )
+            each.item.name: ToolEntry(each.item, each.plugin, _schema(each.item))
             for each in sorted(plugins.tools, key=lambda each: each.item.name)
         }
         self._hashes: dict[str, str] = {}
+        self._styles: dict[str, str] = {}
         # An instance of its own, with the built-in table: the same on every machine.
         self._mime_types = mimetypes.MimeTypes()
 
@@ -147,6 +146,19 @@ class Catalog(FormatCatalog):
             known = self._hashes[plugin.name] = await to_thread.run_sync(content_hash, plugin)
         return known
 
+    async def style_guidance(self, handler: FormatHandler) -> str:
+        """Return what a format says of how its files should look, read once.
+
+        Raises:
+            StyleSkillLoadFailed: It cannot be read; the next call tries again.
+        """
+        known = self._styles.get(handler.name)
+        if known is None:
+            folder = self.format(handler.name).plugin.folder
+            known = await to_thread.run_sync(_style, handler, folder)
+            self._styles[handler.name] = known
+        return known
+
     def provider(self, name: str) -> Owned[Provider]:
         """Return a provider by name, with its owner.
 
@@ -173,6 +185,25 @@ def content_hash(plugin: Plugin) -> str:
             digest.update(f"{len(name)}:{name}:{len(body)}:".encode())
             digest.update(body)
     return digest.hexdigest()
+
+
+def _style(handler: FormatHandler, folder: Path) -> str:
+    try:
+        with (folder / handler.style_file).open("rb") as file:
+            text = file.read(STYLE_BYTES + 1).decode()
+    except (OSError, UnicodeDecodeError) as fault:
+        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+    else:
+        if text.strip() and len(text) <= STYLE_BYTES:
+            return text
+        why = f"it is longer than {STYLE_BYTES:,} bytes" if text.strip() else "it is blank"
+    msg = f"the style guidance for {handler.name} cannot be used and was left out: {why}"
+    raise StyleSkillLoadFailed(msg)
+
+
+def _schema(tool: Tool) -> ToolSchema:
+    parameters = plain_schema(tool.arguments)
+    return ToolSchema(tool.name, tool.description, parameters, strict_schema(parameters))
 
 
 def _known(things: Mapping[str, T], name: str, kind: str) -> T:

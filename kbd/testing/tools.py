@@ -20,6 +20,7 @@ from typing import Any, Union
 import msgpack
 import msgspec
 
+from kbd.arguments import record_of
 from kbd.errors import NotFound, SandboxViolation, ValidationFailed
 from kbd.formats import (
     Applied,
@@ -180,10 +181,8 @@ class _Formats(_Catalog):
     ) -> Applied:
         if not isinstance(handler, Editable):
             raise ValidationFailed(f"{handler.name} cannot be edited")
-        try:
-            records = msgspec.convert(list(operations), list[Union[handler.operations]])  # type: ignore[name-defined]  # noqa: UP007 - a union made at run time
-        except msgspec.ValidationError as error:
-            raise ValidationFailed(f"operations: {error}") from None
+        vocabulary = list[Union[handler.operations]]  # type: ignore[name-defined]  # noqa: UP007 - a union made at run time
+        records = record_of(list(operations), vocabulary, "operations")
         return handler.apply(_source(source) if source else None, tuple(records), target)
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
@@ -294,10 +293,7 @@ class Workbench:
             ValidationFailed: The arguments do not fit the tool's record.
             KbdError: What the tool raised; nothing landed.
         """
-        try:
-            record = msgspec.convert(arguments, tool.arguments)
-        except msgspec.ValidationError as error:
-            raise ValidationFailed(f"{tool.name}: {error}") from None
+        record = record_of(arguments, tool.arguments)
         try:
             result = await tool.run(self, record)
         except BaseException:

@@ -13,6 +13,7 @@ import anyio
 import msgspec
 import structlog
 
+from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, Loop, loop_verdict
 from kbd.core.agent.receipts import shown
 from kbd.core.catalog import Catalog, ToolEntry
@@ -180,14 +181,21 @@ def parsed(tool: Tool, call: ReplyCall, text: str) -> Any:
     """Return a call's arguments as the tool's record.
 
     Raises:
-        ValidationFailed: They are no JSON object or do not fit; the message has the path.
+        ValidationFailed: They are no JSON object or do not fit; the message has the paths.
     """
     if call.fault is not None:
         raise ValidationFailed(call.fault)
     try:
         return msgspec.json.decode(text, type=tool.arguments)
+    except msgspec.ValidationError:
+        pass  # looked at once more below, where a null may stand for what is left out
     except (msgspec.DecodeError, RecursionError) as fault:
-        msg = f"the arguments of {tool.name} do not fit its schema: {fault}"
+        msg = f"the arguments of {tool.name} are not JSON: {fault}"
+        raise ValidationFailed(msg) from None
+    try:
+        return record_of(msgspec.json.decode(text), tool.arguments)
+    except ValidationFailed as fault:
+        msg = f"the arguments of {tool.name} do not fit its schema: {fault.message}"
         raise ValidationFailed(msg) from None
 
 

@@ -4,6 +4,7 @@
     hooks      one package's hooks: check them, call one
     suffixes   formats by a file's name
     schemas    JSON schemas of tools' arguments
+    strictness the same in the form that servers hold models to
     contributions  the wire methods that a format's capabilities give
     checks     whether what a hook returned is well-formed
     host       `Plugins`: find, load, keep; every fault a status

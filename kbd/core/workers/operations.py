@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from kbd.arguments import record_of
 from kbd.errors import ValidationFailed
 from kbd.formats import Editable, FormatHandler
 
@@ -50,12 +51,10 @@ def _operation(
         hint = f" Did you mean {near[0]}?" if near else ""
         msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
         raise ValidationFailed(msg)
-    try:
-        return msgspec.convert(_spelt(records[name], aliases, operation), records[name])
-    except msgspec.ValidationError as fault:
-        text, _, path = str(fault).partition(" - at `$")
-        msg = f"{place}{path.rstrip('`')} ({name}): {text[:1].lower()}{text[1:]}."
-        raise ValidationFailed(msg) from None
+    record = records[name]
+    made = record_of(_spelt(record, aliases, operation), record, place, f" ({name})")
+    assert isinstance(made, record)
+    return made
 
 
 def _spelt(

@@ -35,9 +35,14 @@ Cell = str | int | float | bool | None
 Number = Annotated[int, Meta(ge=1)]
 Place = Annotated[int, Meta(ge=0)]
 
-Colour = Annotated[Any, Meta(description="#RRGGBB")]
-Points = Annotated[Any, Meta(description="Points.")]
-Inches = Annotated[Any, Meta(description="Inches.")]
+# What a model is told that these are; whatever else one is given is skipped with a warning.
+_TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+
+Name = Annotated[Any, Meta(extra_json_schema=_TEXT)]
+Flag = Annotated[Any, Meta(extra_json_schema=_FLAG)]
+Colour = Annotated[Any, Meta(description="#RRGGBB", extra_json_schema=_TEXT)]
+Points = Annotated[Any, Meta(description="Points.", extra_json_schema=_NUMBER)]
+Inches = Annotated[Any, Meta(description="Inches.", extra_json_schema=_NUMBER)]
 Style = Annotated[
     str | None,
     Meta(description='A paragraph style by id or name ("Heading 1", "List Bullet"); else Normal.'),
@@ -53,14 +58,24 @@ class Run(_Record, frozen=True):
     """A stretch of text that looks alike; what is not given is as the style has it."""
 
     text: str
-    font_name: Any = None
+    font_name: Name = None
     font_size: Points = None
-    bold: Any = None
-    italic: Any = None
-    underline: Annotated[Any, Meta(description="True, or single, double, dotted, wave …")] = None
+    bold: Flag = None
+    italic: Flag = None
+    underline: Annotated[
+        Any,
+        Meta(
+            description="True, or single, double, dotted, wave …",
+            extra_json_schema={"anyOf": [_FLAG, _TEXT]},
+        ),
+    ] = None
     font_color: Colour = None
     highlight_color: Annotated[
-        Any, Meta(description='A marker\'s name ("yellow") or #RRGGBB, for the nearest one.')
+        Any,
+        Meta(
+            description='A marker\'s name ("yellow") or #RRGGBB, for the nearest one.',
+            extra_json_schema=_TEXT,
+        ),
     ] = None
 
 
@@ -73,13 +88,19 @@ class ParagraphFields(_Record, frozen=True):
         Meta(description="In place of text, where its parts look different."),
     ] = None
     style: Style = None
-    alignment: Annotated[Any, Meta(description="left, center, right or justify.")] = None
+    alignment: Annotated[
+        Any, Meta(description="left, center, right or justify.", extra_json_schema=_TEXT)
+    ] = None
     space_before: Points = None
     space_after: Points = None
-    line_spacing: Annotated[Any, Meta(description="In lines, as 1.15.")] = None
+    line_spacing: Annotated[
+        Any, Meta(description="In lines, as 1.15.", extra_json_schema=_NUMBER)
+    ] = None
     indent_left: Inches = None
     indent_right: Inches = None
-    indent_first_line: Annotated[Any, Meta(description="Inches; negative hangs.")] = None
+    indent_first_line: Annotated[
+        Any, Meta(description="Inches; negative hangs.", extra_json_schema=_NUMBER)
+    ] = None
 
 
 class Paragraph(ParagraphFields, frozen=True):

@@ -49,21 +49,42 @@ _Layout = Annotated[
     ),
 ]
 
+# What a model is told that these are; whatever else one is given is skipped with a warning.
+_TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+
+_Run = Annotated[
+    dict[str, Any],
+    msgspec.Meta(
+        extra_json_schema={
+            "properties": {
+                "text": _TEXT, "font_name": _TEXT, "font_size": _NUMBER, "bold": _FLAG,
+                "italic": _FLAG, "underline": _FLAG, "font_color": _TEXT,
+                "highlight_color": _TEXT,
+            },
+            "required": ["text"],
+            "additionalProperties": False,
+        }
+    ),
+]  # fmt: skip
+
 Runs = Annotated[
-    tuple[dict[str, Any], ...],
+    tuple[_Run, ...],
     msgspec.Meta(
         max_length=_MAX_PARTS,
         description=(
-            "In place of the plain text: [{text, font_name, font_size, bold, italic, underline, "
-            "font_color, highlight_color}]; sizes in points, colours #RRGGBB; \\n in a text begins "
-            "a paragraph"
+            "In place of the plain text; sizes in points, colours #RRGGBB; \\n in a text begins a "
+            "paragraph"
         ),
     ),
 ]
 
-_Alignment = Annotated[Any, msgspec.Meta(description="left, center, right, justify")]
-_Points = Annotated[Any, msgspec.Meta(description="Points.")]
-_Lines = Annotated[Any, msgspec.Meta(description="In lines: 1.0 is single.")]
+_Alignment = Annotated[
+    Any, msgspec.Meta(description="left, center, right, justify", extra_json_schema=_TEXT)
+]
+_Points = Annotated[Any, msgspec.Meta(description="Points.", extra_json_schema=_NUMBER)]
+_Lines = Annotated[
+    Any, msgspec.Meta(description="In lines: 1.0 is single.", extra_json_schema=_NUMBER)
+]
 
 
 class PptxOperation(

@@ -35,16 +35,34 @@ __all__ = [
 ValueType = Literal["string", "number", "boolean", "date", "datetime", "formula", "blank"]
 Scalar = str | int | float | bool | None
 
+_TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+_BORDER = {
+    "type": "object",
+    "properties": {"style": _TEXT, "color": _TEXT},
+    "additionalProperties": False,
+}
+
 Style = Annotated[
     dict[str, Any],
     msgspec.Meta(
         description=(
-            "font_name, font_size, font_bold, font_italic, font_underline, font_color, fill_color, "
-            "fill_pattern, number_format, h_align, v_align, wrap_text, border_top, border_bottom, "
-            'border_left, border_right as {"style": "thin", "color": "#RRGGBB"}; colours #RRGGBB'
-        )
+            'How cells look; colours #RRGGBB, borders {"style": "thin", "color": "#RRGGBB"}.'
+        ),
+        # What a model is told; what else is in one is skipped and told in the warnings.
+        extra_json_schema={
+            "properties": {
+                "font_name": _TEXT, "font_size": _NUMBER, "font_bold": _FLAG, "font_italic": _FLAG,
+                "font_underline": _TEXT, "font_color": _TEXT, "fill_color": _TEXT,
+                "fill_pattern": _TEXT, "number_format": _TEXT, "h_align": _TEXT, "v_align": _TEXT,
+                "wrap_text": _FLAG, "border_top": _BORDER, "border_bottom": _BORDER,
+                "border_left": _BORDER, "border_right": _BORDER,
+            },
+            "additionalProperties": False,
+        },
     ),
-]
+]  # fmt: skip
+
+_Number = Annotated[Any, msgspec.Meta(extra_json_schema=_NUMBER)]
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -81,15 +99,15 @@ class TypedValue(_Record, frozen=True):
 class ColumnWidth(_Record, frozen=True):
     """The width of a column ("A"), in characters, 0 to 255."""
 
-    column: Any
-    width: Any
+    column: Annotated[Any, msgspec.Meta(extra_json_schema=_TEXT)]
+    width: _Number
 
 
 class RowHeight(_Record, frozen=True):
     """The height of a row (from 1), in points, 0 to 409."""
 
-    row: Any
-    height: Any
+    row: Annotated[Any, msgspec.Meta(extra_json_schema={"type": "integer"})]
+    height: _Number
 
 
 class XlsxOperation(

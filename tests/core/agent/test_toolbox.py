@@ -78,7 +78,7 @@ async def test_an_unknown_tool_is_answered_with_near_names(opened: Opened) -> No
         ("[1]", "not a JSON object"),
         ('"text"', "not a JSON object"),
         ("[" * 100_000, "not valid JSON"),
-        ('{"path": 3}', "$.path"),
+        ('{"path": 3}', "path: expected `str`, got `int`"),
         ("{}", "path"),
         ("", "path"),
         ('{"path": "a", "extra": 1}', "extra"),

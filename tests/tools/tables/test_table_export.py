@@ -131,7 +131,7 @@ async def test_modes_of_an_update(workbench: Workbench, ask: Ask) -> None:
         ({"target_path": " "}, "target_path is missing"),
         ({"target_path": "o.csv"}, r"must be a workbook \(.book\); o.csv is not"),
         ({"sheet": ""}, "sheet is missing"),
-        ({"mode": "overwrite"}, "Invalid enum value 'overwrite'"),
+        ({"mode": "overwrite"}, "mode: invalid enum value 'overwrite'"),
         ({"start_cell": "12", "mode": "write_range"}, "start_cell '12' is not a cell"),
         ({"start_cell": "B2"}, "start_cell is for write_range, not replace_sheet"),
         ({"clear_target_range": True, "mode": "append_rows"}, "clear_target_range is for write_r"),

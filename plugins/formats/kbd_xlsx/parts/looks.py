@@ -91,6 +91,8 @@ def read_look(style: Mapping[str, Any]) -> tuple[Look, tuple[str, ...]]:
     warnings = []
     for key, value in style.items():
         parse = _READERS.get(key)
+        if value is None and parse is not None:
+            continue  # so a model that must write every field says that it leaves one out
         if parse is None:
             warnings.append(f"style {str(key)[:_BRIEF_CHARACTERS]} is unknown and was skipped")
             continue
@@ -156,10 +158,10 @@ def _side(value: Any) -> Side | None:
         value = {"style": value}
     if not isinstance(value, Mapping) or set(value) - {"style", "color"}:
         return None
-    style = value.get("style", "thin")
+    style = "thin" if value.get("style") is None else value["style"]
     if style == "none":
         return Side()
-    colour = _colour(value.get("color", "000000"))
+    colour = "000000" if value.get("color") is None else _colour(value["color"])
     if not isinstance(style, str) or style not in BORDER_STYLES or colour is None:
         return None
     return Side(style, colour)
