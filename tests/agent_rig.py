@@ -364,9 +364,15 @@ async def open_rig(
     limits: RunLimits = LIMITS,
     window: int = 128_000,
     events: Sequence[Recorded] = (),
+    tools: tuple[Catalog, Workers] | None = None,
 ) -> AsyncIterator[Rig]:
-    """Open a rig on its script and folder, with events recorded before, and close it again."""
+    """Open a rig on its script and folder, with events recorded before, and close it again.
+
+    Given a catalog and workers, it has their tools in the place of the small ones.
+    """
     rig = Rig(folder, play, limits, window)
+    if tools is not None:
+        rig.catalog, rig.workers = tools
     if events:
         await rig.keeper.journal.append(events)
     await rig.keeper.load()
