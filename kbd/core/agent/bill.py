@@ -1,6 +1,7 @@
 """What one turn consumes, over all its attempts, at its model's prices."""
 
-from kbd.core.agent.budget import cost_of, reply_room, worst_cost
+from kbd.core.agent.budget import cost_of, worst_cost
+from kbd.core.agent.window import reply_room
 from kbd.messages import Usage
 from kbd.providers import ModelInfo
 

@@ -1,42 +1,32 @@
-"""What a run may use: loops, waits, the model's window, tokens. Pure: numbers in, verdicts out."""
+"""What a run may use: loops, waits, tokens and money. Pure: numbers in, verdicts out."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 import msgspec
 
 from kbd.core.settings import RunLimits
-from kbd.errors import BudgetCapReached, ContextExhausted
-from kbd.messages import Message, ToolCall, Usage
-from kbd.providers import ModelInfo, ToolSchema
-from kbd.types import CallId
+from kbd.errors import BudgetCapReached
+from kbd.messages import Usage
+from kbd.providers import ModelInfo
 
 __all__ = [
     "LOOP_NOTE",
     "Loop",
     "check_budget",
     "cost_of",
-    "estimated_tokens",
     "fingerprint",
-    "fitted",
     "loop_verdict",
-    "reply_room",
     "retry_wait_s",
     "worst_cost",
 ]
-
-BYTES_A_TOKEN = 3.5
-"""A cautious mean over English prose (about 4) and JSON with figures (about 3)."""
 
 MAX_WAIT_S = 600.0
 """The longest wait that a provider can ask for; after it the attempt is made anyway."""
 
 JITTER = 0.1
 """A wait is stretched by up to a tenth, so that runs stopped together do not return together."""
-
-LARGE_ARGUMENT_BYTES = 2048
-"""Arguments of old calls above this are left out when the window is full."""
 
 LOOP_NOTE = (
     "Note: this same call was made {count} times. Its answer does not change; use what it returned,"
@@ -110,114 +100,42 @@ def worst_cost(input_tokens: int, output_tokens: int, model: ModelInfo) -> float
     return round(cost / 1_000_000, 9)
 
 
-def check_budget(used: Usage, next_input: int, model: ModelInfo, limits: RunLimits) -> None:
-    """Refuse a turn whose input alone would pass a cap of the run, in tokens or in money.
+def check_budget(
+    used: Usage, cost: float, next_tokens: int, next_cost: float, limits: RunLimits
+) -> None:
+    """Refuse a turn that could pass a cap of its run, in tokens or in money.
 
     Args:
-        used: What the run has consumed, all at this model's price.
-        next_input: What the turn would send, in tokens.
-        model: Whose prices count; without prices the cap in money is not checked.
+        used: What the run has consumed.
+        cost: The same in US dollars.
+        next_tokens: What the turn may consume, input and reply together.
+        next_cost: The same in US dollars; 0 where no price is known.
         limits: The caps.
 
     Raises:
-        BudgetCapReached: It would.
+        BudgetCapReached: It could.
     """
     spent = used.input_tokens + used.output_tokens
-    if spent + next_input > limits.tokens:
-        msg = (
-            f"the run has used {spent:,} tokens and the next turn needs about {next_input:,};"
-            f" its cap is {limits.tokens:,} (setting run.tokens). Raise it and resume."
+    if spent + next_tokens > limits.tokens:
+        raise _reached(
+            "run.tokens",
+            f"the run has used {spent:,} tokens and the next turn may need {next_tokens:,}; its"
+            f" cap is {limits.tokens:,}",
+            {"used": spent, "asked": next_tokens, "cap": limits.tokens},
         )
-        raise BudgetCapReached(msg, detail={"used": spent, "cap": limits.tokens})
-    price = (used.input_tokens + next_input) * model.input_price
-    cost = (price + used.output_tokens * model.output_price) / 1_000_000
-    if 0 < limits.cost < cost:
-        msg = (
-            f"with the next turn the run would cost about ${cost:.2f}; its cap is"
-            f" ${limits.cost:.2f} (setting run.cost). Raise it and resume."
+    if 0 < limits.cost < cost + next_cost:
+        raise _reached(
+            "run.cost",
+            f"the run has cost ${cost:.2f} and the next turn may cost ${next_cost:.2f}; its cap is"
+            f" ${limits.cost:.2f}",
+            {"used": cost, "asked": next_cost, "cap": limits.cost},
         )
-        raise BudgetCapReached(msg, detail={"cost": cost, "cap": limits.cost})
 
 
-def estimated_tokens(messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
-    """Estimate what a request costs, in tokens."""
-    size = sum(_size(message) for message in messages)
-    size += len(msgspec.json.encode(tools)) if tools else 0
-    return int(size / BYTES_A_TOKEN) + 1
-
-
-def fitted(
-    opening: Sequence[Message],
-    chain: Sequence[Message],
-    tools: Sequence[ToolSchema],
-    model: ModelInfo,
-    entries: Mapping[CallId, int],
-) -> tuple[Message, ...]:
-    """Return the messages of a request, with old results shrunk as far as the window asks for it.
-
-    The oldest results become one line each, then the oldest large arguments; what the model saw
-    last is kept whole. The same chain and window always give the same messages.
-
-    Args:
-        opening: The chain's opening messages, never shrunk.
-        chain: What followed.
-        tools: What is offered.
-        model: Whose window it must fit into.
-        entries: The tool log's number of each call, for recalling it.
-
-    Raises:
-        ContextExhausted: It does not fit even so.
-    """
-    room = model.context_tokens - reply_room(model)
-    messages = list(chain)
-    used = estimated_tokens([*opening, *messages], tools)
-    newest = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=0)
-    for shrink in (_shrunk_result, _shrunk_arguments):
-        for place in range(newest):
-            if used <= room:
-                return (*opening, *messages)
-            smaller = shrink(messages[place], entries)
-            used -= int((_size(messages[place]) - _size(smaller)) / BYTES_A_TOKEN)
-            messages[place] = smaller
-    if estimated_tokens([*opening, *messages], tools) > room:
-        msg = (
-            f"the conversation needs about {used:,} tokens and the model's window has"
-            f" {model.context_tokens:,}: use a model with a larger one, or ask for less at once"
-        )
-        raise ContextExhausted(msg, detail={"tokens": used, "window": model.context_tokens})
-    return (*opening, *messages)
-
-
-def reply_room(model: ModelInfo) -> int:
-    """Leave room for the reply: an eighth of the window, at most 8,192 tokens."""
-    return min(8192, model.context_tokens // 8)
-
-
-def _size(message: Message) -> int:
-    size = len(message.text.encode("utf-8", "replace")) + 16
-    return size + sum(len(call.arguments) + len(call.name) + 32 for call in message.tool_calls)
-
-
-def _shrunk_result(message: Message, entries: Mapping[CallId, int]) -> Message:
-    if message.role != "tool" or message.tool_call_id is None:
-        return message
-    entry = entries.get(message.tool_call_id)
-    stub = "This earlier result was left out to save room."
-    if entry is not None:
-        stub += f" recall_tool_result with entry_id {entry} returns it."
-    if len(stub) >= len(message.text):
-        return message
-    return msgspec.structs.replace(message, text=stub)
-
-
-def _shrunk_arguments(message: Message, entries: Mapping[CallId, int]) -> Message:
-    del entries
-    calls = tuple(_without_arguments(call) for call in message.tool_calls)
-    return msgspec.structs.replace(message, tool_calls=calls) if calls else message
-
-
-def _without_arguments(call: ToolCall) -> ToolCall:
-    if len(call.arguments) <= LARGE_ARGUMENT_BYTES:
-        return call
-    left_out = msgspec.json.encode({"left_out_bytes": len(call.arguments)}).decode()
-    return msgspec.structs.replace(call, arguments=left_out)
+def _reached(setting: str, told: str, figures: dict[str, float]) -> BudgetCapReached:
+    """Say which cap was reached, and by which setting."""
+    return BudgetCapReached(
+        f"{told} (setting {setting}). Raise it and resume.",
+        actions=(f"raise {setting} and resume the run",),
+        detail={"setting": setting, **figures},
+    )

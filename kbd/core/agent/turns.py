@@ -11,26 +11,20 @@ import msgspec
 
 from kbd.core.agent.asking import asked
 from kbd.core.agent.bill import Bill
-from kbd.core.agent.budget import (
-    Loop,
-    check_budget,
-    cost_of,
-    estimated_tokens,
-    fitted,
-    loop_verdict,
-)
-from kbd.core.agent.conversation import chain_messages, entries_of
+from kbd.core.agent.budget import Loop, check_budget, cost_of, loop_verdict
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.phases import PHASES
 from kbd.core.agent.replies import recorded_calls, recorded_text
 from kbd.core.agent.toolbox import answer, refuse_surplus
+from kbd.core.agent.transcript import Transcript
 from kbd.core.agent.verdicts import Objection, fault_of, is_cut
+from kbd.core.agent.window import as_measured
 from kbd.core.decisions import RecordRun
 from kbd.core.state import Chain, Run, Turn
 from kbd.errors import AgentLoopDetected, ProviderUnavailable, TurnLimit, ValidationFailed
 from kbd.events.runs import ModelReplied, ModelRequested
 from kbd.messages import Message
-from kbd.providers import OPTIONS, ModelRequest
+from kbd.providers import OPTIONS, ModelInfo, ModelRequest
 from kbd.types import BlobHash, Phase
 
 __all__ = ["EmptyReply", "Opening", "Talk", "converse"]
@@ -70,11 +64,12 @@ async def converse(desk: Desk, talk: Talk) -> str:
         ValidationFailed: The text cannot be used, twice; or the provider refused the request.
         KbdError: What ends the run: see `kbd.core.agent.run`.
     """
+    transcript = Transcript(talk.objection)
     while True:
         chain = desk.current.chain
         _check_loop(desk, chain)
         if not chain.turns:
-            await _ask(desk, talk)
+            await _ask(desk, talk, transcript)
             continue
         newest = chain.turns[-1]
         if newest.calls and len(chain.turns) < talk.limit:
@@ -85,7 +80,7 @@ async def converse(desk: Desk, talk: Talk) -> str:
             text = _conclusion(talk, chain)
             if text is not None:
                 return text
-        await _ask(desk, talk)
+        await _ask(desk, talk, transcript)
 
 
 async def _answer_next(desk: Desk, phase: Phase, turn: Turn) -> None:
@@ -128,15 +123,16 @@ def _conclusion(talk: Talk, chain: Chain) -> str | None:
     raise ValidationFailed(fault)
 
 
-async def _ask(desk: Desk, talk: Talk) -> None:
+async def _ask(desk: Desk, talk: Talk, transcript: Transcript) -> None:
     """Ask for the next turn and record the reply.
 
     Where the server refuses an option, nothing is recorded but that: the caller asks again.
     """
-    request, requested = await _request(desk, talk)
-    model_id, model = requested.model_id, desk.model(requested.model_id)
-    check_budget(desk.current.usage, requested.estimated_tokens, model, desk.limits)
+    request, requested = await _request(desk, talk, transcript)
+    model_id, model = requested.model_id, _model(desk)
     bill = Bill(model, requested.estimated_tokens)
+    run = desk.current
+    check_budget(run.usage, run.cost, bill.most_tokens, bill.most_cost, desk.limits)
     reservation = await desk.purse.reserve(
         desk.state.workbench_id, desk.run, model_id, bill.most_tokens, bill.most_cost
     )
@@ -158,18 +154,20 @@ async def _ask(desk: Desk, talk: Talk) -> None:
     await desk.keeper.submit(RecordRun(desk.run, (replied,)))
 
 
-async def _request(desk: Desk, talk: Talk) -> tuple[ModelRequest, ModelRequested]:
+async def _request(
+    desk: Desk, talk: Talk, transcript: Transcript
+) -> tuple[ModelRequest, ModelRequested]:
     """Return the next turn's request, and what is recorded of it."""
     number = len(desk.current.chain.turns) + 1
-    opening_blob, opening = await _opening(desk, talk, desk.current.chain.opening)
+    opening = await _opening(desk, talk, desk.current.chain.opening, transcript)
     offered = desk.catalog.tools_for(talk.phase) if number < talk.limit else ()
     schemas = tuple(entry.schema for entry in offered)
     run = desk.current
-    after = chain_messages(run.chain, talk.objection)
-    messages = fitted(opening, after, schemas, desk.model(run.model_id), entries_of(run.chain))
+    transcript.take(run.chain)
+    fitted = transcript.fitted(schemas, _model(desk))
     request = ModelRequest(
         model=run.model_id.partition(":")[2] or run.model_id,
-        messages=messages,
+        messages=fitted.messages,
         tools=schemas,
         tool_choice=_choice(talk.phase, run, offers=bool(schemas)),
         phase=talk.phase,
@@ -179,10 +177,11 @@ async def _request(desk: Desk, talk: Talk) -> tuple[ModelRequest, ModelRequested
     requested = ModelRequested(
         model_id=run.model_id,
         turn=number,
-        opening=opening_blob,
+        opening=opening,
         tool_choice=request.tool_choice,
         tools=tuple(schema.name for schema in schemas),
-        estimated_tokens=estimated_tokens(messages, schemas),
+        size_bytes=fitted.size_bytes,
+        estimated_tokens=fitted.tokens,
         effort=request.effort,
         without=request.without,
     )
@@ -197,12 +196,20 @@ def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "aut
     return "auto" if first == "required" and "tool_choice" in run.without else first
 
 
+def _model(desk: Desk) -> ModelInfo:
+    """Return the run's model, with what its provider counted so far."""
+    model_id = desk.current.model_id
+    return as_measured(desk.model(model_id), desk.state.measured.get(model_id))
+
+
 async def _opening(
-    desk: Desk, talk: Talk, known: BlobHash | None
-) -> tuple[BlobHash, tuple[Message, ...]]:
-    """Return the chain's opening messages as they were first sent, or build and keep them."""
-    if known is not None:
+    desk: Desk, talk: Talk, known: BlobHash | None, transcript: Transcript
+) -> BlobHash:
+    """Have the opening messages as they were first sent, or build and keep them."""
+    if known is None:
+        transcript.opening = await talk.opening()
+        return await desk.blobs.put(msgspec.json.encode(transcript.opening))
+    if not transcript.opening:
         kept = await desk.blobs.read(known)
-        return known, msgspec.json.decode(kept, type=tuple[Message, ...])
-    built = await talk.opening()
-    return await desk.blobs.put(msgspec.json.encode(built)), built
+        transcript.opening = msgspec.json.decode(kept, type=tuple[Message, ...])
+    return known

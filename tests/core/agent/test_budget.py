@@ -1,21 +1,20 @@
-"""Loops, waits, the window, tokens."""
+"""Loops, waits, tokens and money."""
 
 import pytest
 
 from kbd.core.agent.budget import (
     Loop,
     check_budget,
-    estimated_tokens,
+    cost_of,
     fingerprint,
-    fitted,
     loop_verdict,
     retry_wait_s,
+    worst_cost,
 )
 from kbd.core.settings import RunLimits
-from kbd.errors import BudgetCapReached, ContextExhausted
-from kbd.messages import Message, ToolCall, Usage
+from kbd.errors import BudgetCapReached
+from kbd.messages import Usage
 from kbd.providers import ModelInfo
-from kbd.types import CallId
 
 
 def test_equal_calls_have_equal_fingerprints() -> None:
@@ -60,68 +59,31 @@ def test_waits_follow_the_schedule_or_the_provider() -> None:
 
 
 def test_the_token_cap_is_checked_before_a_turn() -> None:
-    """What would pass the cap is not asked for."""
+    """What could pass the cap is not asked for; the message says by how much, and what to do."""
     limits = RunLimits(tokens=100)
 
-    check_budget(Usage(50, 40), 10, ModelInfo("m:m"), limits)
-    with pytest.raises(BudgetCapReached, match=r"run\.tokens"):
-        check_budget(Usage(50, 40), 11, ModelInfo("m:m"), limits)
+    check_budget(Usage(50, 40), 0.0, 10, 0.0, limits)
+    with pytest.raises(
+        BudgetCapReached, match=r"90 tokens.* 11; .*100 .*run\.tokens.*resume"
+    ) as cap:
+        check_budget(Usage(50, 40), 0.0, 11, 0.0, limits)
+    assert cap.value.retryable
+    assert cap.value.detail == {"setting": "run.tokens", "used": 90, "asked": 11, "cap": 100}
 
 
 def test_the_cost_cap_is_checked_before_a_turn() -> None:
-    """Input and output are charged at the model's prices; 0 is no cap."""
+    """What the run did cost counts, whatever models it had; 0 is no cap."""
+    check_budget(Usage(), 4.0, 1, 1.0, RunLimits(cost=5.0))
+    check_budget(Usage(), 4.0, 1, 100.0, RunLimits())
+    with pytest.raises(BudgetCapReached, match=r"\$4\.00.*\$1\.20.*\$5\.00.*run\.cost"):
+        check_budget(Usage(), 4.0, 1, 1.2, RunLimits(cost=5.0))
+
+
+def test_a_turn_costs_what_its_tokens_cost() -> None:
+    """Prices are for a million tokens; a billionth of a dollar is told from nothing."""
     model = ModelInfo("m:m", input_price=2.0, output_price=10.0)
-    used = Usage(1_000_000, 100_000)
 
-    check_budget(used, 1_000_000, model, RunLimits(cost=5.0))
-    check_budget(used, 2_000_000, model, RunLimits())
-    with pytest.raises(BudgetCapReached, match=r"\$5\.20.*run\.cost"):
-        check_budget(used, 1_100_000, model, RunLimits(cost=5.0))
-
-
-def chain(turns: int, size: int) -> list[Message]:
-    """A chain of calls with results of a size."""
-    messages: list[Message] = []
-    for n in range(turns):
-        messages.append(Message("assistant", "", (ToolCall(CallId(f"c{n}"), "t", "{}"),)))
-        messages.append(Message("tool", "r" * size, tool_call_id=CallId(f"c{n}")))
-    return messages
-
-
-OPENING = (Message("system", "s"), Message("user", "u"))
-
-
-def test_a_chain_that_fits_is_sent_as_it_is() -> None:
-    """Nothing is shrunk without need."""
-    messages = chain(3, 100)
-
-    assert fitted(OPENING, messages, (), ModelInfo("m:m"), {}) == (*OPENING, *messages)
-
-
-def test_the_oldest_results_shrink_first_and_can_be_recalled() -> None:
-    """The newest result is kept whole; a shrunk one names its entry."""
-    model = ModelInfo("m:m", context_tokens=4000)
-    entries = {CallId(f"c{n}"): n + 1 for n in range(4)}
-
-    sent = fitted(OPENING, chain(4, 4000), (), model, entries)
-
-    assert "entry_id 1" in sent[3].text
-    assert sent[-1].text == "r" * 4000
-    assert estimated_tokens(sent) <= 3500
-
-
-def test_large_arguments_shrink_next() -> None:
-    """When results are not enough, what old calls wrote is left out."""
-    messages = chain(2, 10)
-    long = ToolCall(CallId("c0"), "write", '{"content": "' + "x" * 9000 + '"}')
-    messages[0] = Message("assistant", "", (long,))
-
-    sent = fitted(OPENING, messages, (), ModelInfo("m:m", context_tokens=2000), {})
-
-    assert sent[2].tool_calls[0].arguments == '{"left_out_bytes":9015}'
-
-
-def test_what_cannot_fit_is_refused() -> None:
-    """Context never overflows silently."""
-    with pytest.raises(ContextExhausted):
-        fitted(OPENING, chain(1, 9000), (), ModelInfo("m:m", context_tokens=1000), {})
+    assert cost_of(Usage(1_000_000, 100_000), model) == 3.0
+    assert cost_of(Usage(1, 0), model) == 0.000002
+    assert cost_of(Usage(1_000_000, 100_000), ModelInfo("m:m")) == 0.0
+    assert worst_cost(500_000, 8192, model) == 1.08192

@@ -1,0 +1,111 @@
+"""What followed a chain's opening, as messages that are each made and measured once. Pure.
+
+A turn that has another after it does not change any more, so the next request costs what is new
+and no more than that, however long its chain is: sums over the older messages are kept, and where
+to cut is found in them by halving.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from kbd.core.agent.conversation import turn_messages
+from kbd.core.agent.verdicts import Objection
+from kbd.core.agent.window import (
+    Fitted,
+    bare,
+    exhausted,
+    message_bytes,
+    reply_room,
+    shrunk,
+    tools_bytes,
+)
+from kbd.core.state import Chain
+from kbd.messages import Message
+from kbd.providers import ModelInfo, ToolSchema
+
+__all__ = ["Transcript"]
+
+
+class Transcript:
+    """The turns of one chain, as a model is sent them.
+
+    Args:
+        objection: Says why a final text is refused; the model is told so and answers again.
+
+    Attributes:
+        opening: The messages before them, never shrunk; empty until they are known.
+    """
+
+    def __init__(self, objection: Objection) -> None:
+        self.opening: tuple[Message, ...] = ()
+        self._objection = objection
+        self._turns = 0
+        self._newest = 0  # Where the messages of the newest turn begin.
+        self._size = 0
+        # Of each message: itself, with its result in one line, and without its arguments, too.
+        self._whole: list[Message] = []
+        self._short: list[Message] = []
+        self._bare: list[Message] = []
+        # What is saved by shrinking the messages up to each, and by baring them.
+        self._short_saves: list[int] = [0]
+        self._bare_saves: list[int] = [0]
+        self._tools: tuple[Sequence[ToolSchema], int] = ((), 0)
+        self._opened: tuple[Sequence[Message], int] = ((), 0)
+
+    def take(self, chain: Chain) -> None:
+        """Take in the turns that a chain has beyond those that are known; all must be ended."""
+        for turn in chain.turns[self._turns :]:
+            self._newest = len(self._whole)
+            for message in turn_messages(turn, self._objection):
+                call = message.tool_call_id
+                self._add(message, turn.entries.get(call) if call is not None else None)
+        self._turns = len(chain.turns)
+
+    def fitted(self, tools: Sequence[ToolSchema], model: ModelInfo) -> Fitted:
+        """Return the next request, with old results shrunk as far as the window asks for it.
+
+        The oldest results become one line each, then the oldest large arguments are left out; the
+        newest turn is kept whole. The same chain and model always give the same request.
+
+        Args:
+            tools: What is offered.
+            model: Whose window it must fit into, with the bytes per token that are likely.
+
+        Raises:
+            ContextExhausted: It does not fit even so; the message says what is too large.
+        """
+        size = self._size + self._measured(tools)
+        room = int((model.context_tokens - reply_room(model)) * model.bytes_per_token)
+        newest = self._newest
+        shrunk_to = bisect_left(self._short_saves, size - room, 0, newest)
+        size -= self._short_saves[shrunk_to]
+        bared_to = bisect_left(self._bare_saves, size - room, 0, newest)
+        size -= self._bare_saves[bared_to]
+        if size > room:
+            raise exhausted(self.opening, tools, self._whole[newest:], size, model)
+        messages = (
+            *self.opening,
+            *self._bare[:bared_to],
+            *self._short[bared_to:shrunk_to],
+            *self._whole[shrunk_to:],
+        )
+        return Fitted(messages, size, int(size / model.bytes_per_token) + 1)
+
+    def _add(self, message: Message, entry: int | None) -> None:
+        short = shrunk(message, entry)
+        stripped = bare(short)
+        size, short_size = message_bytes(message), message_bytes(short)
+        self._whole.append(message)
+        self._short.append(short)
+        self._bare.append(stripped)
+        self._size += size
+        self._short_saves.append(self._short_saves[-1] + size - short_size)
+        self._bare_saves.append(self._bare_saves[-1] + short_size - message_bytes(stripped))
+
+    def _measured(self, tools: Sequence[ToolSchema]) -> int:
+        """Return the size of what goes before; measured anew only if it is not the same."""
+        if self._opened[0] is not self.opening:
+            self._opened = self.opening, sum(message_bytes(message) for message in self.opening)
+        if self._tools[0] != tools:
+            self._tools = tools, tools_bytes(tools)
+        return self._opened[1] + self._tools[1]

@@ -1,0 +1,189 @@
+"""The model's window: how large a request is, and what of it is left out when it would not fit.
+
+Contract, section 5: context never overflows silently. A request is measured in bytes, and bytes
+become tokens by what the model's provider counted of earlier ones. Pure.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from kbd.core.state import Measured
+from kbd.errors import ContextExhausted
+from kbd.messages import Message, ToolCall
+from kbd.providers import ModelInfo, ToolSchema
+
+__all__ = [
+    "Fitted",
+    "as_measured",
+    "bare",
+    "estimated_tokens",
+    "exhausted",
+    "message_bytes",
+    "reply_room",
+    "shrunk",
+    "tools_bytes",
+]
+
+LEAST_BYTES_A_TOKEN, MOST_BYTES_A_TOKEN = 1.5, 6.0
+"""Base64 has about 1.5 and plain English prose 4.5; a count beyond these is not of this text."""
+
+TRUSTED_BYTES = 64 * 1024
+"""So many bytes must be counted until the count weighs as much as what the provider says of its
+model: the first requests of a run are mostly tool schemas, which are denser than what follows."""
+
+MESSAGE_BYTES, CALL_BYTES = 16, 32
+"""What the form of a message and of a call adds to their texts."""
+
+LARGE_ARGUMENT_BYTES = 2048
+"""Arguments of old calls above this are left out when the window is full."""
+
+REPLY_SHARE, REPLY_TOKENS = 8, 8192
+"""The reply's room is an eighth of the window, at most so many tokens."""
+
+_NEWEST, _EARLIER = "the newest results", "the earlier turns"
+_HELPS = {_NEWEST: "read in smaller pieces", _EARLIER: "ask for less at once"}
+
+
+class Fitted(msgspec.Struct, frozen=True):
+    """A request that fits.
+
+    Args:
+        messages: What is sent.
+        size_bytes: Its size, tools included.
+        tokens: What that is likely to be.
+    """
+
+    messages: tuple[Message, ...]
+    size_bytes: int
+    tokens: int
+
+
+def as_measured(model: ModelInfo, measured: Measured | None) -> ModelInfo:
+    """Return a model with the bytes per token that its provider's counts make likely.
+
+    Args:
+        model: As its provider and the settings tell of it.
+        measured: What was counted so far, or None.
+    """
+    if measured is None or measured.tokens <= 0:
+        return model
+    counted = TRUSTED_BYTES / model.bytes_per_token + measured.tokens
+    likely = (TRUSTED_BYTES + measured.size_bytes) / counted
+    bounded = min(max(likely, LEAST_BYTES_A_TOKEN), MOST_BYTES_A_TOKEN)
+    return msgspec.structs.replace(model, bytes_per_token=bounded)
+
+
+def estimated_tokens(
+    messages: Sequence[Message], tools: Sequence[ToolSchema], bytes_per_token: float
+) -> int:
+    """Estimate what a request is in tokens."""
+    size = sum(message_bytes(message) for message in messages) + tools_bytes(tools)
+    return int(size / bytes_per_token) + 1
+
+
+def reply_room(model: ModelInfo) -> int:
+    """Return how many tokens of the window are kept free for the reply."""
+    return min(REPLY_TOKENS, model.context_tokens // REPLY_SHARE)
+
+
+def message_bytes(message: Message) -> int:
+    """Return the size of a message."""
+    size = _bytes(message.text) + MESSAGE_BYTES
+    for call in message.tool_calls:
+        size += _bytes(call.arguments) + len(call.name) + CALL_BYTES
+    return size
+
+
+def tools_bytes(tools: Sequence[ToolSchema]) -> int:
+    """Return the size of what a model is told of its tools."""
+    return sum(
+        len(tool.name) + _bytes(tool.description) + len(msgspec.json.encode(tool.parameters))
+        for tool in tools
+    )
+
+
+def shrunk(message: Message, entry: int | None) -> Message:
+    """Return an old message with its result as one line, if it is one and that is shorter.
+
+    Args:
+        message: The message.
+        entry: The tool log's number of its call, for recalling it; None if it has none.
+    """
+    if message.role != "tool":
+        return message
+    stub = "This earlier result was left out to save room."
+    if entry is not None:
+        stub += f" recall_tool_result with entry_id {entry} returns it."
+    if len(stub) >= len(message.text):
+        return message
+    return msgspec.structs.replace(message, text=stub)
+
+
+def bare(message: Message) -> Message:
+    """Return an old message without the large arguments of its calls."""
+    if all(len(call.arguments) <= LARGE_ARGUMENT_BYTES for call in message.tool_calls):
+        return message
+    calls = tuple(_without_arguments(call) for call in message.tool_calls)
+    return msgspec.structs.replace(message, tool_calls=calls)
+
+
+def exhausted(
+    opening: Sequence[Message],
+    tools: Sequence[ToolSchema],
+    newest: Sequence[Message],
+    size_bytes: int,
+    model: ModelInfo,
+) -> ContextExhausted:
+    """Say that a request does not fit, by how much, and which part of it is too large.
+
+    Args:
+        opening: Its opening messages.
+        tools: What it offers.
+        newest: The newest turn with its results, which is kept whole.
+        size_bytes: The least that the whole can be brought to.
+        model: Whose window it does not fit into.
+    """
+    room = model.context_tokens - reply_room(model)
+    parts = {f"<{name}>": size for name, size in _blocks(opening).items()}
+    parts["the tools"] = tools_bytes(tools)
+    parts[_NEWEST] = sum(map(message_bytes, newest))
+    parts[_EARLIER] = size_bytes - sum(parts.values())
+    tokens = {name: int(size / model.bytes_per_token) for name, size in parts.items()}
+    largest = max(tokens, key=lambda name: tokens[name])
+    helps = _HELPS.get(largest, "use a model with a larger window")
+    needs = int(size_bytes / model.bytes_per_token) + 1
+    told = (
+        f"the request needs about {needs:,} tokens and the model's window of"
+        f" {model.context_tokens:,} has room for {room:,} beside the reply; its largest part is"
+        f" {largest} with about {tokens[largest]:,}: {helps}"
+    )
+    figures = {"tokens": needs, "room": room, "window": model.context_tokens}
+    return ContextExhausted(told, detail={**figures, "parts": tokens})
+
+
+def _blocks(opening: Sequence[Message]) -> dict[str, int]:
+    """Return the sizes of an opening's parts: its prompt, and its blocks by name."""
+    sizes: dict[str, int] = {}
+    for message in opening:
+        if message.role == "system":
+            sizes["instructions"] = message_bytes(message)
+            continue
+        for block in re.finditer(
+            r"^<(\w+)[^>\n]*>\n.*?^</\1>", message.text, re.DOTALL | re.MULTILINE
+        ):
+            sizes[block[1]] = sizes.get(block[1], 0) + _bytes(block[0])
+    return sizes
+
+
+def _bytes(text: str) -> int:
+    """Return the size of a text in UTF-8; at no cost for plain ASCII."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _without_arguments(call: ToolCall) -> ToolCall:
+    if len(call.arguments) <= LARGE_ARGUMENT_BYTES:
+        return call
+    left_out = msgspec.json.encode({"left_out_bytes": len(call.arguments)}).decode()
+    return msgspec.structs.replace(call, arguments=left_out)
