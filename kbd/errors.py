@@ -22,7 +22,9 @@
     ├── ProviderAuthFailed       PROVIDER_AUTH_FAILED     the provider refused the key
     ├── ProviderRateLimited      PROVIDER_RATE_LIMITED    429; worth trying again later
     ├── ProviderUnavailable      PROVIDER_UNAVAILABLE     5xx, or an answer that makes no sense
-    └── NetworkUnavailable       NETWORK_UNAVAILABLE      no connection to the provider
+    ├── NetworkUnavailable       NETWORK_UNAVAILABLE      no connection to the provider
+    ├── StyleSkillLoadFailed     STYLE_SKILL_LOAD_FAILED  a format's style guidance is not there
+    └── StyleMergeFailed         STYLE_MERGE_FAILED       the house style stands beside no guidance
 
 A message never holds an absolute path, a secret or a traceback: whoever raises one of these writes
 it for the person or the model that will read it.
@@ -50,6 +52,8 @@ __all__ = [
     "ProviderRateLimited",
     "ProviderUnavailable",
     "SandboxViolation",
+    "StyleMergeFailed",
+    "StyleSkillLoadFailed",
     "ToolTimeout",
     "ToolWorkerUnavailable",
     "TurnLimit",
@@ -246,6 +250,18 @@ class NetworkUnavailable(KbdError):
     retryable_by_default = True
 
 
+class StyleSkillLoadFailed(KbdError):
+    """A format's guidance on style cannot be read; runs go on without it, and say so."""
+
+    code = "STYLE_SKILL_LOAD_FAILED"
+
+
+class StyleMergeFailed(KbdError):
+    """The house style cannot stand beside a format's guidance; runs go on without, and say so."""
+
+    code = "STYLE_MERGE_FAILED"
+
+
 _PLAIN: dict[str, type[KbdError]] = {
     kind.code: kind
     for kind in (
@@ -253,6 +269,7 @@ _PLAIN: dict[str, type[KbdError]] = {
         LogCorrupt, ConflictPublishedChanged, ToolWorkerUnavailable, ToolTimeout, TurnLimit,
         AgentLoopDetected, ContextExhausted, BudgetCapReached, UserCanceled, EgressConsentRequired,
         EgressBlockedByPolicy, ProviderNotConfigured, ProviderAuthFailed, NetworkUnavailable,
+        StyleSkillLoadFailed, StyleMergeFailed,
     )
 }  # fmt: skip
 

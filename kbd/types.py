@@ -11,6 +11,7 @@ from typing import NewType
 __all__ = [
     "BlobHash",
     "CallId",
+    "ContextCategory",
     "Effect",
     "FileName",
     "Phase",
@@ -49,6 +50,15 @@ class Phase(StrEnum):
     PLAN = "plan"
     IMPLEMENT = "implement"
     SUMMARY = "summary"
+
+
+class ContextCategory(StrEnum):
+    """What runs can be told once and for all, in the order in which they are told it."""
+
+    COMPANY = "company-context"
+    DEPARTMENT = "department-context"
+    SITUATION = "situation"
+    STYLE = "document-style"
 
 
 class Effect(StrEnum):

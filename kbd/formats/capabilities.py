@@ -44,6 +44,11 @@ class FormatHandler(ABC):
             suffix may be given by its whole lower-case name ("makefile").
         preload: Modules that the worker imports once, before it forks for calls.
         guidance: What a model should know to use the format well; shown with its tools.
+        style_file: A text file in the handler's package that says how good files of the format
+            look ("style.md"), at most 16 KiB; a run that is about the format is told it. "" for
+            none.
+        style_words: Words of a request that ask for such files ("slides"), beside the name and the
+            suffixes.
         wire_info: What the wire method that answers `info` is called, without the prefix.
         wire_methods: Which of the wire methods that its capabilities give clients get, without the
             prefix ("GetMap"); None for all. Those of `Readable.wire_reads` are not named here.
@@ -55,6 +60,8 @@ class FormatHandler(ABC):
     suffixes: ClassVar[Mapping[str, str]]
     preload: ClassVar[tuple[str, ...]] = ()
     guidance: ClassVar[str] = ""
+    style_file: ClassVar[str] = ""
+    style_words: ClassVar[tuple[str, ...]] = ()
     wire_info: ClassVar[str] = "GetInfo"
     wire_methods: ClassVar[tuple[str, ...] | None] = None
 

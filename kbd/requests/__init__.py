@@ -4,12 +4,14 @@
     daemon         EngineGetInfo ToolWorkerGetStatus DaemonShutdown PluginsList LogHead LogVerify
                    rpc.discover
     providers      ProvidersGetStatus ModelsListSupported UserGetDefaultModel UserSetDefaultModel
-    workbenches    WorkbenchCreate, Open, List, Delete, GetScope, FilesList, FilesAdd, FilesRemove,
-                   FilesExtract, GetDefaultModel, SetDefaultModel
+    workbenches    WorkbenchCreate, Open, List, Delete, Fork, GetScope, FilesList, FilesAdd,
+                   FilesRemove, FilesExtract, GetDefaultModel, SetDefaultModel
+    contexts       ContextList, Get, Set, Delete
     egress         EgressGetConsentStatus EgressGrantWorkshopConsent
     workshop       WorkshopSendUserMessage, RunAgent, CancelRun, GetState, GetConversation,
-                   SetActiveModel; RunGet RunList
-    drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList ReviewGetChangeSet
+                   SetActiveModel, UndoToMessage, Regenerate; RunGet RunList
+    drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList CheckpointGet
+                   CheckpointCreate CheckpointRestore ReviewGetChangeSet
                    ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
     watches        WatchAdd, List, Get, Test, Pause, Resume, Remove, FailedList, FailedRetry,
                    FailedDismiss
@@ -32,6 +34,7 @@ from types import MappingProxyType
 
 from kbd.requests.archives import BackupCreate, RunExport
 from kbd.requests.base import Request
+from kbd.requests.contexts import ContextDelete, ContextGet, ContextList, ContextSet
 from kbd.requests.daemon import (
     DaemonShutdown,
     EngineGetInfo,
@@ -42,6 +45,9 @@ from kbd.requests.daemon import (
     ToolWorkerGetStatus,
 )
 from kbd.requests.drafts import (
+    CheckpointCreate,
+    CheckpointGet,
+    CheckpointRestore,
     CheckpointsList,
     DraftDiscard,
     DraftGetState,
@@ -79,6 +85,7 @@ from kbd.requests.workbenches import (
     WorkbenchFilesExtract,
     WorkbenchFilesList,
     WorkbenchFilesRemove,
+    WorkbenchFork,
     WorkbenchGetDefaultModel,
     WorkbenchGetScope,
     WorkbenchList,
@@ -91,9 +98,11 @@ from kbd.requests.workshop import (
     WorkshopCancelRun,
     WorkshopGetConversation,
     WorkshopGetState,
+    WorkshopRegenerate,
     WorkshopRunAgent,
     WorkshopSendUserMessage,
     WorkshopSetActiveModel,
+    WorkshopUndoToMessage,
 )
 
 __all__ = ["API_VERSION", "METHODS", "AnyRequest"]
@@ -117,6 +126,7 @@ AnyRequest = (
     | WorkbenchOpen
     | WorkbenchList
     | WorkbenchDelete
+    | WorkbenchFork
     | WorkbenchGetScope
     | WorkbenchFilesList
     | WorkbenchFilesAdd
@@ -124,6 +134,10 @@ AnyRequest = (
     | WorkbenchFilesExtract
     | WorkbenchGetDefaultModel
     | WorkbenchSetDefaultModel
+    | ContextList
+    | ContextGet
+    | ContextSet
+    | ContextDelete
     | EgressGetConsentStatus
     | EgressGrantWorkshopConsent
     | WorkshopSendUserMessage
@@ -132,12 +146,17 @@ AnyRequest = (
     | WorkshopGetState
     | WorkshopGetConversation
     | WorkshopSetActiveModel
+    | WorkshopUndoToMessage
+    | WorkshopRegenerate
     | RunGet
     | RunList
     | DraftGetState
     | DraftPublish
     | DraftDiscard
     | CheckpointsList
+    | CheckpointGet
+    | CheckpointCreate
+    | CheckpointRestore
     | ReviewGetChangeSet
     | ReviewSetDeletionConfirmations
     | ReviewGetDeletionConfirmations

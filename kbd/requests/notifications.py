@@ -15,7 +15,9 @@ from kbd.types import CallId, FileName, Phase, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "CheckpointCreated",
+    "CheckpointRestored",
     "ConnectionDropped",
+    "ContextChanged",
     "DraftPublishProgress",
     "DraftStateChanged",
     "EventsAppended",
@@ -29,15 +31,19 @@ __all__ = [
     "WorkshopAssistantStreamDelta",
     "WorkshopImplementProgress",
     "WorkshopModelChanged",
+    "WorkshopNotice",
     "WorkshopPhaseCompleted",
     "WorkshopPhaseStarted",
     "WorkshopRateLimitWarning",
+    "WorkshopRegenerateCompleted",
+    "WorkshopRegenerateStarted",
     "WorkshopRunCancelRequested",
     "WorkshopRunFailed",
     "WorkshopRunFinished",
     "WorkshopRunStarted",
     "WorkshopToolComplete",
     "WorkshopToolExecuting",
+    "WorkshopUndoCompleted",
 ]
 
 
@@ -78,6 +84,25 @@ class CheckpointCreated(Notification):
 
     checkpoint_id: str
     reason: str
+
+
+class CheckpointRestored(Notification):
+    """Published files are again what they were at a checkpoint.
+
+    Args:
+        checkpoint_id: Which.
+        pre_restore_checkpoint_id: The checkpoint of what they were before.
+    """
+
+    checkpoint_id: str
+    pre_restore_checkpoint_id: str
+
+
+class ContextChanged(Notification):
+    """What every run shall know was changed."""
+
+    category: str
+    action: Literal["added", "updated", "deleted"]
 
 
 class WorkshopRunStarted(Notification):
@@ -184,6 +209,48 @@ class WorkshopRateLimitWarning(Notification):
     retry_max: int
     wait_ms: int
     warning_message: str
+
+
+class WorkshopNotice(Notification):
+    """Something did not work and the run goes on without it.
+
+    Args:
+        error_code: The error's code.
+        message: What did not work, and what is done instead.
+    """
+
+    error_code: str
+    message: str
+
+
+class WorkshopUndoCompleted(Notification):
+    """The conversation ends in a message again, with files and draft as they were.
+
+    Args:
+        message_id: The message.
+        has_draft: Whether there is a draft now.
+    """
+
+    message_id: str
+    has_draft: bool
+
+
+class WorkshopRegenerateStarted(Notification):
+    """The conversation ends in the person's message again; another answer is on its way."""
+
+    message_id: str
+
+
+class WorkshopRegenerateCompleted(Notification):
+    """Another answer is there.
+
+    Args:
+        message_id: It.
+        regenerates: The answer whose place it takes.
+    """
+
+    message_id: str
+    regenerates: str
 
 
 class WorkshopModelChanged(Notification):

@@ -3,10 +3,13 @@
 Read in this order: `run` (the phases), `turns` (one chain of model turns), `asking` (one turn asked
 of a provider, with its retries), `toolbox` (one tool call of a run) over `performing` (one tool
 call, whoever asks), `desk` (what a run reaches). Pure parts: `phases` (the table), `plan` (its
-grammar), `conversation` and `prompts` (what a model is sent), `receipts` (what it sees of results),
-`budget` (loops, waits, window, tokens), `bill` (what a turn costs), `replies` (what is recorded of
-a reply), `verdicts` (what is wrong with one). Beside them `manifest` (the files in a prompt),
-`notices` (unrecorded progress), `copies` (readable copies).
+grammar), `conversation` and `prompts` (what a model is sent, in `blocks`), `context` (what a person
+wants of every run, and style guidance), `summaries` (what stays of a map), `receipts` (what it sees
+of results), `transcript` (a chain as it is sent) and `window` (what of it fits), `budget` (loops,
+waits, tokens), `bill` (what a turn costs), `replies` (what is recorded of a reply), `verdicts`
+(what is wrong with one), `outline` (the plan as one item's context shows it). Beside them
+`briefing` (what every opening tells) with `manifest` (the files in a prompt), `notices` (unrecorded
+progress), `copies` (readable copies).
 """
 
 from kbd.core.agent.copies import has_tool_log, write_copies, write_tool_log

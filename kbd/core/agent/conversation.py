@@ -6,38 +6,41 @@ A chain begins with two messages: the phase's prompt, and one user message of de
     …
     </request>
 
+    <context category="situation">
+    …
+    </context>
+
     <files>
     ```json
     {"files": [{"path": …}]}
     ```
     </files>
 
-Only these blocks cross from one phase to the next (contract, section 6). Text inside a block cannot
-close it: delimiters in it are broken, and in JSON `<` and the backtick are written as escapes.
+Only these blocks cross from one phase to the next (contract, section 6); `blocks` says why no text
+can close its own. What a person wants of every run (`context`, `style`) comes after the request and
+before the files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
+from kbd.core.agent.blocks import block, json_block
 from kbd.core.agent.prompts import load
 from kbd.core.agent.verdicts import Objection, fault_of
-from kbd.core.state import Chain, Item, ItemState, Plan, Said, item_label
+from kbd.core.state import Item, ItemState, Plan, Said, Turn, item_label
 from kbd.core.state.readable import plan_markdown
 from kbd.messages import Message, ToolCall
-from kbd.types import CallId, Phase
+from kbd.types import Phase
 
 __all__ = [
     "EARLIER_CHARS",
     "OBJECTION",
-    "chain_messages",
     "earlier",
-    "entries_of",
     "implement_opening",
     "plan_opening",
     "research_opening",
     "summary_opening",
+    "turn_messages",
 ]
 
 EARLIER_CHARS = 8000
@@ -51,35 +54,36 @@ SHORTEST_ANSWER_CHARS = 400
 OBJECTION = "This cannot be used: {reason}. Answer once more, in exactly the form asked for."
 """What a model is told when its final text is refused."""
 
-_BLOCKS = (
-    "request", "earlier_messages", "research", "plan", "item", "failure", "files", "results",
-    "changes",
-)  # fmt: skip
-
 
 def research_opening(
-    request: str, earlier_messages: str, files: Sequence[Mapping[str, Any]]
+    request: str, earlier_messages: str, context: str, files: Mapping[str, Any]
 ) -> tuple[Message, ...]:
-    """Open research: the request, what was said before, all files with their maps."""
-    blocks = [_block("request", request), _block("earlier_messages", earlier_messages)]
-    return _opening(Phase.RESEARCH, [*blocks, _json_block("files", {"files": files})])
+    """Open research: the request, what was said before, the context, all files with their maps."""
+    blocks = [block("request", request), block("earlier_messages", earlier_messages), context]
+    return _opening(Phase.RESEARCH, [*blocks, json_block("files", files)])
 
 
 def plan_opening(
-    request: str, earlier_messages: str, research: str, files: Sequence[Mapping[str, Any]]
+    request: str,
+    earlier_messages: str,
+    context: str,
+    research: str,
+    files: Mapping[str, Any],
+    most_items: int,
 ) -> tuple[Message, ...]:
-    """Open the plan: the request, what was said before, the research, the files without maps."""
+    """Open the plan: as research, with what that found, and the files without maps."""
     blocks = [
-        _block("request", request),
-        _block("earlier_messages", earlier_messages),
-        _block("research", research),
-        _json_block("files", {"files": files}),
+        block("request", request),
+        block("earlier_messages", earlier_messages),
+        context,
+        block("research", research),
+        json_block("files", files),
     ]
-    return _opening(Phase.PLAN, blocks)
+    return _opening(Phase.PLAN, blocks, most_items)
 
 
 def implement_opening(
-    plan: Plan, place: int, attempt: int, files: Sequence[Mapping[str, Any]]
+    plan: Plan, place: int, attempt: int, context: str, files: Mapping[str, Any]
 ) -> tuple[Message, ...]:
     """Open one attempt at an item: the plan as it stands, the item, the draft's files as they are.
 
@@ -87,10 +91,11 @@ def implement_opening(
     """
     item = plan.items[place - 1]
     blocks = [
-        _block("plan", plan_markdown(plan)),
-        _block("item", item.text, f' number="{place}" attempt="{attempt}"'),
-        _block("failure", f"{item.code}: {item.reason}" if attempt > 1 else ""),
-        _json_block("files", {"files": files}),
+        context,
+        block("plan", plan_markdown(plan)),
+        block("item", item.text, f' number="{place}" attempt="{attempt}"'),
+        block("failure", f"{item.code}: {item.reason}" if attempt > 1 else ""),
+        json_block("files", files),
     ]
     return _opening(Phase.IMPLEMENT, blocks)
 
@@ -106,10 +111,10 @@ def summary_opening(
     if plan.refused:
         results["refused_additions"] = plan.refused
     blocks = [
-        _block("request", request),
-        _block("plan", plan_markdown(plan)),
-        _json_block("results", results),
-        _json_block("changes", {"changes": changes}),
+        block("request", request),
+        block("plan", plan_markdown(plan)),
+        json_block("results", results),
+        json_block("changes", {"changes": changes}),
     ]
     return _opening(Phase.SUMMARY, blocks)
 
@@ -125,31 +130,25 @@ def earlier(said: Sequence[Said], message_id: str) -> str:
     return text if len(text) <= EARLIER_CHARS else "…" + text[1 - EARLIER_CHARS :]
 
 
-def chain_messages(chain: Chain, objection: Objection) -> tuple[Message, ...]:
-    """Return what followed the opening: replies with their calls, and what the calls returned.
+def turn_messages(turn: Turn, objection: Objection) -> list[Message]:
+    """Return a turn that is ended as messages: the reply with its calls, and what they returned.
 
     Args:
-        chain: The open chain.
+        turn: The turn.
         objection: Says why a final text is refused; the model is told so and answers again.
     """
+    # A call without a result is one that came when none was asked for; it is left out, for
+    # providers refuse a conversation in which a call stays unanswered.
+    answered = [call for call in turn.calls if call.id in turn.results]
+    calls = tuple(ToolCall(c.id, c.name, c.arguments or "{}") for c in answered)
     messages: list[Message] = []
-    for turn in chain.turns:
-        # A call without a result is one that came when none was asked for; it is left out, for
-        # providers refuse a conversation in which a call stays unanswered.
-        answered = [call for call in turn.calls if call.id in turn.results]
-        calls = tuple(ToolCall(c.id, c.name, c.arguments or "{}") for c in answered)
-        if calls or turn.text.strip():  # servers refuse a message that says nothing
-            messages.append(Message("assistant", turn.text, calls))
-        messages += [Message("tool", turn.results[c.id], tool_call_id=c.id) for c in calls]
-        if not calls:
-            reason = fault_of(turn, objection) or "it is not an answer"
-            messages.append(Message("user", OBJECTION.format(reason=reason)))
-    return tuple(messages)
-
-
-def entries_of(chain: Chain) -> dict[CallId, int]:
-    """Return the tool log's number of each call of a chain."""
-    return {call: entry for turn in chain.turns for call, entry in turn.entries.items()}
+    if calls or turn.text.strip():  # servers refuse a message that says nothing
+        messages.append(Message("assistant", turn.text, calls))
+    messages += [Message("tool", turn.results[c.id], tool_call_id=c.id) for c in calls]
+    if not calls:
+        reason = fault_of(turn, objection) or "it is not an answer"
+        messages.append(Message("user", OBJECTION.format(reason=reason)))
+    return messages
 
 
 def _result(place: int, item: Item, room: int) -> dict[str, Any]:
@@ -167,19 +166,6 @@ def _result(place: int, item: Item, room: int) -> dict[str, Any]:
     return result
 
 
-def _opening(phase: Phase, blocks: Iterable[str]) -> tuple[Message, ...]:
-    text = "\n\n".join(block for block in blocks if block)
-    return (Message("system", load(phase)), Message("user", text))
-
-
-def _block(name: str, text: str, attributes: str = "") -> str:
-    """Delimit a text; nothing for no text."""
-    text = text.strip()
-    for block in _BLOCKS:
-        text = text.replace(f"</{block}", f"<\\/{block}").replace(f"<{block}", f"<\\{block}")
-    return f"<{name}{attributes}>\n{text}\n</{name}>" if text else ""
-
-
-def _json_block(name: str, value: Any) -> str:
-    text = msgspec.json.encode(value).decode().replace("<", "\\u003c").replace("`", "\\u0060")
-    return f"<{name}>\n```json\n{text}\n```\n</{name}>"
+def _opening(phase: Phase, blocks: Iterable[str], most_items: int = 0) -> tuple[Message, ...]:
+    text = "\n\n".join(each for each in blocks if each)
+    return (Message("system", load(phase, most_items)), Message("user", text))

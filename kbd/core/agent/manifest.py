@@ -1,62 +1,310 @@
-"""The files as a prompt shows them: every file, and of those that fit the map of its structure."""
+"""The files as a prompt shows them: every file, with as much of its structure as there is room for.
 
-from typing import Any
+    {"note": "…",                       what was shortened, and how to see the rest
+     "context_items": ["situation"],    the categories that are set
+     "files": [{"path": …, "kind": …, "size_bytes": …, "mime_type": …, "is_opaque": …,
+                "reason": …,            why it is opaque, or could not be looked into
+                "map": {…},             its structure
+                "text": …}]}            all its text, if that is at most 4,000 bytes
 
+The list stays within a size, whatever there is in the workbench. When it would be larger, files
+lose what they show in steps, until it fits: their text; then the map, of which a summary stays;
+then all but name, kind and size; then all but the name. The fewest files are shortened: the largest
+first, and those that the request names after all others. Only names that do not fit are an error.
+
+What a file shows depends on its bytes and its name alone, so a run finds it out once.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import anyio
 import msgspec
 
-from kbd.errors import KbdError
-from kbd.formats import Mappable
-from kbd.tools import FileRef, Files, Formats
+from kbd.core.agent.blocks import json_text
+from kbd.core.agent.summaries import summary
+from kbd.errors import ContextExhausted, KbdError
+from kbd.formats import FormatHandler, Mappable, Readable
+from kbd.providers import ModelInfo
+from kbd.tools import FileRef, Files
+from kbd.types import BlobHash, FileName
 
-__all__ = ["MAP_BYTES", "manifest", "maps_budget"]
+__all__ = ["Listing", "Looks", "room_bytes"]
 
 MAP_BYTES = 8 * 1024
-"""The largest map of one file that goes into a prompt; a larger one is asked for by tool."""
+"""The largest map of one file that goes into a prompt; of a larger one the summary does."""
 
-MAPS_BYTES = 96 * 1024
-"""The most that all maps of a prompt take."""
+TEXT_BYTES = 4000
+"""A text up to this size stands in the listing (contract, section 6)."""
 
-_BYTES_A_TOKEN = 3
+SMALL_FILE_BYTES = 64 * 1024
+"""Larger files are not asked for their text: it is hardly ever that short."""
+
+LOOKING_S = 20.0
+"""So long a prompt waits for maps; the next one has those that were not looked into by then."""
+
+AT_ONCE = 4
+"""So many files are looked into at once: as many as worker calls run at once on two cores."""
+
+_HEAD_BYTES = 1200
+"""Room kept for what stands beside the files."""
+
+_BARE_BYTES = 40
+"""What kind and size take beside a name."""
+
+_BARE, _NAMED = 3, 4
+"""The steps at which a file shows name, kind and size, and its name alone."""
 
 
-def maps_budget(context_tokens: int) -> int:
-    """Return how many bytes of maps a prompt may hold: at most a quarter of the model's window."""
-    return min(MAPS_BYTES, context_tokens * _BYTES_A_TOKEN // 4)
+class Looks(Protocol):
+    """What is asked of formats: `kbd.core.workers.formats.FormatCalls`."""
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        """Return the format of a file, or None for an opaque one."""
+
+    async def map(self, file: FileRef) -> dict[str, Any]:
+        """Return its structure."""
+
+    async def small_text(self, file: FileRef, most_bytes: int) -> str | None:
+        """Return all its text, or None if that is longer."""
 
 
-async def manifest(files: Files, formats: Formats, maps_bytes: int) -> list[dict[str, Any]]:
-    """List every file; a map that fails leaves its reason, and never ends the listing.
+class _Found(msgspec.Struct, frozen=True):
+    """What a look at a file found."""
+
+    structure: Mapping[str, Any] | None = None
+    text: str | None = None
+    fault: str = ""
+    note: str = ""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A file at each of the five steps, as JSON; where a step changes nothing it is the same."""
+
+    steps: tuple[bytes, ...]
+
+
+_NOT_YET = _Found(note="not looked into yet: call get_file_map for its structure")
+_TOO_SLOW = _Found(note="its structure takes long to find out: call get_file_map for it")
+
+_Key = tuple[FileName, BlobHash]
+
+
+def room_bytes(model: ModelInfo, most: int) -> int:
+    """Return how large a listing may be: the setting, or a quarter of the model's window."""
+    return min(most, int(model.context_tokens * model.bytes_per_token) // 4)
+
+
+class Listing:
+    """The listings of one run: what was found of a file is kept for the next one.
 
     Args:
-        files: The files as they are now.
-        formats: Their formats.
-        maps_bytes: What all maps together may take; 0 for a listing without maps.
+        looking_s: Seconds that one listing may spend on looking into files.
     """
-    entries: list[dict[str, Any]] = []
-    left = maps_bytes
-    for name in files.names():
-        file = files.get(name)
-        entry = dict(files.describe(file))
-        if maps_bytes and isinstance(formats.for_name(name), Mappable):
-            left -= await _add_map(entry, file, formats, min(left, MAP_BYTES))
-        entries.append(entry)
-    return entries
+
+    def __init__(self, looking_s: float = LOOKING_S) -> None:
+        self._looking_s = looking_s
+        self._found: dict[_Key, _Found] = {}
+        self._entries: dict[_Key, _Entry] = {}
+
+    async def build(
+        self,
+        files: Files,
+        formats: Looks,
+        room: int,
+        *,
+        light: bool = False,
+        request: str = "",
+        context_items: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """List every file as it is now.
+
+        Args:
+            files: The files.
+            formats: Their formats.
+            room: The most bytes that the listing takes, as a block shows it.
+            light: Whether files are listed without maps and texts: no file is opened.
+            request: The files that it names are shortened last.
+            context_items: The categories that are set.
+
+        Raises:
+            ContextExhausted: Not even the names fit.
+        """
+        listed = [files.get(name) for name in files.names()]
+        lower = request.casefold()
+        wanted = {place for place, file in enumerate(listed) if _is_named(file.name, lower)}
+        if not light:
+            first = [listed[place] for place in sorted(wanted)]
+            # Where names, kinds and sizes fill the room, nobody would see the rest.
+            least = sum(len(file.name.encode()) + _BARE_BYTES for file in listed)
+            await self._look([*first, *listed] if least <= room else first, formats)
+        entries = [self._entry(files, file, light=light) for file in listed]
+        steps = _fitted(entries, wanted, room - _HEAD_BYTES)
+        listing: dict[str, Any] = {}
+        if note := _note(entries, steps):
+            listing["note"] = note
+        if context_items:
+            listing["context_items"] = list(context_items)
+        listing["files"] = [
+            msgspec.Raw(entry.steps[step]) for entry, step in zip(entries, steps, strict=True)
+        ]
+        return listing
+
+    async def _look(self, listed: Sequence[FileRef], formats: Looks) -> None:
+        """Look into the files that were not looked into yet, as far as there is time."""
+        keys = {_key(file): file for file in listed}
+        unknown = [file for key, file in keys.items() if key not in self._found]
+        begun: set[_Key] = set()
+        limiter = anyio.CapacityLimiter(AT_ONCE)
+
+        async def look(file: FileRef) -> None:
+            async with limiter:
+                begun.add(_key(file))
+                found = await _looked_into(file, formats)
+            if found is None:
+                begun.discard(_key(file))
+            else:
+                self._found[_key(file)] = found
+
+        with anyio.move_on_after(self._looking_s) as scope:
+            async with anyio.create_task_group() as tasks:
+                for file in unknown:
+                    tasks.start_soon(look, file)
+        if scope.cancelled_caught:
+            for key in begun - self._found.keys():
+                self._found[key] = _TOO_SLOW
+
+    def _entry(self, files: Files, file: FileRef, *, light: bool) -> _Entry:
+        key = _key(file)
+        if light:
+            return _steps(files.describe(file), None)
+        found = self._found.get(key)
+        if found is None:
+            return _steps(files.describe(file), _NOT_YET)
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = _steps(files.describe(file), found)
+        return entry
 
 
-async def _add_map(entry: dict[str, Any], file: FileRef, formats: Formats, room: int) -> int:
-    """Put a file's map into its entry if there is room, and return the bytes that it takes."""
-    if room <= 0:
-        entry["map_note"] = "call get_file_map for its structure"
-        return 0
+async def _looked_into(file: FileRef, formats: Looks) -> _Found | None:
+    """Return what a file shows; None if asking again may help."""
+    handler = formats.for_name(file.name)
+    structure = text = None
     try:
-        structure = await formats.map(file)
+        if isinstance(handler, Mappable):
+            structure = await formats.map(file)
+        # A format without coordinates has facts to tell, which are in its map, and no text.
+        readable = isinstance(handler, Readable) and handler.coordinates
+        if readable and file.size_bytes <= SMALL_FILE_BYTES:
+            text = await formats.small_text(file, TEXT_BYTES)
     except KbdError as error:
-        entry["reason"] = error.message
-        return 0
-    size = len(msgspec.json.encode(structure))
+        return None if error.retryable else _Found(structure, fault=error.message)
+    return _Found(structure, text)
+
+
+def _steps(described: Mapping[str, Any], found: _Found | None) -> _Entry:
+    """Write a file at each step."""
+    bare = {name: described[name] for name in ("path", "kind", "size_bytes")}
+    shown = dict(described)
+    if found is None or (found.structure is None and found.text is None):
+        if found is not None and found.fault:
+            shown["reason"] = found.fault
+        elif found is not None and found.note and not shown["is_opaque"]:
+            shown["map_note"] = found.note
+        encoded = _written(shown)
+        return _Entry((encoded, encoded, encoded, _written(bare), _name_alone(described)))
+    if found.fault:
+        shown["reason"] = found.fault
+    short = dict(shown)
+    if found.structure is not None:
+        size = len(json_text(found.structure))
+        short["map_summary"] = summary(found.structure)
+        if size <= MAP_BYTES:
+            shown["map"] = found.structure
+        else:
+            note = f"its map has {size:,} bytes: call get_file_map, or read by region"
+            shown |= {"map_summary": short["map_summary"], "map_note": note}
+    whole = shown if found.text is None else {**shown, "text": found.text}
+    forms = (whole, shown, short, bare)
+    return _Entry((*map(_written, forms), _name_alone(described)))
+
+
+def _fitted(entries: Sequence[_Entry], wanted: set[int], room: int) -> list[int]:
+    """Return the step at which each file is shown.
+
+    Raises:
+        ContextExhausted: Not even the names fit.
+    """
+    steps = [0] * len(entries)
+    size = sum(len(entry.steps[0]) + 1 for entry in entries)
+    others = [place for place in range(len(entries)) if place not in wanted]
+    everyone = range(len(entries))
+    for places in (others, everyone):
+        for step in range(_NAMED):
+            if size <= room:
+                return steps
+            size = _shorten(entries, steps, places, step, size, room)
     if size > room:
-        entry["map_note"] = f"its map has {size:,} bytes: call get_file_map, or read by region"
-        # One of usual size means that the room is used up: no further map is computed in vain.
-        return room if size <= MAP_BYTES else 0
-    entry["map"] = structure
+        msg = (
+            f"the names of the {len(entries)} files take {size:,} bytes and there is room for"
+            f" {max(room, 0):,}: remove files, raise run.manifest_bytes, or use a model with a"
+            " larger window"
+        )
+        detail = {"files": len(entries), "needed_bytes": size, "room_bytes": max(room, 0)}
+        raise ContextExhausted(msg, detail=detail)
+    return steps
+
+
+def _shorten(
+    entries: Sequence[_Entry], steps: list[int], places: Sequence[int], step: int, size: int,
+    room: int,
+) -> int:  # fmt: skip
+    """Take files one step on, those that save most first, until all fits; return the new size."""
+
+    def saved(place: int) -> int:
+        forms = entries[place].steps
+        return len(forms[step]) - len(forms[step + 1])
+
+    ready = [place for place in places if steps[place] == step]
+    for place in sorted(ready, key=saved, reverse=True):
+        if size <= room:
+            break
+        steps[place] = step + 1
+        size -= saved(place)
     return size
+
+
+def _note(entries: Sequence[_Entry], steps: list[int]) -> str:
+    """Say what was shortened, and how to see the rest; "" if nothing was."""
+    pairs = list(zip(entries, steps, strict=True))
+    counts = {
+        "without their text or whole map": sum(
+            0 < step < _BARE and entry.steps[step] != entry.steps[0] for entry, step in pairs
+        ),
+        "with name, kind and size alone": steps.count(_BARE),
+        "with their name alone": steps.count(_NAMED),
+    }
+    told = [f"{count} of {len(steps)} files {how}" for how, count in counts.items() if count]
+    if not told:
+        return ""
+    return (
+        f"Shortened, for there is no room for more: {', '.join(told)}. get_file_map returns the map"
+        " of any file, read_file its content, list_files kind and size of all."
+    )
+
+
+def _is_named(name: FileName, request: str) -> bool:
+    return name.rpartition("/")[2].casefold() in request
+
+
+def _key(file: FileRef) -> _Key:
+    return file.name, file.blob
+
+
+def _name_alone(described: Mapping[str, Any]) -> bytes:
+    return _written({"path": described["path"]})
+
+
+_written = partial(lambda value: json_text(value).encode())

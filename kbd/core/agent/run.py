@@ -15,9 +15,9 @@ from typing import Any
 import structlog
 
 from kbd.core.agent import conversation, plan
+from kbd.core.agent.briefing import briefing
 from kbd.core.agent.copies import write_copies, write_tool_log
 from kbd.core.agent.desk import Desk
-from kbd.core.agent.manifest import manifest, maps_budget
 from kbd.core.agent.phases import PHASES, turn_limit
 from kbd.core.agent.turns import EmptyReply, Opening, Talk, converse
 from kbd.core.agent.verdicts import Objection, takes_any
@@ -107,8 +107,9 @@ async def _research(desk: Desk) -> None:
     await _enter(desk, Phase.RESEARCH)
 
     async def opening() -> tuple[Message, ...]:
-        files = await _manifest(desk, with_maps=True)
-        return conversation.research_opening(_request(desk), _earlier(desk), files)
+        request = _request(desk)
+        told = await briefing(desk, request)
+        return conversation.research_opening(request, _earlier(desk), told.context, told.files)
 
     text = await converse(desk, _talk(desk, Phase.RESEARCH, opening))
     await _record(desk, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH))
@@ -119,9 +120,11 @@ async def _plan(desk: Desk) -> None:
     await _enter(desk, Phase.PLAN)
 
     async def opening() -> tuple[Message, ...]:
-        files = await _manifest(desk, with_maps=False)
-        research = desk.current.research or ""
-        return conversation.plan_opening(_request(desk), _earlier(desk), research, files)
+        request, research = _request(desk), desk.current.research or ""
+        told = await briefing(desk, request, light=True)
+        return conversation.plan_opening(
+            request, _earlier(desk), told.context, research, told.files, desk.limits.items
+        )
 
     text = await converse(desk, _talk(desk, Phase.PLAN, opening, _plan_fault))
     parsed = plan.parse(text)
@@ -163,9 +166,12 @@ async def _attempt(desk: Desk, place: int) -> None:
         await _record(desk, ItemStarted(place, attempt))
 
     async def opening() -> tuple[Message, ...]:
-        files = await _manifest(desk, with_maps=True)
         now = desk.current
-        return conversation.implement_opening(_plan_of(now), place, now.attempt, files)
+        wanted = f"{_request(desk)}\n{_plan_of(now).items[place - 1].text}"
+        told = await briefing(desk, wanted)
+        return conversation.implement_opening(
+            _plan_of(now), place, now.attempt, told.context, told.files
+        )
 
     try:
         text = await converse(desk, _talk(desk, Phase.IMPLEMENT, opening))
@@ -248,12 +254,6 @@ async def _end_failed(desk: Desk, error: KbdError) -> None:
 
 def _talk(desk: Desk, phase: Phase, opening: Opening, objection: Objection = takes_any) -> Talk:
     return Talk(phase, turn_limit(phase, desk.limits), opening, objection)
-
-
-async def _manifest(desk: Desk, *, with_maps: bool) -> list[dict[str, Any]]:
-    budget = maps_budget(desk.model(desk.current.model_id).context_tokens) if with_maps else 0
-    files = desk.open_files()
-    return await manifest(files, desk.formats, budget)
 
 
 def _request(desk: Desk) -> str:

@@ -3,7 +3,7 @@
 `decide(state, command)` looks and never changes; the Keeper records what it returns. A refusal is a
 `KbdError`. Read `commands` first, then `decide` (the one `match` over them), then the subjects:
 `files`, `context`, `runs` and `calls` with what they ask of the `standing` of the active run,
-`drafts`.
+`drafts`, `rewinds` (an earlier moment once more), `forks` (what another workbench takes over).
 `decision` is what they return; `daemon` does the same for the daemon's own log, with `budget` for
 the day's money and `watches`, with `watch_runs`, for the folders that it watches.
 """
@@ -16,6 +16,7 @@ from kbd.core.decisions.commands import (
     Command,
     CompletePublish,
     ConfirmDeletions,
+    CreateCheckpoint,
     DiscardDraft,
     EndRun,
     FailAttempt,
@@ -29,6 +30,8 @@ from kbd.core.decisions.commands import (
     RemoveContext,
     RemoveFiles,
     RequestCancel,
+    RestoreCheckpoint,
+    Rewind,
     SendMessage,
     SetContext,
     StartCall,
@@ -44,6 +47,7 @@ __all__ = [
     "Command",
     "CompletePublish",
     "ConfirmDeletions",
+    "CreateCheckpoint",
     "Decision",
     "DiscardDraft",
     "EndRun",
@@ -58,6 +62,8 @@ __all__ = [
     "RemoveContext",
     "RemoveFiles",
     "RequestCancel",
+    "RestoreCheckpoint",
+    "Rewind",
     "SendMessage",
     "SetContext",
     "StartCall",

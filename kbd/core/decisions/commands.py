@@ -11,7 +11,7 @@ import msgspec
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
-from kbd.events.workbenches import ConsentGranted, FileAdded
+from kbd.events.workbenches import ConsentGranted, ConversationRewound, FileAdded
 from kbd.types import BlobHash, CallId, FileName
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Command",
     "CompletePublish",
     "ConfirmDeletions",
+    "CreateCheckpoint",
     "DiscardDraft",
     "EndRun",
     "FailAttempt",
@@ -31,9 +32,13 @@ __all__ = [
     "Record",
     "RecordCall",
     "RecordRun",
+    "RemoveContext",
     "RemoveFiles",
     "RequestCancel",
+    "RestoreCheckpoint",
+    "Rewind",
     "SendMessage",
+    "SetContext",
     "StartCall",
     "StartRun",
 ]
@@ -175,6 +180,28 @@ class FailAttempt(msgspec.Struct, frozen=True):
     final: bool
 
 
+class SetContext(msgspec.Struct, frozen=True):
+    """Tell every run from now on something.
+
+    Args:
+        category: Which of the four.
+        text: What.
+        source_name: The name of the file that it was read from, or "".
+        limit: The most characters.
+    """
+
+    category: str
+    text: str
+    source_name: str
+    limit: int
+
+
+class RemoveContext(msgspec.Struct, frozen=True):
+    """Tell it no more."""
+
+    category: str
+
+
 class DiscardDraft(msgspec.Struct, frozen=True):
     """Throw the draft away."""
 
@@ -218,6 +245,35 @@ class AbortPublish(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Rewind(msgspec.Struct, frozen=True):
+    """Bring the moment of a message back: conversation, files, draft, how the runs stood.
+
+    Args:
+        rewound: That moment.
+        publish_id: The name of the publish that it takes, if published/ has to change.
+        found: What published/ holds now of the files that have to; None for no file.
+    """
+
+    rewound: ConversationRewound
+    publish_id: str
+    found: Mapping[FileName, BlobHash | None]
+
+
+class RestoreCheckpoint(msgspec.Struct, frozen=True):
+    """Bring published/ back to a checkpoint; the fields are those of `Rewind`."""
+
+    checkpoint_id: str
+    publish_id: str
+    found: Mapping[FileName, BlobHash | None]
+
+
+class CreateCheckpoint(msgspec.Struct, frozen=True):
+    """Keep what published/ holds now, so that it can be restored."""
+
+    checkpoint_id: str
+    description: str
+
+
 class Record(msgspec.Struct, frozen=True):
     """Record facts that need no decision: effects, repairs, the first event of a workbench."""
 
@@ -239,11 +295,16 @@ Command = (
     | FinishCall
     | RecordCall
     | FailAttempt
+    | SetContext
+    | RemoveContext
     | DiscardDraft
     | ConfirmDeletions
     | IntendPublish
     | CompletePublish
     | AbortPublish
+    | Rewind
+    | RestoreCheckpoint
+    | CreateCheckpoint
     | Record
 )
 """Everything that `decide` answers."""

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from kbd.core.decisions import calls, drafts, files, runs
+from kbd.core.decisions import calls, context, drafts, files, rewinds, runs
 from kbd.core.decisions.commands import (
     AbortPublish,
     AddFiles,
@@ -10,6 +10,7 @@ from kbd.core.decisions.commands import (
     Command,
     CompletePublish,
     ConfirmDeletions,
+    CreateCheckpoint,
     DiscardDraft,
     EndRun,
     FailAttempt,
@@ -20,9 +21,13 @@ from kbd.core.decisions.commands import (
     Record,
     RecordCall,
     RecordRun,
+    RemoveContext,
     RemoveFiles,
     RequestCancel,
+    RestoreCheckpoint,
+    Rewind,
     SendMessage,
+    SetContext,
     StartCall,
     StartRun,
 )
@@ -68,6 +73,10 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return calls.record(state, command)
         case FailAttempt():
             return runs.fail_attempt(state, command)
+        case SetContext():
+            return context.set_item(state, command)
+        case RemoveContext():
+            return context.remove(state, command)
         case DiscardDraft():
             return drafts.discard(state)
         case ConfirmDeletions():
@@ -78,6 +87,12 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return drafts.complete(state, command)
         case AbortPublish():
             return drafts.abort(state, command)
+        case Rewind():
+            return rewinds.rewind(state, command)
+        case RestoreCheckpoint():
+            return rewinds.restore(state, command)
+        case CreateCheckpoint():
+            return rewinds.checkpoint(state, command)
         case Record(facts=facts):
             return Decision(facts)
         case _:

@@ -11,6 +11,7 @@ from kbd.core.bench import Bench
 from kbd.core.decisions import AddFiles, RemoveFiles
 from kbd.core.draft.names import file_name
 from kbd.core.methods.shop import Shop
+from kbd.core.methods.sources import why_not
 from kbd.core.queries.listings import file_rows
 from kbd.core.review import extract_files, note_written
 from kbd.core.server.dispatch import Handler, Session
@@ -130,7 +131,7 @@ class FileMethods:
             return skipped(error.message)
         if folded_name(name) in taken:
             return skipped(_TAKEN)
-        reason = await run_sync(_why_not, source, self._parts.settings.limits.file_bytes)
+        reason = await run_sync(why_not, source, self._parts.settings.limits.file_bytes)
         if reason is not None:
             return skipped(reason)
         try:
@@ -163,26 +164,6 @@ def _skipped(source_path: str, file_name: str, reason: str) -> wire.AddResult:
     return wire.AddResult(
         source_path=source_path, file_name=file_name, status="skipped", reason=reason
     )
-
-
-def _why_not(source: Path, limit: int) -> str | None:
-    """Return why a file cannot be added, as far as a look at it tells."""
-    reason: str | None = None
-    try:
-        found = source.lstat()
-    except FileNotFoundError:
-        return "there is no such file"
-    except OSError as error:
-        return f"it cannot be looked at: {error.strerror}"
-    if source.is_symlink():
-        reason = "symlink"
-    elif source.is_dir():
-        reason = "directory"
-    elif not source.is_file():
-        reason = "not a regular file"
-    elif found.st_size > limit:
-        reason = f"larger than {limit} bytes"
-    return reason
 
 
 def _modified_at_us(source: Path) -> int:

@@ -2,10 +2,14 @@
 
 from kbd.core.methods.backups import BackupMethods
 from kbd.core.methods.cases import CaseMethods
+from kbd.core.methods.checkpoints import CheckpointMethods
+from kbd.core.methods.contexts import ContextMethods
+from kbd.core.methods.conversation import ConversationMethods
 from kbd.core.methods.daemon import DaemonMethods
 from kbd.core.methods.drafts import DraftMethods
 from kbd.core.methods.egress import EgressMethods
 from kbd.core.methods.files import FileMethods
+from kbd.core.methods.forking import ForkMethods
 from kbd.core.methods.formats import FormatMethods
 from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
@@ -27,9 +31,13 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
     for subject in (
         DaemonMethods(shop),
         WorkbenchMethods(shop),
+        ForkMethods(shop),
         FileMethods(shop),
+        ContextMethods(shop),
         WorkshopMethods(shop),
+        ConversationMethods(shop),
         DraftMethods(shop),
+        CheckpointMethods(shop),
         EgressMethods(shop),
         LogMethods(shop),
         ReplayMethods(shop),

@@ -19,6 +19,7 @@ __all__ = ["check_format", "check_provider", "check_tool"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _WIRE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 # What model servers accept as the name of a function.
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -41,6 +42,9 @@ def check_format(item: object) -> str:
         fine = isinstance(suffix, str) and isinstance(mime, str) and suffix == suffix.lower()
         _require(item, "suffixes", fine and bool(suffix))
     _check_preload(item, item.preload)
+    _require(item, "style_file", not item.style_file or bool(_FILE.fullmatch(item.style_file)))
+    words = item.style_words
+    _require(item, "style_words", isinstance(words, tuple) and all(map(str.strip, words)))
     wire_methods_of(item)
     return name
 

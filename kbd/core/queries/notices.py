@@ -10,7 +10,23 @@ from kbd.requests.base import Notification
 from kbd.requests.workshop import RunError
 from kbd.types import RunId, Seq, WorkbenchId
 
-__all__ = ["notification"]
+__all__ = ["notification", "notifications"]
+
+
+def notifications(
+    state: WorkbenchState, seq: Seq, record: Recorded
+) -> tuple[Notification, ...]:
+    """Return all notifications that tell of an event; the arguments are those of `notification`."""
+    where = _Where(state.workbench_id, record.run, seq)
+    told: list[Notification | None] = [notification(state, seq, record)]
+    match record.data:
+        case workbenches.ConversationRewound(checkpoint_id=checkpoint_id):
+            told += [_draft_state(state, where), _files_changed(state, where, checkpoint_id)]
+        case drafts.CheckpointRestored(pre_restore_checkpoint_id=checkpoint_id):
+            told.append(_files_changed(state, where, checkpoint_id))
+        case runs.RunFinished() if state.run(record.run).regenerates:
+            told.append(_regenerated(state, where))
+    return tuple(each for each in told if each is not None)
 
 
 def notification(  # noqa: C901 - a case an event
@@ -34,6 +50,14 @@ def notification(  # noqa: C901 - a case an event
         case workbenches.AssistantMessageAdded(message_id=message_id, text=text):
             told = wire.WorkshopAssistantMessageComplete
             return where.told(told, message_id=message_id, text=text)
+        case workbenches.ContextSet(category=category):
+            item = state.context.get(category)
+            action = "added" if item is not None and item.revision == 1 else "updated"
+            return where.told(wire.ContextChanged, category=category, action=action)
+        case workbenches.ContextRemoved(category=category):
+            return where.told(wire.ContextChanged, category=category, action="deleted")
+        case runs.NoticeGiven(code=code, message=message):
+            return where.told(wire.WorkshopNotice, error_code=code, message=message)
         case runs.RunStarted(message_id=message_id, model_id=model_id):
             told_run = wire.WorkshopRunStarted
             return where.told(told_run, message_id=message_id, model_id=model_id)
@@ -64,9 +88,17 @@ def notification(  # noqa: C901 - a case an event
             | drafts.FileChanged()
             | drafts.PublishCompleted()
         ):
-            draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
+            return _draft_state(state, where)
+        case workbenches.ConversationRewound(message_id=message_id, reason="regenerate"):
+            return where.told(wire.WorkshopRegenerateStarted, message_id=message_id)
+        case workbenches.ConversationRewound(message_id=message_id):
             has_draft = state.draft is not None
-            return where.told(wire.DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
+            undone = wire.WorkshopUndoCompleted
+            return where.told(undone, message_id=message_id, has_draft=has_draft)
+        case drafts.CheckpointRestored(checkpoint_id=checkpoint_id) as restored:
+            before = restored.pre_restore_checkpoint_id
+            back = wire.CheckpointRestored
+            return where.told(back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before)
         case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
             return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
         case _:
@@ -81,6 +113,39 @@ class _Where(msgspec.Struct, frozen=True):
     def told(self, kind: type[Notification], **fields: object) -> Notification:
         run_id = RunId(f"{self.workbench_id}-{self.run}") if self.run else msgspec.UNSET
         return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
+
+
+def _draft_state(state: WorkbenchState, where: _Where) -> Notification:
+    draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
+    has_draft = state.draft is not None
+    return where.told(wire.DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
+
+
+def _files_changed(state: WorkbenchState, where: _Where, checkpoint_id: str) -> Notification | None:
+    """Tell which published files are not what they were at a checkpoint, if there are any."""
+    found = (each for each in reversed(state.checkpoints) if each.checkpoint_id == checkpoint_id)
+    checkpoint = next(found, None)
+    if checkpoint is None:
+        return None
+    before = {file.name: file.blob for file in checkpoint.files}
+    now = {name: entry.blob for name, entry in state.files.items()}
+    changes = {
+        "added": tuple(sorted(now.keys() - before.keys())),
+        "removed": tuple(sorted(before.keys() - now.keys())),
+        "updated": tuple(sorted(n for n in now.keys() & before.keys() if now[n] != before[n])),
+    }
+    return where.told(wire.WorkbenchFilesChanged, **changes) if any(changes.values()) else None
+
+
+def _regenerated(state: WorkbenchState, where: _Where) -> Notification | None:
+    answer = state.said[-1] if state.said else None
+    if answer is None or answer.run != where.run:
+        return None
+    return where.told(
+        wire.WorkshopRegenerateCompleted,
+        message_id=answer.message_id,
+        regenerates=state.run(where.run).regenerates,
+    )
 
 
 def _ended(

@@ -74,20 +74,18 @@ def _rewound(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         branch.append(said)
         said = state.heard.get(said.after)
     state.said = branch[::-1]
-    kept = {said.message_id for said in branch}
-    is_asked = head is not None and head.role == "user"
+    then = data.runs
     for run in state.runs:
-        run.undone = run.message_id not in kept or (is_asked and run.message_id == data.message_id)
-    state.current = head.run if head is not None and not is_asked else 0
+        run.undone = run.number > then.count or run.number in then.undone
+        run.discarded = run.number in then.discarded
+    state.current = then.current
     files = {
-        then.name: FileEntry(
-            then.blob, then.size_bytes, then.added_at_us, then.modified_at_us, then.origin
+        file.name: FileEntry(
+            file.blob, file.size_bytes, file.added_at_us, file.modified_at_us, file.origin
         )
-        for then in data.files
+        for file in data.files
     }
-    for name, entry in state.files.items():
-        if name not in files:
-            state.removed[name] = entry.blob
+    # What is not among them is off the disk already: that came before this was recorded.
     for name in files:
         state.removed.pop(name, None)
     state.files = files
@@ -113,7 +111,10 @@ def _draft_then(then: DraftThen) -> Draft:
 
 def _context_set(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ContextSet = record.data
-    state.context[data.category] = ContextItem(data.text, data.source_name, record.ts_us)
+    before = state.context.get(data.category)
+    state.context[data.category] = ContextItem(
+        data.text, data.source_name, record.ts_us, before.revision + 1 if before else 1
+    )
 
 
 def _context_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

@@ -74,7 +74,7 @@ class Said(msgspec.Struct, frozen=True):
         run: The run that said it, or 0.
         after: The message before it, or "": what was ever said is a tree, of which the conversation
             is one branch.
-        seq: The event that recorded it.
+        seq: The event after which all stood as it left it: its own, of an answer its run's end.
     """
 
     message_id: str
@@ -93,11 +93,13 @@ class ContextItem(msgspec.Struct, frozen=True):
         text: What it says.
         source_name: The name of the file that it was read from, or "".
         set_at_us: When it was set.
+        revision: How often, since it was last taken out.
     """
 
     text: str
     source_name: str
     set_at_us: int
+    revision: int = 1
 
 
 class Parent(msgspec.Struct, frozen=True):
@@ -125,6 +127,7 @@ class Consent(msgspec.Struct, frozen=True):
     scope_hash: str
     persist: bool
     run_count: int
+    endpoint: str = ""
 
 
 class Delivered(msgspec.Struct, frozen=True):

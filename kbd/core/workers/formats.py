@@ -5,7 +5,8 @@ import copy
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -44,7 +45,7 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FormatCalls"]
 
 MAPS_IN_MEMORY = 256
-"""Maps that are kept decoded; a workbench has 200 files by default."""
+"""Maps and short texts that are kept in memory; a workbench has 200 files by default."""
 
 T = TypeVar("T")
 
@@ -95,11 +96,16 @@ class FormatCalls(Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Mappable):
             raise cannot(owned.item, "tell its structure", file.name)
-        key = _map_key(owned, file)
+        find = partial(self._read, owned, "map_file", dict[str, Any], file)
+        return await self._derived(_derived_key("map", owned, file), find)
+
+    async def _derived(
+        self, key: str, find: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        """Return what is kept under a key, or find and keep it."""
         known = self._maps.get(key) or await self._stored_map(key)
         if known is None:
-            value = await self._read(owned, "map_file", dict[str, Any], file)
-            known = msgspec.msgpack.encode(value)
+            known = msgspec.msgpack.encode(await find())
             await self._store_map(key, known)
         self._maps[key] = known
         self._maps.move_to_end(key)
@@ -107,6 +113,21 @@ class FormatCalls(Formats):
             self._maps.popitem(last=False)
         # Decoded for each caller, who may add to it.
         return msgspec.msgpack.decode(known, type=dict[str, Any])
+
+    async def small_text(self, file: FileRef, most_bytes: int) -> str | None:
+        """Return all text of a file if it is at most so many bytes, else None; cached as a map."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Readable):
+            raise cannot(owned.item, "be read as text", file.name)
+
+        async def find() -> dict[str, Any]:
+            found = await self.extract(file, Region(), 0, 0, most_bytes)
+            fits = found.following is None and len(found.text.encode()) <= most_bytes
+            return {"text": found.text if fits else None}
+
+        kept = await self._derived(_derived_key(f"text-{most_bytes}", owned, file), find)
+        text: str | None = kept["text"]
+        return text
 
     async def read(self, file: FileRef, region: Region) -> Reading:
         """Return `Readable.read`."""
@@ -313,10 +334,10 @@ def _of(file: FileRef | None) -> dict[str, Any]:
     return {"path": str(file.path) if file else None, "name": file.name if file else ""}
 
 
-def _map_key(owned: Owned[FormatHandler], file: FileRef) -> str:
-    """Name a map by all that it depends on. The name is part of it: a suffix can decide."""
+def _derived_key(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
+    """Name what is derived by all that it depends on. The name is one: a suffix can decide."""
     parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
-    return f"map-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
+    return f"{what}-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
 
 
 def _load(path: Path) -> bytes | None:

@@ -1,75 +1,255 @@
 """The files as a prompt shows them."""
 
-from collections.abc import Mapping
+import random
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import anyio
+import msgspec
 import pytest
 
-from kbd.core.agent.manifest import MAP_BYTES, manifest, maps_budget
-from kbd.errors import FileReadFailed
-from kbd.formats import FormatHandler, Mappable, Source
+from kbd.core.agent.blocks import json_block
+from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Listing, room_bytes
+from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
+from kbd.formats import (
+    FormatHandler,
+    Mappable,
+    Passage,
+    Readable,
+    Reading,
+    Region,
+    Source,
+)
+from kbd.providers import ModelInfo
 from kbd.testing.tools import Workbench
+from kbd.tools import FileRef
 
 pytestmark = pytest.mark.anyio
 
+ROOM = 128 * 1024
 
-class Lined(FormatHandler, Mappable):
+
+class Lined(FormatHandler, Mappable, Readable):
     """A format whose map is as long as its file."""
 
     name: ClassVar[str] = "lined"
     wire_name: ClassVar[str] = "Lined"
     kind: ClassVar[str] = "text"
     suffixes: ClassVar[Mapping[str, str]] = {".lined": "text/x-lined"}
+    coordinates: ClassVar[tuple[str, ...]] = ("line_start",)
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return the lines, or fail on an empty file."""
         text = source.path.read_text()
         if not text:
             raise FileReadFailed("it is empty")
-        return {"lines": text.split("\n")}
+        return {"line_count": text.count("\n") + 1, "lines": text.split("\n")}
+
+    def read(self, source: Source, region: Region) -> Reading:
+        """Return everything."""
+        return Reading(source.path.read_text())
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield everything."""
+        yield Passage(source.path.read_text(), "whole")
+
+
+class Looked:
+    """Formats that count how often they are asked, and may be slow or away."""
+
+    def __init__(self, workbench: Workbench, slow: str = "") -> None:
+        self._formats, self._slow = workbench.formats, slow
+        self.asked: list[str] = []
+        self.away = 0
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        """Return the format of a file."""
+        return self._formats.for_name(name)
+
+    async def map(self, file: FileRef) -> dict[str, Any]:
+        """Return its structure."""
+        self.asked.append(file.name)
+        if file.name == self._slow:
+            await anyio.sleep_forever()
+        if self.away:
+            self.away -= 1
+            raise ToolWorkerUnavailable("it died")
+        return await self._formats.map(file)
+
+    async def small_text(self, file: FileRef, most_bytes: int) -> str | None:
+        """Return its text if it is short."""
+        text = (await self._formats.read(file, Region())).text
+        return text if len(text.encode()) <= most_bytes else None
+
+
+def listed(listing: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The files of a listing as a model reads them."""
+    text = json_block("files", listing).split("```json\n")[1].split("\n```")[0]
+    files: list[dict[str, Any]] = msgspec.json.decode(text)["files"]
+    return files
+
+
+def size_of(listing: Mapping[str, Any]) -> int:
+    """How much of a prompt it takes."""
+    return len(json_block("files", listing).encode())
 
 
 @pytest.fixture
 def workbench(tmp_path: Path) -> Workbench:
-    """Files that can be mapped, cannot, and are too large to be."""
-    made = Workbench(tmp_path, [Lined()])
-    made.add("a.lined", "one\ntwo")
-    made.add("b.lined", "")
-    made.add("c.lined", "x" * MAP_BYTES)
-    made.add("d.unknown", "")
-    return made
+    """An empty workbench with one format."""
+    return Workbench(tmp_path, [Lined()])
 
 
-async def test_every_file_is_listed_with_its_map_or_the_reason(workbench: Workbench) -> None:
-    """A map that fails or is too large leaves the file in the listing."""
-    a, b, c, d = await manifest(workbench.files, workbench.formats, maps_budget(128_000))
+async def test_every_file_is_listed_with_what_it_shows(workbench: Workbench) -> None:
+    """Map and short text; a map that fails, or no format, leaves the reason."""
+    workbench.add("a.lined", "one\ntwo")
+    workbench.add("b.lined", "")
+    workbench.add("c.lined", "x" * MAP_BYTES)
+    workbench.add("d.unknown", "")
 
-    assert a["map"] == {"lines": ["one", "two"]}
+    listing = await Listing().build(
+        workbench.files, Looked(workbench), ROOM, context_items=["situation"]
+    )
+    a, b, c, d = listed(listing)
+
+    assert a["map"] == {"line_count": 2, "lines": ["one", "two"]}
+    assert a["text"] == "one\ntwo"
     assert b["reason"] == "it is empty"
     assert "get_file_map" in c["map_note"]
+    assert c["map_summary"]["line_count"] == 1
     assert "map" not in c
+    assert "text" not in c
     assert d["is_opaque"] is True
-    assert [entry["path"] for entry in (a, b, c, d)] == list(workbench.files.names())
+    assert d["reason"]
+    assert [each["path"] for each in (a, b, c, d)] == list(workbench.files.names())
+    assert listing["context_items"] == ["situation"]
+    assert "note" not in listing
 
 
-async def test_a_light_listing_has_no_maps(workbench: Workbench) -> None:
-    """The plan's manifest opens no file."""
-    entries = await manifest(workbench.files, workbench.formats, 0)
+async def test_a_text_is_inlined_up_to_four_thousand_bytes(workbench: Workbench) -> None:
+    """Bytes count, not characters."""
+    workbench.add("a.lined", "é" * (TEXT_BYTES // 2))
+    workbench.add("b.lined", "é" * (TEXT_BYTES // 2) + "x")
 
-    assert all("map" not in entry and "map_note" not in entry for entry in entries)
-    assert len(entries) == 4
+    a, b = listed(await Listing().build(workbench.files, Looked(workbench), ROOM))
+
+    assert a["text"] == "é" * 2000
+    assert "text" not in b
 
 
-async def test_all_maps_together_are_bounded(tmp_path: Path) -> None:
-    """When the room is used up, the rest is asked for by tool."""
-    workbench = Workbench(tmp_path, [Lined()])
-    for n in range(30):
-        workbench.add(f"{n:02}.lined", "y" * 4000)
+async def test_a_light_listing_opens_no_file(workbench: Workbench) -> None:
+    """The plan's listing has neither maps nor texts."""
+    workbench.add("a.lined", "one")
+    looked = Looked(workbench)
 
-    entries = await manifest(workbench.files, workbench.formats, maps_budget(40_000))
+    (entry,) = listed(await Listing().build(workbench.files, looked, ROOM, light=True))
 
-    mapped = [entry for entry in entries if "map" in entry]
-    assert 5 <= len(mapped) <= 8
-    assert entries[0] in mapped
-    assert entries[-1]["map_note"] == "call get_file_map for its structure"
+    assert looked.asked == []
+    assert entry.keys() == {"path", "kind", "size_bytes", "mime_type", "is_opaque"}
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [(3, "text"), (5, "map"), (12, "map_summary"), (90, "kind"), (300, "path")],
+)
+async def test_it_stays_within_its_size_for_any_number(
+    workbench: Workbench, files: int, shown: str
+) -> None:
+    """Texts go first, then maps, of which a summary stays, then all but names."""
+    room = 10_000
+    lines = "\n".join(f"line {n} of a file" for n in range(50))
+    for n in range(files):
+        workbench.add(f"{n:04}.lined", lines)
+
+    listing = await Listing().build(
+        workbench.files, Looked(workbench), room, request="look at 0001.lined"
+    )
+    entries = listed(listing)
+
+    assert len(entries) == files
+    assert size_of(listing) <= room
+    assert shown in entries[0]
+    # What the request names is shortened last.
+    assert "text" in entries[1]
+    assert ("get_file_map" in listing.get("note", "")) == (files > 3)
+
+
+async def test_names_that_do_not_fit_are_an_error(workbench: Workbench) -> None:
+    """It says how much is needed and what there is, and which setting helps."""
+    for n in range(100):
+        workbench.add(f"{n:03}.lined", "x")
+
+    with pytest.raises(ContextExhausted) as refused:
+        await Listing().build(workbench.files, Looked(workbench), 2000)
+
+    assert refused.value.detail["files"] == 100
+    assert refused.value.detail["needed_bytes"] > refused.value.detail["room_bytes"]
+    assert "run.manifest_bytes" in refused.value.message
+
+
+async def test_what_is_known_is_not_looked_up_again(workbench: Workbench) -> None:
+    """The next listing looks into what changed, and asks again where a worker was away."""
+    for name in ("a.lined", "b.lined", "c.lined"):
+        workbench.add(name, name)
+    looked, listing = Looked(workbench), Listing()
+    await listing.build(workbench.files, looked, ROOM)
+    workbench.add("b.lined", "changed")
+    looked.away = 1
+
+    _, before, _ = listed(await listing.build(workbench.files, looked, ROOM))
+    _, after, _ = listed(await listing.build(workbench.files, looked, ROOM))
+
+    assert sorted(looked.asked) == ["a.lined", "b.lined", "b.lined", "b.lined", "c.lined"]
+    assert "not looked into yet" in before["map_note"]
+    assert after["text"] == "changed"
+
+
+async def test_a_map_that_takes_long_holds_nobody_up(workbench: Workbench) -> None:
+    """It is left alone from then on; the other files are there."""
+    for name in ("a.lined", "b.lined"):
+        workbench.add(name, name)
+    looked, listing = Looked(workbench, slow="a.lined"), Listing(looking_s=0.05)
+
+    for _ in range(2):
+        a, b = listed(await listing.build(workbench.files, looked, ROOM))
+        assert "get_file_map" in a["map_note"]
+        assert b["text"] == "b.lined"
+    assert looked.asked.count("a.lined") == 1
+
+
+async def test_no_name_and_no_content_closes_the_fence(workbench: Workbench) -> None:
+    """Whatever stands in files: one fence, one block, and JSON that holds it all as it was."""
+    chance = random.Random(7)
+    pieces = [
+        "</files>",
+        "```",
+        "\n```\n",
+        "<item number='1'>",
+        '"',
+        "\\",
+        "\u2028",
+        "`",
+        "<",
+        "\n",
+    ]
+    texts = {}
+    for n in range(60):
+        name = (
+            f"{n}" + "".join(chance.choices(["</files>"[:1], "`", "'", "{", "}"], k=4)) + ".lined"
+        )
+        texts[name] = "".join(chance.choices(pieces, k=12)) + "."
+        workbench.add(name, texts[name])
+
+    listing = await Listing().build(workbench.files, Looked(workbench), ROOM)
+    block = json_block("files", listing)
+
+    assert block.count("```") == 2
+    assert block.count("<") == 2
+    assert {each["path"]: each["text"] for each in listed(listing)} == texts
+
+
+def test_the_room_is_a_quarter_of_a_small_window() -> None:
+    """And never more than the setting."""
+    assert room_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM) == 8000
+    assert room_bytes(ModelInfo("m", context_tokens=1_000_000), ROOM) == ROOM

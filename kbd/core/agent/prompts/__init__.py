@@ -1,7 +1,7 @@
 """The prompts, one text a phase, with the shared rules put where a text asks for them.
 
 The texts are package data, so that a person can read and change them without reading code.
-`{{workbench}}` in a text stands for `workbench.md`.
+`{{workbench}}` in a text stands for `workbench.md`, `{{items}}` for the most items of a plan.
 """
 
 from pathlib import Path
@@ -11,9 +11,9 @@ from kbd.types import Phase
 __all__ = ["load"]
 
 
-def load(phase: Phase) -> str:
-    """Return the system prompt of a phase."""
-    return _TEXTS[phase]
+def load(phase: Phase, most_items: int = 0) -> str:
+    """Return the system prompt of a phase; that of the plan says how many items there may be."""
+    return _TEXTS[phase].replace("{{items}}", str(most_items))
 
 
 def _read(name: str) -> str:

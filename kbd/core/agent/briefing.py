@@ -1,0 +1,80 @@
+"""What every opening of a phase tells beside its own: the person's context, and the files.
+
+Whatever could not be told is a notice, recorded once a run; the run goes on without it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kbd.core.agent.context import Guidance, asks_for, told
+from kbd.core.agent.desk import Desk
+from kbd.core.agent.manifest import room_bytes
+from kbd.core.decisions import RecordRun
+from kbd.core.state import Notice
+from kbd.errors import StyleSkillLoadFailed
+from kbd.events.runs import NoticeGiven
+from kbd.tools import Files
+from kbd.types import ContextCategory
+
+__all__ = ["Briefing", "briefing"]
+
+
+class Briefing(msgspec.Struct, frozen=True):
+    """The ready blocks of context and style, "" for none, and the listing of the files."""
+
+    context: str
+    files: dict[str, Any]
+
+
+async def briefing(desk: Desk, request: str, *, light: bool = False) -> Briefing:
+    """Put together what an opening tells, as the workbench is now.
+
+    Args:
+        desk: The run's.
+        request: The person's words.
+        light: Whether files are listed without maps and texts.
+
+    Raises:
+        ContextExhausted: The files cannot even be listed by name.
+    """
+    files = desk.open_files()
+    model = desk.model(desk.current.model_id)
+    guidance, notices = await _guidance(desk, files, request)
+    items = dict(desk.state.context)
+    context = told(items, guidance, model)
+    await _give(desk, (*notices, *context.notices))
+    listing = await desk.listing.build(
+        files,
+        desk.formats,
+        room_bytes(model, desk.limits.manifest_bytes),
+        light=light,
+        request=request,
+        context_items=[category for category in ContextCategory if category in items],
+    )
+    return Briefing(context.text, listing)
+
+
+async def _guidance(
+    desk: Desk, files: Files, request: str
+) -> tuple[list[Guidance], tuple[Notice, ...]]:
+    """Return the style guidance of the formats that are there or asked for."""
+    there = {handler.name for handler in map(desk.formats.for_name, files.names()) if handler}
+    found: list[Guidance] = []
+    notices: list[Notice] = []
+    for handler in desk.catalog.handlers():
+        if handler.style_file and (handler.name in there or asks_for(handler, request)):
+            try:
+                text = await desk.catalog.style_guidance(handler)
+            except StyleSkillLoadFailed as fault:
+                notices.append(Notice(fault.code, fault.message))
+            else:
+                found.append(Guidance(handler.name, text))
+    return found, tuple(notices)
+
+
+async def _give(desk: Desk, notices: tuple[Notice, ...]) -> None:
+    given = desk.current.notices
+    fresh = tuple(NoticeGiven(each.code, each.message) for each in notices if each not in given)
+    if fresh:
+        await desk.keeper.submit(RecordRun(desk.run, fresh))

@@ -1,0 +1,178 @@
+"""What every run is told beside its request: a person's context items, and how files should look.
+
+    <context category="situation">          a person's standing wishes, a block an item
+    …
+    </context>
+
+    <style formats="docx xlsx">             guidance of the formats that the run is about,
+    …                                       then the house style, which wins over it
+    </style>
+
+`document-style` is the house style. It stands at the end of the block of guidance; where no format
+asks for guidance it is a context item like the others.
+
+All of it together takes at most `SHARE` of the model's window, the block of guidance and house
+style at most `STYLE_SHARE`. What does not fit is left out whole, in this order, and the run gets a
+notice of it: guidance and house style that are too long together lose the house style
+(STYLE_MERGE_FAILED); then guidance goes, the last format first; then company-context,
+department-context, document-style, situation. Pure.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kbd.core.agent.blocks import block
+from kbd.core.state import ContextItem, Notice
+from kbd.errors import ContextExhausted, StyleMergeFailed
+from kbd.formats import FormatHandler
+from kbd.providers import ModelInfo
+from kbd.types import ContextCategory
+
+__all__ = ["Guidance", "Told", "Weight", "asks_for", "told", "weigh"]
+
+SHARE = 0.4
+"""Of the window, for all of it: the files and the conversation need the rest."""
+
+STYLE_SHARE = 0.2
+"""Of the window, for guidance with the house style."""
+
+WARNING_SHARE = 0.35
+"""From here on ContextList warns (conformance 66)."""
+
+_HOUSE = """\
+# House style
+
+The person's own rules. Where they differ from anything above, they win.
+
+"""
+
+_USUAL = ModelInfo("")
+
+_STANDING = (
+    ContextCategory.SITUATION,
+    ContextCategory.STYLE,
+    ContextCategory.DEPARTMENT,
+    ContextCategory.COMPANY,
+)
+"""The categories, those first that are left out last."""
+
+
+class Guidance(msgspec.Struct, frozen=True):
+    """A format's guidance on style: the format's name and the text."""
+
+    name: str
+    text: str
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a run is told: the ready blocks, "" for none, and what was left out of them."""
+
+    text: str
+    notices: tuple[Notice, ...] = ()
+
+
+class Weight(msgspec.Struct, frozen=True):
+    """What context items take: tokens, and their share of a model's window."""
+
+    tokens: int
+    share: float
+
+    @property
+    def is_much(self) -> bool:
+        """Whether a person should think about it."""
+        return self.share >= WARNING_SHARE
+
+
+def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: ModelInfo) -> Told:
+    """Return the blocks of context items and style guidance that fit into a model's window.
+
+    Args:
+        items: The items that are set, by category.
+        guidance: That of the formats that the run is about, in order.
+        model: Whose window it is.
+    """
+    window_bytes = model.context_tokens * model.bytes_per_token
+    notices: list[Notice] = []
+    texts = {ContextCategory(name): item.text for name, item in items.items()}
+    house = texts.get(ContextCategory.STYLE, "")
+    chosen = list(guidance)
+    if chosen and house:
+        del texts[ContextCategory.STYLE]
+        try:
+            _merged(chosen, house, int(window_bytes * STYLE_SHARE))
+        except StyleMergeFailed as fault:
+            notices.append(Notice(fault.code, fault.message))
+            house = ""
+    room = int(window_bytes * SHARE) - _size(_standing(texts))
+    while chosen and _size(_styled(chosen, house)) > min(room, int(window_bytes * STYLE_SHARE)):
+        dropped = chosen.pop()
+        notices.append(_left_out(f"the style guidance for {dropped.name}"))
+        if not chosen and house:
+            texts[ContextCategory.STYLE] = house
+    for category in reversed(_STANDING):
+        if category in texts and _size(_standing(texts)) > window_bytes * SHARE:
+            del texts[category]
+            notices.append(_left_out(f"the context item {category}"))
+    blocks = [*_standing(texts), *_styled(chosen, house)]
+    return Told("\n\n".join(blocks), tuple(notices))
+
+
+def weigh(items: Mapping[str, ContextItem], model: ModelInfo = _USUAL) -> Weight:
+    """Return what context items take of each request to a model."""
+    texts = {ContextCategory(name): item.text for name, item in items.items()}
+    tokens = int(_size(_standing(texts)) / model.bytes_per_token)
+    return Weight(tokens, tokens / model.context_tokens)
+
+
+def asks_for(handler: FormatHandler, request: str) -> bool:
+    """Return whether a request's words ask for files of a format."""
+    words = "|".join(re.escape(word) for word in (handler.name, *handler.style_words))
+    suffixes = "|".join(re.escape(suffix) for suffix in handler.suffixes)
+    return bool(re.search(rf"(?i)(?<!\w)(?:{words})(?!\w)|\w(?:{suffixes})(?!\w)", request))
+
+
+def _merged(guidance: Sequence[Guidance], house: str, most: int) -> None:
+    """Check that a house style fits beside guidance.
+
+    Raises:
+        StyleMergeFailed: It does not.
+    """
+    size = _size(_styled(guidance, house))
+    if size > most:
+        names = ", ".join(each.name for each in guidance)
+        msg = (
+            f"document-style was left out: with the style guidance for {names} it takes {size:,}"
+            f" bytes, and there is room for {most:,}. Shorten it, or use a model with a larger"
+            " window."
+        )
+        raise StyleMergeFailed(msg)
+
+
+def _styled(guidance: Sequence[Guidance], house: str) -> list[str]:
+    if not guidance:
+        return []
+    names = " ".join(each.name for each in guidance)
+    parts = [each.text.strip() for each in guidance]
+    if house:
+        parts.append(_HOUSE + house.strip())
+    return [block("style", "\n\n".join(parts), f' formats="{names}"')]
+
+
+def _standing(texts: Mapping[ContextCategory, str]) -> list[str]:
+    """Return the blocks of context items, in the order of the categories."""
+    return [
+        block("context", texts[category], f' category="{category}"')
+        for category in ContextCategory
+        if category in texts
+    ]
+
+
+def _left_out(what: str) -> Notice:
+    msg = f"{what} was left out: the model's window has no room for it"
+    return Notice(ContextExhausted.code, msg)
+
+
+def _size(blocks: Iterable[str]) -> int:
+    return sum(len(each.encode()) + 2 for each in blocks)

@@ -1,0 +1,105 @@
+"""Methods about what every run shall know."""
+
+import msgspec
+
+from kbd.core.agent.context import weigh
+from kbd.core.bench import Bench
+from kbd.core.decisions import RemoveContext, SetContext
+from kbd.core.decisions.context import category_of
+from kbd.core.methods.shop import Shop
+from kbd.core.methods.sources import text_of
+from kbd.core.server import Handler, Session
+from kbd.core.state import WorkbenchState
+from kbd.errors import KbdError, ValidationFailed
+from kbd.events.shown import shown_time
+from kbd.requests import contexts as wire
+from kbd.requests.base import Request
+from kbd.types import ContextCategory
+
+__all__ = ["ContextMethods"]
+
+
+class ContextMethods:
+    """Sets, shows and takes out what every run is told."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.ContextList: self.list,
+            wire.ContextGet: self.get,
+            wire.ContextSet: self.set,
+            wire.ContextDelete: self.delete,
+        }
+
+    async def list(self, request: wire.ContextList, session: Session) -> wire.ContextsFound:
+        """List all four categories."""
+        del session
+        state = (await self._shop.bench(request.workbench_id)).state
+        rows = tuple(_row(state, category) for category in ContextCategory)
+        return wire.ContextsFound(items=rows, weight=self._weight(state))
+
+    async def get(self, request: wire.ContextGet, session: Session) -> wire.ContextFound:
+        """Return one category's text."""
+        del session
+        state = (await self._shop.bench(request.workbench_id)).state
+        category = category_of(request.category)
+        item = state.context.get(category)
+        return wire.ContextFound(item=_row(state, category), text=item.text if item else "")
+
+    async def set(self, request: wire.ContextSet, session: Session) -> wire.ContextKept:
+        """Set one category, from a text or from a client's file."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        category = category_of(request.category)
+        text, name = await self._given(bench, request)
+        limit = self._parts.settings.limits.context_characters
+        await bench.keeper.submit(SetContext(category, text, name, limit))
+        return wire.ContextKept(item=_row(bench.state, category), weight=self._weight(bench.state))
+
+    async def delete(self, request: wire.ContextDelete, session: Session) -> wire.ContextDeleted:
+        """Take one category out."""
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        outcome = await bench.keeper.submit(RemoveContext(request.category))
+        row = _row(bench.state, category_of(request.category))
+        return wire.ContextDeleted(item=row, deleted=bool(outcome.events))
+
+    async def _given(self, bench: Bench, request: wire.ContextSet) -> tuple[str, str]:
+        """Return the text that is given, with the name of the file that it is of, or ""."""
+        text, path = request.text, request.source_path
+        if isinstance(text, str) and isinstance(path, msgspec.UnsetType):
+            return text, ""
+        if isinstance(path, str) and isinstance(text, msgspec.UnsetType):
+            return await text_of(self._parts, bench, path)
+        msg = "give either text or source_path"
+        raise ValidationFailed(msg)
+
+    def _weight(self, state: WorkbenchState) -> wire.ContextWeight:
+        try:
+            model = self._parts.egress.models.model(self._shop.model_of(state))
+        except KbdError:  # No model is named yet, or its provider is not installed any more.
+            return wire.ContextWeight(estimated_tokens=weigh(state.context).tokens)
+        weight = weigh(state.context, model)
+        return wire.ContextWeight(
+            estimated_tokens=weight.tokens,
+            warning=weight.is_much,
+            model_id=model.id,
+            context_tokens=model.context_tokens,
+            share=round(weight.share, 4),
+        )
+
+
+def _row(state: WorkbenchState, category: ContextCategory) -> wire.ContextRow:
+    item = state.context.get(category)
+    if item is None:
+        return wire.ContextRow(category=category, status="empty")
+    return wire.ContextRow(
+        category=category,
+        status="set",
+        characters=len(item.text),
+        source_name=item.source_name or msgspec.UNSET,
+        updated_at=shown_time(item.set_at_us),
+    )
