@@ -1,12 +1,20 @@
-"""Marks for tests whose promise does not hang on the event loop: each runs on one backend.
+"""For tests whose promise does not hang on the event loop: each runs on one backend every day.
 
 Where several tests of a file show one thing, they share the backends among them, so that both are
 still proven every day.
 """
 
+from typing import Any
+
 import pytest
 
-__all__ = ["on_asyncio", "on_trio"]
+__all__ = ["mostly", "on_asyncio", "on_trio"]
 
 on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 on_trio = pytest.mark.parametrize("anyio_backend", ["trio"])
+
+
+def mostly(backend: str) -> list[Any]:
+    """Return the params of a fixture: one backend every day, both in the long run."""
+    (other,) = {"asyncio", "trio"} - {backend}
+    return [backend, pytest.param(other, marks=pytest.mark.soak)]

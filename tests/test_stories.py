@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from backends import mostly
 from kbd.client.blocking import Client, RemoteError
 from wired import PLAN, Heard, Wired, wired
 
@@ -24,7 +25,7 @@ ID = re.compile(r"[0-9a-f]{64}|c?[0-9a-f]{16}(?![0-9a-f])")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("trio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all stories."""
     with wired(str(request.param)) as running:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from backends import on_asyncio
+from backends import on_asyncio, on_trio
 from kbd.client.blocking import ConnectionLostError, RemoteError
 from real_daemon import RealDaemon
 
 
+@on_trio
 def test_a_second_daemon_is_refused(daemon: RealDaemon) -> None:
     """The second daemon of a home ends with 75, names the first, and leaves its socket alone."""
     second = subprocess.run(
@@ -53,12 +54,14 @@ def test_a_thread_that_hangs_keeps_no_daemon(short_dir: Path) -> None:
     assert running.stop() == 0
 
 
+@on_asyncio
 def test_home_and_socket_are_private(daemon: RealDaemon) -> None:
     """The home is 0700, the socket 0600."""
     assert stat.S_IMODE(daemon.home.stat().st_mode) == 0o700
     assert stat.S_IMODE(os.stat(daemon.socket).st_mode) == 0o600
 
 
+@on_asyncio
 def test_a_stale_socket_is_replaced(daemon: RealDaemon, tmp_path: Path) -> None:
     """After a kill the next start answers on the same path, with the same workbenches."""
     (tmp_path / "a.txt").write_text("hello")
@@ -74,6 +77,7 @@ def test_a_stale_socket_is_replaced(daemon: RealDaemon, tmp_path: Path) -> None:
     assert not os.path.exists(daemon.socket)
 
 
+@on_trio
 def test_what_is_damaged_is_read_only_and_the_rest_works(
     daemon: RealDaemon, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from backends import mostly
 from real_daemon import RealDaemon
 
 COLUMNS = ("Order Date", 'Größe "Ort"', "Net Amount (€)", "Paid?", "Qty")
@@ -53,7 +54,7 @@ def _csv(rows: list[Row]) -> str:
     return out.getvalue()
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("asyncio"))
 def shop(request: pytest.FixtureRequest) -> Iterator[RealDaemon]:
     """One daemon a backend for all jobs."""
     folder = Path(tempfile.mkdtemp(prefix="kbd-"))

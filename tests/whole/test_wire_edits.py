@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from backends import mostly, on_trio
 from kbd.client.blocking import ConnectionLostError
 from real_daemon import RealDaemon
 from whole.booked import ROWS, book, booked, types_of
@@ -17,7 +18,7 @@ from whole.books import install
 from wired import Wired
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("trio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here, with the plugin for tests installed."""
     with booked(str(request.param)) as running:
@@ -219,6 +220,7 @@ def test_what_a_file_reaches_out_to_is_accepted_before_it_is_published(wire: Wir
     assert set(published["published"]) == {"b.book", "copy.book"}
 
 
+@on_trio
 def test_a_kill_leaves_all_of_a_call_or_nothing(short_dir: Path, anyio_backend: str) -> None:
     """What was answered is there after it, once; what was under way never happened."""
     preface = install(short_dir / "site")

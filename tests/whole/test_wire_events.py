@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from backends import mostly
 from kbd.requests import METHODS
 from wired import Heard, Wired, wired
 
@@ -14,7 +15,7 @@ HERE = "0123456789abcdef"
 ILL_FORMED = ("", ".", "..", "x" * 16, HERE + "0", HERE[:-1], "../" + HERE[3:], HERE.upper())
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("trio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here."""
     with wired(str(request.param)) as running:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from backends import mostly
 from wired import FILE_BYTES, FILES, Heard, Wired, wired
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("trio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here."""
     with wired(str(request.param)) as running:

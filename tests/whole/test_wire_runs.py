@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from backends import mostly
 from real_daemon import RealDaemon
 from wired import MODEL, PLAN, Heard, Script, Wired, wired
 
@@ -14,7 +15,7 @@ TWO_ITEMS = PLAN.replace("- [ ] 1. Write", "- [ ] 1. Entity: One — write one\n
 AWAY = "openai:far"
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("asyncio"))
 def served(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here."""
     with wired(str(request.param)) as running:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from backends import mostly
 from wired import Heard, Wired, wired
 
 PROMPT = "total Amount by Shop"
@@ -13,7 +14,7 @@ NOTHING_FAILED: dict[str, Any] = {"failed": [], "total": 0, "suspended": []}
 AWAY = {"provider_id": "openai", "model_id": "openai:far"}
 
 
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=mostly("asyncio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here."""
     with wired(str(request.param)) as running:
