@@ -6,7 +6,7 @@ people read.
 """
 
 from enum import StrEnum
-from typing import NewType
+from typing import Literal, NewType
 
 __all__ = [
     "BlobHash",
@@ -14,6 +14,7 @@ __all__ = [
     "ContextCategory",
     "Effect",
     "FileName",
+    "ForkMode",
     "Phase",
     "RunId",
     "Seq",
@@ -71,3 +72,7 @@ class Effect(StrEnum):
     READ = "read"
     RECALL = "recall"
     WRITE = "write"
+
+
+ForkMode = Literal["clone_all", "clone_files_and_context_no_chat", "clone_files_only"]
+"""How much of a workbench a fork takes over."""

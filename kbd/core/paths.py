@@ -9,6 +9,7 @@
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
         log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/ open
+        forking
 
 Nothing else in the core joins a workbench's id to a path, so an id is checked in one place.
 """
@@ -90,6 +91,11 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
     def open_mark(self) -> Path:
         """Is there while the workbench is open: one that a crash left is recovered at start."""
         return self.root / "open"
+
+    @property
+    def fork_mark(self) -> Path:
+        """Is there while the workbench is made of another: what a crash left of one is removed."""
+        return self.root / "forking"
 
     @property
     def workshop(self) -> Path:

@@ -138,15 +138,17 @@ class CheckpointCreated(Fact):
 
     Args:
         checkpoint_id: Its name.
-        reason: "publish", "manual" …
+        reason: Before what: "publish", "undo", "regenerate" or "pre_restore"; or "manual".
         description: For people.
         files: All files.
+        made_at_us: When, if that was in the workbench that this one was forked from; else 0.
     """
 
     checkpoint_id: str
     reason: str
     description: str
     files: tuple[FileVersion, ...]
+    made_at_us: int = 0
 
 
 class CheckpointRestored(Fact):

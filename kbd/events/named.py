@@ -6,10 +6,26 @@ from typing import Any
 
 from kbd.events.drafts import CheckpointCreated, EffectIntended, FileChanged, PublishIntended
 from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolReturned
-from kbd.events.workbenches import FileAdded
+from kbd.events.workbenches import ConversationRewound, FileAdded
 from kbd.types import BlobHash
 
 __all__ = ["named_blobs"]
+
+
+def _then(event: ConversationRewound) -> Iterable[BlobHash | None]:
+    """The versions of files that a rewind brings back, and those that they are about."""
+    for file in event.files:
+        yield from (file.blob, file.origin)
+    for drafted in event.draft.files if event.draft is not None else ():
+        yield from (drafted.base, drafted.blob)
+
+
+def _planned(event: PublishIntended) -> Iterable[BlobHash | None]:
+    for file in event.files:
+        yield from (file.old, file.new)
+    if event.rewind is not None:
+        yield from _then(event.rewind)
+
 
 # By type, for whoever asks asks of every event of a log: one look instead of nine.
 _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProxyType(
@@ -20,9 +36,8 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
         ToolCalled: lambda event: (event.arguments_blob,),
         FileChanged: lambda event: (event.before, event.after),
         ModelReplied: lambda event: [call.blob for call in event.calls],
-        PublishIntended: lambda event: [
-            blob for file in event.files for blob in (file.old, file.new)
-        ],
+        PublishIntended: _planned,
+        ConversationRewound: _then,
         CheckpointCreated: lambda event: [file.blob for file in event.files],
         EffectIntended: lambda event: (event.file.blob,),
     }

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact
-from kbd.types import BlobHash, FileName, WorkbenchId
+from kbd.types import BlobHash, FileName, ForkMode, WorkbenchId
 
 __all__ = [
     "AssistantMessageAdded",
@@ -27,6 +27,7 @@ __all__ = [
     "PluginLeftOut",
     "PluginLoaded",
     "RequestSent",
+    "RunsThen",
     "SettingChanged",
     "UserMessageAdded",
     "WorkbenchCreated",
@@ -59,7 +60,7 @@ class WorkbenchForked(Fact):
     """
 
     source_workbench_id: WorkbenchId
-    mode: Literal["clone_all", "clone_files_and_context_no_chat", "clone_files_only"]
+    mode: ForkMode
     source_seq: int
     from_message_id: str = ""
 
@@ -94,14 +95,17 @@ class ConsentGranted(Fact):
     Args:
         provider_id: The provider.
         model_id: The model, `provider:model`.
-        scope_hash: What was agreed to: a hash of the files' names and contents.
+        scope_hash: What was agreed to: a hash of names and contents, context items included.
         persist: Whether it holds for later runs, too, or for one.
+        endpoint: The host and port that they may go to; "" in what was agreed to before this was
+            recorded, or for a provider that goes nowhere.
     """
 
     provider_id: str
     model_id: str
     scope_hash: str
     persist: bool = True
+    endpoint: str = ""
 
 
 class ModelChosen(Fact):
@@ -187,8 +191,24 @@ class DraftThen(msgspec.Struct, frozen=True, omit_defaults=True):
     confirmed: tuple[FileName, ...] = ()
 
 
+class RunsThen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the runs stood at an earlier event.
+
+    Args:
+        count: How many there were; those that began since are undone.
+        current: The one on the newest message that could be resumed, or 0.
+        undone: Those that were undone then.
+        discarded: Those whose draft was discarded then.
+    """
+
+    count: int = 0
+    current: int = 0
+    undone: tuple[int, ...] = ()
+    discarded: tuple[int, ...] = ()
+
+
 class ConversationRewound(Fact):
-    """The conversation, the files and the draft are again what they were at a message.
+    """The conversation, the files, the draft and the runs stand again as they did at a message.
 
     What came after it is cut off, not gone: rewinding to a message that was cut off brings it back.
 
@@ -198,6 +218,8 @@ class ConversationRewound(Fact):
         reason: Whether a person undid, or wants another answer.
         files: The published files.
         draft: The draft, if there was one.
+        runs: The runs.
+        checkpoint_id: The checkpoint of what published/ held until now, if that is changed.
     """
 
     message_id: str
@@ -205,6 +227,8 @@ class ConversationRewound(Fact):
     reason: Literal["undo", "regenerate"] = "undo"
     files: tuple[FileThen, ...] = ()
     draft: DraftThen | None = None
+    runs: RunsThen = RunsThen()
+    checkpoint_id: str = ""
 
 
 class RequestSent(Fact):

@@ -1,16 +1,23 @@
-"""Requests about the draft: its review, its publishing, the checkpoints that publishes leave."""
+"""Requests about the draft, its review and publishing; and checkpoints of what is published."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
-from kbd.types import FileName, RunId
+from kbd.types import BlobHash, FileName, RunId
 
 __all__ = [
     "ChangeRow",
     "ChangeSet",
     "ChangeType",
+    "CheckpointCreate",
+    "CheckpointFile",
+    "CheckpointFound",
+    "CheckpointGet",
+    "CheckpointMade",
+    "CheckpointRestore",
+    "CheckpointRestored",
     "CheckpointRow",
     "CheckpointStats",
     "CheckpointsFound",
@@ -31,6 +38,8 @@ __all__ = [
 
 ChangeType = Literal["added", "modified", "deleted", "renamed"]
 """What can happen to a file in a draft."""
+
+_CheckpointParam = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 _PathText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 
@@ -154,6 +163,72 @@ class CheckpointsList(_DraftRequest):
     answer: ClassVar[type[Any]] = CheckpointsFound
 
     workbench_id: WorkbenchParam
+
+
+class CheckpointFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a checkpoint; its bytes are read with `BlobRead`."""
+
+    path: FileName
+    size_bytes: int
+    hash: BlobHash
+
+
+class CheckpointFound(Answer):
+    """One checkpoint with its files, by name."""
+
+    checkpoint: CheckpointRow
+    files: tuple[CheckpointFile, ...]
+
+
+class CheckpointGet(_DraftRequest):
+    """Ask what a checkpoint holds."""
+
+    answer: ClassVar[type[Any]] = CheckpointFound
+
+    workbench_id: WorkbenchParam
+    checkpoint_id: _CheckpointParam
+
+
+class CheckpointMade(Answer):
+    """The checkpoint is recorded."""
+
+    checkpoint_id: str
+
+
+class CheckpointCreate(_DraftRequest):
+    """Keep what is published now, so that it can be restored.
+
+    Args:
+        description: For people.
+    """
+
+    answer: ClassVar[type[Any]] = CheckpointMade
+
+    workbench_id: WorkbenchParam
+    description: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+
+
+class CheckpointRestored(Answer):
+    """What is published is what it was at the checkpoint.
+
+    Args:
+        checkpoint_id: Which.
+        pre_restore_checkpoint_id: The checkpoint of what was published before.
+        files_changed: The files that are other than before.
+    """
+
+    checkpoint_id: str
+    pre_restore_checkpoint_id: str
+    files_changed: tuple[FileName, ...]
+
+
+class CheckpointRestore(_DraftRequest):
+    """Bring what is published back to a checkpoint; refused while a draft is open."""
+
+    answer: ClassVar[type[Any]] = CheckpointRestored
+
+    workbench_id: WorkbenchParam
+    checkpoint_id: _CheckpointParam
 
 
 class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,9 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
 from kbd.requests.providers import DefaultModel, ModelParam
-from kbd.types import FileName, Seq, WorkbenchId
+from kbd.types import FileName, ForkMode, Seq, WorkbenchId
 
 __all__ = [
     "AddResult",
@@ -16,6 +16,7 @@ __all__ = [
     "FilesExtracted",
     "FilesFound",
     "FilesRemoved",
+    "ForkedFrom",
     "Scope",
     "ScopeLimits",
     "SupportedTypes",
@@ -27,6 +28,8 @@ __all__ = [
     "WorkbenchFilesExtract",
     "WorkbenchFilesList",
     "WorkbenchFilesRemove",
+    "WorkbenchFork",
+    "WorkbenchForked",
     "WorkbenchGetDefaultModel",
     "WorkbenchGetScope",
     "WorkbenchInfo",
@@ -74,6 +77,7 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
         last_seq: Its last event.
         disk_bytes: What its folder takes.
         reason: Why it can only be read, or not be opened at all; then the rest is as it was made.
+        parent_workbench_id: What it was forked from.
     """
 
     id: WorkbenchId
@@ -85,6 +89,25 @@ class WorkbenchRow(msgspec.Struct, frozen=True, kw_only=True):
     last_seq: Seq
     disk_bytes: int
     reason: str | Unset = UNSET
+    parent_workbench_id: WorkbenchId | Unset = UNSET
+
+
+class ForkedFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """How a workbench was forked.
+
+    Args:
+        workbench_id: From which.
+        mode: How much of it was taken over.
+        seq: Its event up to which it was.
+        from_message_id: The message of it that was named.
+        forked_at: ISO 8601, UTC.
+    """
+
+    workbench_id: WorkbenchId
+    mode: ForkMode
+    seq: Seq
+    forked_at: str
+    from_message_id: str | Unset = UNSET
 
 
 class WorkbenchInfo(WorkbenchRow, frozen=True, kw_only=True):
@@ -92,11 +115,11 @@ class WorkbenchInfo(WorkbenchRow, frozen=True, kw_only=True):
 
     Args:
         default_model_id: The model of its runs.
-        parent_workbench_id: What it was forked from.
+        forked: How it was forked, if it was.
     """
 
     default_model_id: str
-    parent_workbench_id: WorkbenchId | Unset = UNSET
+    forked: ForkedFrom | Unset = UNSET
 
 
 class WorkbenchOpened(Answer):
@@ -145,6 +168,49 @@ class WorkbenchDelete(_WorkbenchRequest):
     answer: ClassVar[type[Any]] = WorkbenchDeleted
 
     workbench_id: WorkbenchParam
+
+
+class WorkbenchForked(Answer):
+    """The fork.
+
+    Args:
+        workbench_id: It.
+        parent_workbench_id: What it was forked from.
+        mode: How much was taken over.
+        source_seq: Its event up to which it was.
+        files: How many files it holds.
+        messages: How many messages its conversation has.
+    """
+
+    workbench_id: WorkbenchId
+    parent_workbench_id: WorkbenchId
+    mode: ForkMode
+    source_seq: Seq
+    files: int
+    messages: int
+
+
+class WorkbenchFork(_WorkbenchRequest):
+    """Make a workbench of what another one holds, or held after a message or an event.
+
+    Its bytes are copied, and it has a log of its own. Neither draft nor consent nor runs are taken
+    over. Refused while the other one has a draft open or a run under way.
+
+    Args:
+        source_workbench_id: The other one.
+        mode: All; all but conversation and checkpoints; or the published files alone.
+        name: For people.
+        from_message_id: The message, cut off or not, after which it stood so.
+        from_seq: The event after which it did.
+    """
+
+    answer: ClassVar[type[Any]] = WorkbenchForked
+
+    source_workbench_id: WorkbenchParam
+    mode: ForkMode
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    from_message_id: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Unset = UNSET
+    from_seq: SeqParam | Unset = UNSET
 
 
 class ScopeLimits(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ import msgspec
 from kbd.messages import Usage
 from kbd.requests.base import UNSET, Answer, Request, RunParam, Unset, WorkbenchParam
 from kbd.requests.providers import ModelParam
-from kbd.types import CallId, Phase, RunId, WorkbenchId
+from kbd.types import CallId, FileName, Phase, RunId, Seq, WorkbenchId
 
 __all__ = [
     "ActiveModel",
@@ -26,13 +26,16 @@ __all__ = [
     "RunList",
     "RunStatus",
     "RunsFound",
+    "Undone",
     "WorkshopCancelRun",
     "WorkshopGetConversation",
     "WorkshopGetState",
+    "WorkshopRegenerate",
     "WorkshopRunAgent",
     "WorkshopSendUserMessage",
     "WorkshopSetActiveModel",
     "WorkshopState",
+    "WorkshopUndoToMessage",
 ]
 
 RunStatus = Literal["running", "finished", "failed", "cancelled", "interrupted"]
@@ -84,6 +87,55 @@ class WorkshopRunAgent(_WorkshopRequest):
 
     Args:
         message_id: The message to work on; the last one if absent.
+        model_id: The model; the workbench's if absent.
+        wait: Whether to answer when the run has ended, or at once.
+    """
+
+    answer: ClassVar[type[Any]] = RunAnswered
+
+    workbench_id: WorkbenchParam
+    message_id: _MessageParam | Unset = UNSET
+    model_id: ModelParam | Unset = UNSET
+    wait: bool = True
+
+
+class Undone(Answer):
+    """The conversation ends in the message, and all stands as it did.
+
+    Args:
+        message_id: The message.
+        has_draft: Whether there is a draft, as there was then.
+        files_changed: The published files that are other than before the undo.
+        checkpoint_id: The checkpoint of what they were before it, if any changed.
+    """
+
+    message_id: str
+    has_draft: bool
+    files_changed: tuple[FileName, ...] = ()
+    checkpoint_id: str | Unset = UNSET
+
+
+class WorkshopUndoToMessage(_WorkshopRequest):
+    """Have the conversation end in a message again, with files and draft as they were after it.
+
+    A message that an undo cut off may be named, too: that undoes the undo. Context items, consent,
+    the choice of a model and what was spent stay.
+
+    Args:
+        message_id: A message of the person, or an answer.
+    """
+
+    answer: ClassVar[type[Any]] = Undone
+
+    workbench_id: WorkbenchParam
+    message_id: _MessageParam
+
+
+class WorkshopRegenerate(_WorkshopRequest):
+    """Undo to a message of the person and answer it once more.
+
+    Args:
+        message_id: That message, or its answer; the newest answer if absent.
         model_id: The model; the workbench's if absent.
         wait: Whether to answer when the run has ended, or at once.
     """
@@ -152,13 +204,14 @@ class ConversationCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of a conversation."""
+    """One entry of a conversation; `seq` is the event that recorded it."""
 
     type: Literal["user_message", "assistant_message", "tool_result", "system_event"]
     message_id: str
     role: str
     text: str
     created_at: str
+    seq: Seq
     tool_calls: tuple[ConversationCall, ...] | Unset = UNSET
     tool_call_id: CallId | Unset = UNSET
     content: str | Unset = UNSET
@@ -166,7 +219,7 @@ class ConversationMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conversation(Answer):
-    """The conversation of a workbench, oldest first."""
+    """The conversation of a workbench as it stands, oldest first; what was undone is not in it."""
 
     messages: tuple[ConversationMessage, ...]
 

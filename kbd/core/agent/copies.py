@@ -1,14 +1,12 @@
 """Readable copies of what the log says, for people: nothing depends on them.
 
-meta/workshop/conversation.jsonl   what person and runs said, a message a line
-meta/workshop/tool_log.jsonl       every finished tool call, a call a line
-meta/workshop/_rpi/research.md     of the newest message's run
+meta/workshop/tool_log.jsonl     every finished tool call, a call a line
+meta/workshop/_rpi/research.md   of the newest message's run
 meta/workshop/_rpi/plan.md
 """
 
 import os
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,8 @@ import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.journal import Journal
-from kbd.core.state import Run, Said, WorkbenchState
-from kbd.core.state.readable import conversation_lines, plan_markdown
+from kbd.core.state import Run, WorkbenchState
+from kbd.core.state.readable import plan_markdown
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.events.shown import shown_time
@@ -28,50 +26,29 @@ __all__ = ["current_run", "has_tool_log", "write_copies", "write_tool_log"]
 
 _TOOL_LOG = "tool_log.jsonl"
 
-_TAIL_BYTES = 64 * 1024
-"""How much of the conversation's end is looked at; a longer message has it written anew."""
-
 _log = structlog.get_logger(__name__)
 
 
-class _Copied(msgspec.Struct):
-    """What is read of a line of the conversation: whose copy it is."""
-
-    message_id: str
-
-
 def current_run(state: WorkbenchState) -> Run | None:
-    """Return the run of the newest message, or None if none has begun on it."""
-    newest = state.last_request()
-    last = state.runs[-1] if state.runs else None
-    if newest is None or last is None or last.message_id != newest.message_id:
-        return None
-    return last
+    """Return the run of the newest message, or None if its plan is set aside."""
+    return state.run(state.current) if state.current else None
 
 
-async def write_copies(folder: Path, state: WorkbenchState, *, anew: bool = False) -> None:
-    """Bring conversation, research.md and plan.md up to date; what is set aside is removed.
+async def write_copies(folder: Path, state: WorkbenchState) -> None:
+    """Bring research.md and plan.md up to date; what is set aside is removed.
 
     A copy that cannot be written is logged and left: no run fails for it.
 
     Args:
         folder: Where the copies lie.
         state: What they show.
-        anew: Whether to write the whole conversation, not only what is said since the last time.
     """
     run = current_run(state)
     texts: dict[Path, str | None] = {
         folder / "_rpi" / "research.md": run.research if run else None,
         folder / "_rpi" / "plan.md": plan_markdown(run.plan) if run and run.plan else None,
     }
-    conversation, said = folder / "conversation.jsonl", tuple(state.said)
-
-    def write() -> None:
-        if anew or not _carry_on(conversation, said):
-            texts[conversation] = conversation_lines(said)
-        _write_all(texts)
-
-    await run_sync(write)
+    await run_sync(_write_all, texts)
 
 
 def has_tool_log(folder: Path) -> bool:
@@ -109,22 +86,6 @@ def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]
         "duration_ms": returned.duration_ms,
         "created_at": shown_time(record.ts_us),
     }
-
-
-def _carry_on(path: Path, said: Sequence[Said]) -> bool:
-    """Add what was said after the copy's last message; False if that cannot be told."""
-    try:
-        with path.open("r+b") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
-            *_, last, after = file.read().rsplit(b"\n", 2)
-            known = msgspec.json.decode(last, type=_Copied).message_id
-            newer = list(takewhile(lambda one: one.message_id != known, reversed(said)))
-            if after or len(newer) == len(said):
-                return False
-            file.write(conversation_lines(reversed(newer)).encode("utf-8", "replace"))
-    except (OSError, ValueError, msgspec.DecodeError):
-        return False  # no copy yet, a torn one, or one with a line too long to look at
-    return True
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

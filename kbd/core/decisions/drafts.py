@@ -1,5 +1,7 @@
 """Decisions about the draft: discarding, confirming deletions, publishing."""
 
+import msgspec
+
 from kbd.core.decisions.commands import (
     AbortPublish,
     CompletePublish,
@@ -7,11 +9,12 @@ from kbd.core.decisions.commands import (
     IntendPublish,
 )
 from kbd.core.decisions.decision import Decision
+from kbd.core.decisions.rewinds import published_now
 from kbd.core.state import Draft, WorkbenchState
 from kbd.errors import ConflictPublishedChanged, NotFound, ValidationFailed
-from kbd.events.base import FileVersion
 from kbd.events.drafts import (
     CheckpointCreated,
+    CheckpointRestored,
     DeletionConfirmed,
     DraftDiscarded,
     PlannedFile,
@@ -19,6 +22,7 @@ from kbd.events.drafts import (
     PublishCompleted,
     PublishIntended,
 )
+from kbd.events.workbenches import ConversationRewound, FileThen
 from kbd.types import FileName
 
 __all__ = ["abort", "complete", "confirm", "discard", "intend"]
@@ -133,7 +137,7 @@ def _check_warnings(draft: Draft, names: list[FileName], *, accepted: bool) -> N
 
 
 def complete(state: WorkbenchState, command: CompletePublish) -> Decision:
-    """Record the checkpoint of what was published before, and the publish.
+    """Record the checkpoint of what was published before, the publish, and what it was for.
 
     Raises:
         ValidationFailed: No publish is under way.
@@ -141,18 +145,55 @@ def complete(state: WorkbenchState, command: CompletePublish) -> Decision:
     if state.publish is None:
         msg = "no publish is under way"
         raise ValidationFailed(msg)
-    before = tuple(
-        FileVersion(name, entry.blob, entry.size_bytes)
-        for name, entry in sorted(state.files.items())
-    )
+    intended = state.publish
+    reason, description = _before_what(intended)
     checkpoint = CheckpointCreated(
         checkpoint_id=command.checkpoint_id,
-        reason="publish",
-        description=f"before publishing {len(state.publish.files)} file(s)",
-        files=before,
+        reason=reason,
+        description=description,
+        files=published_now(state),
     )
-    done = PublishCompleted(state.publish.publish_id, command.checkpoint_id, command.conflicted)
+    done = PublishCompleted(intended.publish_id, command.checkpoint_id, command.conflicted)
+    if intended.rewind is not None:
+        return Decision((checkpoint, done, _carried_out(state, intended.rewind, command)))
+    if intended.restores:
+        restored = CheckpointRestored(intended.restores, command.checkpoint_id)
+        return Decision((checkpoint, done, restored))
     return Decision((checkpoint, done))
+
+
+def _before_what(intended: PublishIntended) -> tuple[str, str]:
+    """Return why there is a checkpoint, for programs and for people."""
+    if intended.rewind is not None:
+        back = intended.rewind
+        verb = "regenerating after" if back.reason == "regenerate" else "undoing to"
+        return back.reason, f"before {verb} message {back.message_id}"
+    if intended.restores:
+        return "pre_restore", f"before restoring checkpoint {intended.restores}"
+    return "publish", f"before publishing {len(intended.files)} file(s)"
+
+
+def _carried_out(
+    state: WorkbenchState, back: ConversationRewound, command: CompletePublish
+) -> ConversationRewound:
+    """Return a rewind as it was carried out: with the files that somebody changed meanwhile.
+
+    Such a file stays, as kbd knew it; what was to take its place lies beside it.
+    """
+    given_to = dict(command.conflicted)
+    files: list[FileThen] = []
+    for file in back.files:
+        given = given_to.get(file.name, file.name)
+        files.append(msgspec.structs.replace(file, name=given))
+    for name in given_to:
+        now = state.files.get(name)
+        if now is not None:
+            files.append(
+                FileThen(
+                    name, now.blob, now.size_bytes, now.added_at_us, now.modified_at_us, now.origin
+                )
+            )
+    return msgspec.structs.replace(back, files=tuple(files), checkpoint_id=command.checkpoint_id)
 
 
 def abort(state: WorkbenchState, command: AbortPublish) -> Decision:

@@ -2,6 +2,7 @@
 
 from kbd.core.decisions.commands import AddFiles, GrantConsent, RemoveFiles
 from kbd.core.decisions.decision import Decision
+from kbd.core.decisions.standing import refuse_while_rewinding
 from kbd.core.state import WorkbenchState, folded_name
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import FileChanged
@@ -15,8 +16,9 @@ def add(state: WorkbenchState, command: AddFiles) -> Decision:
     """Add the files whose names are free; refuse a batch over the workbench's limit whole.
 
     Raises:
-        ValidationFailed: There would be too many files.
+        ValidationFailed: There would be too many files, or an undo is under way.
     """
+    refuse_while_rewinding(state)
     taken = {folded_name(seen.name) for seen in state.all_seen()}
     taken.update(folded_name(name) for name in state.files)
     added: list[FileAdded] = []
@@ -40,7 +42,9 @@ def remove(state: WorkbenchState, command: RemoveFiles) -> Decision:
 
     Raises:
         NotFound: One of them does not exist; nothing is removed.
+        ValidationFailed: An undo is under way.
     """
+    refuse_while_rewinding(state)
     events: list[Event] = []
     for name in dict.fromkeys(command.names):
         seen = state.seen(name)

@@ -9,7 +9,12 @@ from kbd.core.decisions.commands import (
     StartRun,
 )
 from kbd.core.decisions.decision import Decision
-from kbd.core.decisions.standing import active, not_cancelled, refuse_while_running
+from kbd.core.decisions.standing import (
+    active,
+    not_cancelled,
+    refuse_while_rewinding,
+    refuse_while_running,
+)
 from kbd.core.state import Run, RunStatus, WorkbenchState
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged
@@ -41,9 +46,10 @@ def send(state: WorkbenchState, command: SendMessage) -> Decision:
     """Record a message; not while a run is under way, for it would not see it.
 
     Raises:
-        ValidationFailed: The text is blank, or a run is under way.
+        ValidationFailed: The text is blank, or a run or an undo is under way.
     """
     refuse_while_running(state)
+    refuse_while_rewinding(state)
     if not command.text.strip():
         msg = "the message is empty"
         raise ValidationFailed(msg)

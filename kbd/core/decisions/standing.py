@@ -3,7 +3,7 @@
 from kbd.core.state import Run, WorkbenchState
 from kbd.errors import UserCanceled, ValidationFailed
 
-__all__ = ["active", "not_cancelled", "refuse_while_running"]
+__all__ = ["active", "not_cancelled", "refuse_while_rewinding", "refuse_while_running"]
 
 
 def refuse_while_running(state: WorkbenchState) -> None:
@@ -17,6 +17,18 @@ def refuse_while_running(state: WorkbenchState) -> None:
         run_id = state.run_id(run.number)
         msg = f"run {run_id} is under way in this workbench: wait for it, or cancel it"
         raise ValidationFailed(msg, retryable=True, detail={"run_id": run_id})
+
+
+def refuse_while_rewinding(state: WorkbenchState) -> None:
+    """Refuse what an undo or a restore that is decided on, and not carried out yet, would lose.
+
+    Raises:
+        ValidationFailed: One is under way.
+    """
+    intended = state.publish
+    if intended is not None and (intended.rewind is not None or intended.restores):
+        msg = "an undo or a restore is under way"
+        raise ValidationFailed(msg, retryable=True)
 
 
 def active(state: WorkbenchState, number: int) -> Run:

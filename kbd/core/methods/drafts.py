@@ -9,7 +9,6 @@ from kbd.core.queries import change_set
 from kbd.core.queries.changes import deletion_confirmations
 from kbd.core.review import publish
 from kbd.core.server import Handler, Later, Session, Waiting
-from kbd.core.state import Checkpoint
 from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request
@@ -30,7 +29,6 @@ class DraftMethods:
             wire.DraftGetState: self.state,
             wire.DraftPublish: self.publish,
             wire.DraftDiscard: self.discard,
-            wire.CheckpointsList: self.checkpoints,
             wire.ReviewGetChangeSet: self.changes,
             wire.ReviewSetDeletionConfirmations: self.confirm,
             wire.ReviewGetDeletionConfirmations: self.confirmations,
@@ -82,15 +80,6 @@ class DraftMethods:
             lambda _bench, _outcome: wire.DraftDiscarded(discarded=True),
         )
 
-    async def checkpoints(
-        self, request: wire.CheckpointsList, session: Session
-    ) -> wire.CheckpointsFound:
-        """List the checkpoints, oldest first."""
-        del session
-        bench = await self._shop.bench(request.workbench_id)
-        rows = tuple(_row(checkpoint) for checkpoint in bench.state.checkpoints)
-        return wire.CheckpointsFound(checkpoints=rows)
-
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
         """Say what the draft changes."""
         del session
@@ -114,14 +103,3 @@ class DraftMethods:
         """Say which deletions are confirmed."""
         del session
         return deletion_confirmations((await self._shop.bench(request.workbench_id)).state)
-
-
-def _row(checkpoint: Checkpoint) -> wire.CheckpointRow:
-    total = sum(file.size_bytes for file in checkpoint.files)
-    return wire.CheckpointRow(
-        checkpoint_id=checkpoint.checkpoint_id,
-        created_at=shown_time(checkpoint.created_at_us),
-        reason=checkpoint.reason,
-        description=checkpoint.description,
-        stats=wire.CheckpointStats(files=len(checkpoint.files), total_bytes=total),
-    )

@@ -1,4 +1,4 @@
-"""Methods about the conversation and its runs."""
+"""Methods about messages and the runs on them."""
 
 import contextlib
 
@@ -7,14 +7,14 @@ import msgspec
 from kbd.core.bench import Bench
 from kbd.core.decisions import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.runs import conversation, run_answer, run_info, workshop_state
+from kbd.core.queries.runs import run_answer, run_info, workshop_state
 from kbd.core.server import Handler, Later, Session, Waiting
 from kbd.core.state import Run
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
 
-__all__ = ["WorkshopMethods"]
+__all__ = ["WorkshopMethods", "run_ended"]
 
 
 class WorkshopMethods:
@@ -30,7 +30,6 @@ class WorkshopMethods:
             wire.WorkshopRunAgent: self.run,
             wire.WorkshopCancelRun: self.cancel,
             wire.WorkshopGetState: self.state,
-            wire.WorkshopGetConversation: self.conversation,
             wire.WorkshopSetActiveModel: self.set_model,
             wire.RunGet: self.get,
             wire.RunList: self.list,
@@ -63,8 +62,7 @@ class WorkshopMethods:
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
         )
         if request.wait:
-            await self._shop.runs.wait(bench, started.run)
-            _raise_failure(bench, bench.state.run(started.run))
+            await run_ended(self._shop, bench, started.run)
         return run_answer(bench.state, bench.state.run(started.run))
 
     def cancel(self, request: wire.WorkshopCancelRun, session: Session) -> Later | Waiting:
@@ -82,13 +80,6 @@ class WorkshopMethods:
         bench = await self._shop.bench(request.workbench_id)
         active = self._shop.model_shown(bench.state.model_id)
         return workshop_state(bench.state, active, self._shop.model_shown())
-
-    async def conversation(
-        self, request: wire.WorkshopGetConversation, session: Session
-    ) -> wire.Conversation:
-        """Return the conversation with its tool traffic."""
-        del session
-        return await conversation(await self._shop.bench(request.workbench_id))
 
     def set_model(self, request: wire.WorkshopSetActiveModel, session: Session) -> Later | Waiting:
         """Choose the model of the next run."""
@@ -138,8 +129,14 @@ class WorkshopMethods:
         return run_info(bench.state, run, self._shop.cost_of(run))
 
 
-def _raise_failure(bench: Bench, run: Run) -> None:
-    """Raise what a run failed with, for a client that waited for it."""
+async def run_ended(shop: Shop, bench: Bench, number: int) -> None:
+    """Wait for a run's end.
+
+    Raises:
+        KbdError: It failed; the code is the run's.
+    """
+    await shop.runs.wait(bench, number)
+    run = bench.state.run(number)
     if run.error is None:
         return
     run_id = bench.state.run_id(run.number)

@@ -41,6 +41,7 @@ def workbench_row(bench: Bench, size_bytes: int) -> wire.WorkbenchRow:
         last_seq=state.seq,
         disk_bytes=size_bytes,
         reason=bench.damage.message if bench.damage is not None else msgspec.UNSET,
+        parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
     )
 
 
@@ -63,7 +64,19 @@ def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> wire.Work
 def info(bench: Bench, size_bytes: int, default_model_id: str) -> wire.WorkbenchInfo:
     """Return one workbench in full."""
     row = workbench_row(bench, size_bytes)
-    return wire.WorkbenchInfo(**msgspec.structs.asdict(row), default_model_id=default_model_id)
+    parent = bench.state.parent
+    forked: wire.ForkedFrom | msgspec.UnsetType = msgspec.UNSET
+    if parent is not None:
+        forked = wire.ForkedFrom(
+            workbench_id=parent.workbench_id,
+            mode=parent.mode,
+            seq=parent.source_seq,
+            forked_at=shown_time(parent.forked_at_us),
+            from_message_id=parent.from_message_id or msgspec.UNSET,
+        )
+    return wire.WorkbenchInfo(
+        **msgspec.structs.asdict(row), default_model_id=default_model_id, forked=forked
+    )
 
 
 def file_rows(bench: Bench, catalog: Catalog) -> tuple[wire.FileRow, ...]:

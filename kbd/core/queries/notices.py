@@ -13,9 +13,7 @@ from kbd.types import RunId, Seq, WorkbenchId
 __all__ = ["notification", "notifications"]
 
 
-def notifications(
-    state: WorkbenchState, seq: Seq, record: Recorded
-) -> tuple[Notification, ...]:
+def notifications(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[Notification, ...]:
     """Return all notifications that tell of an event; the arguments are those of `notification`."""
     where = _Where(state.workbench_id, record.run, seq)
     told: list[Notification | None] = [notification(state, seq, record)]

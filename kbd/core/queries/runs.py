@@ -1,25 +1,16 @@
-"""Runs, the workshop's state and the conversation, as clients see them."""
-
-from typing import Any
+"""Runs and the workshop's state, as clients see them."""
 
 import msgspec
 
-from kbd.core.bench import Bench
 from kbd.core.state import ItemState, Run, RunStatus, WorkbenchState, item_label
-from kbd.events.base import ReplyCall
-from kbd.events.drafts import CheckpointCreated, DraftDiscarded, PublishCompleted
-from kbd.events.runs import ModelReplied, ToolRefused, ToolReturned
 from kbd.events.shown import shown_time
-from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded
 from kbd.requests import workshop as wire
-from kbd.types import Phase, Seq
+from kbd.types import Phase
 
-__all__ = ["conversation", "run_answer", "run_info", "workshop_state"]
+__all__ = ["run_answer", "run_info", "workshop_state"]
 
 REQUEST_CHARACTERS = 200
 """How much of a request stands in a list of runs; the conversation has all of it."""
-
-_PAGE = 1000
 
 
 def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
@@ -61,7 +52,8 @@ def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
 
 def _request(state: WorkbenchState, message_id: str) -> str:
     """Return the first line of a message that says something."""
-    said = next((each.text for each in state.said if each.message_id == message_id), "")
+    asked = state.heard.get(message_id)
+    said = asked.text if asked is not None else ""
     first = said.strip().partition("\n")[0].rstrip()
     too_long = len(first) > REQUEST_CHARACTERS
     return f"{first[: REQUEST_CHARACTERS - 1]}…" if too_long else first
@@ -98,67 +90,3 @@ def workshop_state(
         implement_progress=progress,
         run_id=state.run_id(run.number) if run else None,
     )
-
-
-async def conversation(bench: Bench) -> wire.Conversation:
-    """Return the conversation with its tool traffic, from the log, oldest first.
-
-    What clients call themselves, without a run, nobody said to anybody.
-    """
-    messages: list[wire.ConversationMessage] = []
-    after = Seq(0)
-    while page := await bench.keeper.journal.read(after, _PAGE):
-        for seq, record in page:
-            message = _message(seq, record.ts_us, record.data)
-            is_said = bool(record.run) or not isinstance(record.data, ToolReturned)
-            if message is not None and is_said:
-                messages.append(message)
-        after = page[-1][0]
-    return wire.Conversation(messages=tuple(messages))
-
-
-def _message(seq: Seq, ts_us: int, data: Any) -> wire.ConversationMessage | None:
-    created = shown_time(ts_us)
-    match data:
-        case UserMessageAdded(message_id=message_id, text=text):
-            return wire.ConversationMessage(
-                type="user_message", message_id=message_id, role="user", text=text,
-                created_at=created,
-            )  # fmt: skip
-        case AssistantMessageAdded(message_id=message_id, text=text):
-            return wire.ConversationMessage(
-                type="assistant_message", message_id=message_id, role="assistant", text=text,
-                created_at=created,
-            )  # fmt: skip
-        case ModelReplied(text=text, calls=calls) if calls:
-            return wire.ConversationMessage(
-                type="assistant_message", message_id=f"m{seq}", role="assistant", text=text,
-                created_at=created, tool_calls=tuple(_call(call) for call in calls),
-            )  # fmt: skip
-        case ToolReturned(call_id=call_id, shown=shown) | ToolRefused(call_id=call_id, shown=shown):
-            return wire.ConversationMessage(
-                type="tool_result", message_id=f"m{seq}", role="tool", text=shown,
-                created_at=created, tool_call_id=call_id, content=shown,
-            )  # fmt: skip
-        case CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
-            return _system(seq, created, f"checkpoint_{reason}", {"checkpoint_id": checkpoint_id})
-        case PublishCompleted(checkpoint_id=checkpoint_id):
-            return _system(seq, created, "published", {"checkpoint_id": checkpoint_id})
-        case DraftDiscarded(draft_id=draft_id):
-            return _system(seq, created, "draft_discarded", {"draft_id": draft_id})
-        case _:
-            return None
-
-
-def _call(call: ReplyCall) -> wire.ConversationCall:
-    function = wire.ConversationFunction(name=call.name, arguments=call.arguments)
-    return wire.ConversationCall(id=call.id, function=function)
-
-
-def _system(
-    seq: Seq, created: str, text: str, metadata: dict[str, Any]
-) -> wire.ConversationMessage:
-    return wire.ConversationMessage(
-        type="system_event", message_id=f"m{seq}", role="system", text=text, created_at=created,
-        metadata={"kind": text, **metadata},
-    )  # fmt: skip

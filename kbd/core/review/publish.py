@@ -1,7 +1,8 @@
 """Publishing: look, intend, carry out, conclude; from any point a restart goes on.
 
 The bytes are blobs, durable long before. `PublishIntended` is the point of no return: from then on
-the publish will be completed, by this daemon or the next. Renames start only after it.
+the publish will be completed, by this daemon or the next. Renames start only after it. An undo that
+reaches behind a publish, and a restore, are carried out in the same way.
 """
 
 from collections.abc import Callable
@@ -51,10 +52,13 @@ async def publish(
     # Shielded: a client that goes away between intent and outcome must not leave the draft held.
     with anyio.CancelScope(shield=True):
         async with bench.publishing:
-            if bench.state.publish is not None:  # The disk was full, or failed.
+            pending = bench.state.publish
+            if pending is not None:  # The disk was full, or failed.
                 completed = await carry_out(bench, clock, progress)
                 left = draft_view(bench.state)
-                if not left or (names is not None and left.keys().isdisjoint(names)):
+                is_back = pending.rewind is not None or bool(pending.restores)
+                nothing_left = not left or (names is not None and left.keys().isdisjoint(names))
+                if nothing_left and not is_back:
                     return completed
             await _intend(
                 bench,

@@ -86,7 +86,14 @@ def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _consented(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ConsentGranted = record.data
     state.consents.append(
-        Consent(data.provider_id, data.model_id, data.scope_hash, data.persist, len(state.runs))
+        Consent(
+            data.provider_id,
+            data.model_id,
+            data.scope_hash,
+            data.persist,
+            len(state.runs),
+            data.endpoint,
+        )
     )
 
 
@@ -98,7 +105,13 @@ def _model_chosen(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _checkpoint(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: CheckpointCreated = record.data
     state.checkpoints.append(
-        Checkpoint(data.checkpoint_id, record.ts_us, data.reason, data.description, data.files)
+        Checkpoint(
+            data.checkpoint_id,
+            data.made_at_us or record.ts_us,
+            data.reason,
+            data.description,
+            data.files,
+        )
     )
 
 

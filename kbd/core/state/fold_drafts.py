@@ -77,7 +77,8 @@ def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
     """Make the intended files the published ones and take them out of the draft."""
     intended, draft = state.publish, state.draft
     state.publish = None
-    if intended is None:
+    # Of a rewind, the event that follows says all; the draft is not what was published.
+    if intended is None or intended.rewind is not None:
         return
     data: PublishCompleted = record.data
     drafted_as = {given: name for name, given in intended.kept_both}
@@ -95,7 +96,8 @@ def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
                 size_bytes=planned.size_bytes,
                 added_at_us=before.added_at_us if before else record.ts_us,
                 modified_at_us=record.ts_us,
-                origin=before.origin if before else None,
+                # What a checkpoint held, nobody knows whose it was: consent is asked about it.
+                origin=planned.new if intended.restores else before.origin if before else None,
             )
         if draft is not None:
             draft.files.pop(drafted_as.get(planned.name, planned.name), None)

@@ -8,7 +8,7 @@ import msgspec
 from kbd.core.state.drafts import Checkpoint, Draft
 from kbd.core.state.runs import Run, RunStatus
 from kbd.events.drafts import EffectIntended, PublishIntended
-from kbd.types import BlobHash, FileName, RunId, Seq, WorkbenchId
+from kbd.types import BlobHash, FileName, ForkMode, RunId, Seq, WorkbenchId
 
 __all__ = [
     "Consent",
@@ -106,7 +106,7 @@ class Parent(msgspec.Struct, frozen=True):
     """What a workbench was forked from, and how much of it; the fields are the event's."""
 
     workbench_id: WorkbenchId
-    mode: str
+    mode: ForkMode
     source_seq: Seq
     from_message_id: str
     forked_at_us: int

@@ -16,7 +16,7 @@ from kbd.core.bench import Bench
 from kbd.core.decisions.daemon import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.keeper import Keeper, Observer
 from kbd.core.paths import checked_id
-from kbd.core.queries import EventWire, notification
+from kbd.core.queries import EventWire, notifications
 from kbd.core.renewal import Renewal
 from kbd.core.state import DaemonState
 from kbd.core.supervisor import idle
@@ -234,10 +234,13 @@ class Benches:
             if isinstance(record.data, WorkbenchDeleted):
                 deleted.add(record.data.workbench_id)
 
-        # Only what the log says was deleted: a folder that it does not know is somebody's.
+        # Only what the log says was deleted, and forks that did not come to be: another folder
+        # that it does not know is somebody's.
         await self.daemon.journal.replay(note, Seq(0))
-        for workbench_id in left & deleted:
-            await run_sync(_remove, self._parts.home.workbench(workbench_id).root)
+        for workbench_id in left:
+            folders = self._parts.home.workbench(workbench_id)
+            if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
+                await run_sync(_remove, folders.root)
 
     async def aclose(self) -> None:
         """Close all workbenches in an orderly way."""
@@ -280,7 +283,8 @@ class Benches:
     ) -> None:
         """Open a workbench, recover it, and serve it until it is closed."""
         parts = self._parts
-        bench = await open_bench(parts.home.workbench(workbench_id), parts.clock)
+        folders = parts.home.workbench(workbench_id)
+        bench = await open_bench(folders, parts.clock, parts.egress.redaction)
         opened = Opened(bench, workbench_id, parts.clock.monotonic_s())
         projection = Projection(bench)
         bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
@@ -297,6 +301,7 @@ class Benches:
                     tasks.start_soon(bench.keeper.run)
                     try:
                         await recover(bench, parts.clock, workbench_id, name)
+                        await projection.catch_up()
                     except KbdError as error:
                         failure = error
                         opened.scope.cancel()
@@ -360,8 +365,7 @@ class Benches:
     def _tell(self, opened: Opened, seq: Seq, record: Recorded) -> None:
         opened.used_s = self._parts.clock.monotonic_s()
         self._wake(seq, record)
-        told = notification(opened.bench.state, seq, record)
-        if told is not None:
+        for told in notifications(opened.bench.state, seq, record):
             self._parts.tell(told)
 
 

@@ -98,7 +98,7 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
     await run_sync(bench.files.restore_missing, published)
     await run_sync(bench.files.show_draft, draft_view(bench.state))
     workshop = bench.folders.workshop
-    await write_copies(workshop, bench.state, anew=True)
+    await write_copies(workshop, bench.state)
     # Only where it is gone: writing it reads the whole log, which a start must not cost.
     if bench.state.entries and not await run_sync(has_tool_log, workshop):
         await write_tool_log(workshop, bench.keeper.journal)

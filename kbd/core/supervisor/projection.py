@@ -7,20 +7,21 @@ from anyio.to_thread import run_sync
 from kbd.core.agent import write_copies, write_tool_log
 from kbd.core.bell import Bell
 from kbd.core.bench import Bench, draft_view
+from kbd.core.supervisor.conversation_copy import ConversationCopy
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.drafts import DraftDiscarded, FileChanged, PublishCompleted
 from kbd.events.runs import RunCancelled, RunFailed, RunInterrupted, ToolReturned
-from kbd.events.workbenches import UserMessageAdded
+from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.types import Seq
 
 __all__ = ["Projection"]
 
 _log = structlog.get_logger(__name__)
 
-_CHANGES_DRAFT = FileChanged | DraftDiscarded | PublishCompleted
+_CHANGES_DRAFT = FileChanged | DraftDiscarded | PublishCompleted | ConversationRewound
 _ENDS_EARLY = RunCancelled | RunFailed | RunInterrupted
-_CHANGES_COPIES = UserMessageAdded | DraftDiscarded | _ENDS_EARLY
+_CHANGES_COPIES = UserMessageAdded | DraftDiscarded | ConversationRewound | _ENDS_EARLY
 """What the agent, which writes the copies as it goes, is not there to see."""
 
 _PAUSE_S = 0.1
@@ -43,10 +44,17 @@ class Projection:
         self._bench = bench
         self._changed = Bell()
         self._draft = self._copies = self._tool_log = False
+        self._conversation = ConversationCopy(bench.folders.workshop, bench.keeper.journal)
+
+    async def catch_up(self) -> None:
+        """Have the copy of the conversation say what the log says; before anything is observed."""
+        if self._bench.damage is None:
+            await self._conversation.catch_up()
 
     def observe(self, seq: Seq, record: Recorded) -> None:
         """Note a change."""
-        del seq
+        if self._conversation.note(seq, record):
+            self._changed.ring()
         if isinstance(record.data, _CHANGES_DRAFT):
             self._draft = True
             self._changed.ring()
@@ -61,7 +69,7 @@ class Projection:
     async def run(self) -> None:
         """Refresh after every change, for ever; changes that gather are one refresh."""
         while True:
-            while not (self._draft or self._copies or self._tool_log):
+            while not self._is_behind:
                 await self._changed.wait()
             begun = anyio.current_time()
             draft, copies, tool_log = self._draft, self._copies, self._tool_log
@@ -69,6 +77,7 @@ class Projection:
             try:
                 if draft:
                     await run_sync(self._bench.files.show_draft, draft_view(self._bench.state))
+                await self._conversation.write()
                 if copies:
                     await write_copies(self._bench.folders.workshop, self._bench.state)
                 if tool_log:
@@ -77,3 +86,7 @@ class Projection:
                 _log.warning("not_shown", workbench=self._bench.id, error=str(error))
             spent = anyio.current_time() - begun
             await anyio.sleep(max(_PAUSE_S, _PAUSE_SHARE * spent))
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._draft or self._copies or self._tool_log or self._conversation.is_behind

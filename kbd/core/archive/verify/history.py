@@ -17,7 +17,7 @@ import hashlib
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from .packed import unpacked
@@ -42,11 +42,24 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
     "ModelReplied": ("calls.blob",),
     "ToolCalled": ("arguments_blob",),
     "ToolReturned": ("blob",),
-    "PublishIntended": ("files.old", "files.new"),
+    "PublishIntended": (
+        "files.old",
+        "files.new",
+        "rewind.files.blob",
+        "rewind.files.origin",
+        "rewind.draft.files.base",
+        "rewind.draft.files.blob",
+    ),
+    "ConversationRewound": (
+        "files.blob",
+        "files.origin",
+        "draft.files.base",
+        "draft.files.blob",
+    ),
     "CheckpointCreated": ("files.blob",),
     "EffectIntended": ("file.blob",),
 }
-"""Which fields of which events name blobs; what lies behind a dot is in each of a list."""
+"""Which fields of which events name blobs; what is behind a dot is in it, or in each of a list."""
 
 
 class Part(NamedTuple):
@@ -206,14 +219,23 @@ def blobs_of(kind: str, data: Any) -> Iterator[str]:
         ValueError, TypeError, AttributeError: The data are not of that type.
     """
     for path in _BLOBS.get(kind, ()):
-        field, _, inner = path.partition(".")
-        held = data.get(field)
-        for each in held if isinstance(held, list) else [held]:
-            blob = each.get(inner) if inner and each is not None else each
-            if blob is not None:
-                if not _HASH.fullmatch(blob):
-                    raise ValueError("a blob is named by 64 hex digits")
-                yield str(blob)
+        for blob in _held(data, path.split(".")):
+            if not _HASH.fullmatch(blob):
+                raise ValueError("a blob is named by 64 hex digits")
+            yield str(blob)
+
+
+def _held(data: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Yield what lies at the end of a path, of lists in each; what is left out is not there."""
+    if data is None:
+        return
+    if isinstance(data, list):
+        for each in data:
+            yield from _held(each, path)
+    elif path:
+        yield from _held(data.get(path[0]), path[1:])
+    else:
+        yield data
 
 
 def _check_anchor(part: Part, seq: int, chain: bytes) -> None:

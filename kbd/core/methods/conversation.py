@@ -1,0 +1,96 @@
+"""Methods about the conversation: what was said, undone, and answered once more."""
+
+from collections.abc import Callable
+
+import anyio
+import msgspec
+
+from kbd.core.decisions import StartRun
+from kbd.core.decisions.rewinds import answered
+from kbd.core.methods.shop import Shop
+from kbd.core.methods.workshop import run_ended
+from kbd.core.queries.conversation import conversation
+from kbd.core.queries.runs import run_answer
+from kbd.core.review import rewind_to
+from kbd.core.server import Handler, Session
+from kbd.core.state import WorkbenchState
+from kbd.requests import workshop as wire
+from kbd.requests.base import Request
+
+__all__ = ["ConversationMethods"]
+
+
+class ConversationMethods:
+    """Tells what was said, and brings an earlier message back to the end of it."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.WorkshopGetConversation: self.get,
+            wire.WorkshopUndoToMessage: self.undo,
+            wire.WorkshopRegenerate: self.regenerate,
+        }
+
+    async def get(
+        self, request: wire.WorkshopGetConversation, session: Session
+    ) -> wire.Conversation:
+        """Return the conversation with its tool traffic."""
+        del session
+        return await conversation(await self._shop.bench(request.workbench_id))
+
+    async def undo(self, request: wire.WorkshopUndoToMessage, session: Session) -> wire.Undone:
+        """Have all stand again as it did after a message.
+
+        Raises:
+            KbdError: As for `rewind_to`; nothing was done, but of a disk that is full or fails.
+        """
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        done = await rewind_to(bench, self._parts.clock, request.message_id)
+        return wire.Undone(
+            message_id=request.message_id,
+            has_draft=bench.state.draft is not None,
+            files_changed=done.files,
+            checkpoint_id=done.checkpoint_id or msgspec.UNSET,
+        )
+
+    async def regenerate(
+        self, request: wire.WorkshopRegenerate, session: Session
+    ) -> wire.RunAnswered:
+        """Undo to a message of the person, and run the agent on it anew.
+
+        Raises:
+            KbdError: As for `rewind_to`, or the model may not be called: nothing was done. If the
+                run is waited for and failed, the code is the run's.
+        """
+        del session
+        bench = await self._shop.bench(request.workbench_id)
+        named, chosen = request.message_id, request.model_id
+        asked, answer = answered(
+            bench.state, None if isinstance(named, msgspec.UnsetType) else named
+        )
+        model_id = (
+            self._shop.model_of(bench.state) if isinstance(chosen, msgspec.UnsetType) else chosen
+        )
+        check = self._may_run(bench.state, model_id)
+        # A client that goes away meanwhile gets both or nothing.
+        with anyio.CancelScope(shield=True):
+            await rewind_to(bench, self._parts.clock, asked.message_id, "regenerate", check)
+            started = await bench.keeper.submit(
+                StartRun(asked.message_id, model_id, answer.message_id)
+            )
+        if request.wait:
+            await run_ended(self._shop, bench, started.run)
+        return run_answer(bench.state, bench.state.run(started.run))
+
+    def _may_run(self, now: WorkbenchState, model_id: str) -> Callable[[WorkbenchState], None]:
+        """Return what refuses to undo if no run could follow: files go back, consent does not."""
+
+        def check(then: WorkbenchState) -> None:
+            then.consents, then.runs = now.consents, now.runs
+            self._parts.egress.check(then, model_id)
+
+        return check

@@ -1,0 +1,141 @@
+"""meta/workshop/conversation.jsonl: the conversation for people, an entry a line.
+
+A copy: the log has everything. What is new is added at its end, so that a message costs the same
+after a thousand others; after an undo it is written anew, and so is one that cannot be gone on
+with. Each line says which event it is of, so a start reads no more of the log than came since.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+import structlog
+from anyio.to_thread import run_sync
+
+from kbd.core.journal import Journal
+from kbd.core.queries.conversation import Branch, entry
+from kbd.errors import KbdError
+from kbd.events.base import Recorded
+from kbd.events.workbenches import ConversationRewound
+from kbd.requests.workshop import ConversationMessage
+from kbd.types import Seq
+
+__all__ = ["ConversationCopy"]
+
+_NAME = "conversation.jsonl"
+
+_TAIL_BYTES = 256 * 1024
+"""How much of its end is looked at; one that ends in a longer line is written anew."""
+
+_PAGE = 1000
+
+_log = structlog.get_logger(__name__)
+
+
+class _Line(msgspec.Struct):
+    """What is read of a line: which event it is of."""
+
+    seq: Seq
+
+
+class ConversationCopy:
+    """Keeps the copy of one workbench's conversation as its log says.
+
+    Args:
+        folder: Where it lies (`meta/workshop`).
+        journal: The workbench's log.
+    """
+
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        self._path, self._journal = folder / _NAME, journal
+        self._new: list[ConversationMessage] = []
+        self._anew = True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something to write."""
+        return bool(self._new)
+
+    def note(self, seq: Seq, record: Recorded) -> bool:
+        """Take an event in; tell whether it is shown."""
+        told = entry(seq, record)
+        if told is None:
+            return False
+        self._anew |= isinstance(record.data, ConversationRewound)
+        self._new.append(told)
+        return True
+
+    async def catch_up(self) -> None:
+        """Bring the copy up to date with the log, however it was left."""
+        covered = await run_sync(_last_event, self._path)
+        self._anew = covered is None or covered > self._journal.seq
+        if covered is not None and not self._anew:
+            self._new = []
+            await self._read(covered, self.note)
+        if self._anew or self._new:
+            await self._write()
+
+    async def write(self) -> None:
+        """Write what is behind."""
+        if self._new:
+            await self._write()
+
+    async def _write(self) -> None:
+        """Write; what cannot be written is logged, and written anew with the next entry."""
+        new, anew = self._new, self._anew
+        self._new, self._anew = [], False
+        try:
+            if anew or not await run_sync(_append, self._path, new):
+                await self._write_all()
+        except (OSError, KbdError) as fault:
+            self._anew = True
+            _log.warning("copy_not_written", copy=_NAME, fault=str(fault))
+
+    async def _write_all(self) -> None:
+        branch = Branch()
+        last = await self._read(Seq(0), branch.add)
+        await run_sync(_replace, self._path, branch.messages())
+        # What was noted meanwhile, and is written already.
+        self._new = [told for told in self._new if told.seq > last]
+
+    async def _read(self, after: Seq, take: Callable[[Seq, Recorded], object]) -> Seq:
+        """Take all events after one in, and return the last one's number."""
+        while page := await self._journal.read(after, _PAGE):
+            for seq, record in page:
+                take(seq, record)
+            after = page[-1][0]
+        return after
+
+
+def _last_event(path: Path) -> Seq | None:
+    """Return which event the last line is of; None for no copy, a torn one or somebody's own."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            *_, last, after = file.read().rsplit(b"\n", 2)
+        return None if after else msgspec.json.decode(last, type=_Line).seq
+    except (OSError, ValueError, msgspec.DecodeError):
+        return None
+
+
+def _append(path: Path, new: Iterable[ConversationMessage]) -> bool:
+    """Add lines to the copy; False if there is none."""
+    try:
+        with path.open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            file.write(_lines(new))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _replace(path: Path, messages: Iterable[ConversationMessage]) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_bytes(_lines(messages))
+    os.replace(fresh, path)
+
+
+def _lines(messages: Iterable[ConversationMessage]) -> bytes:
+    return b"".join(msgspec.json.encode(each) + b"\n" for each in messages)

@@ -1,0 +1,133 @@
+"""A workbench made of another one: bytes and log are there, durable, before anybody knows of it.
+
+The commit point is the daemon's log, as for every workbench. What a crash leaves before it is a
+folder with a mark, which the next start removes.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+from anyio.to_thread import run_sync
+
+from kbd.core.bench import Bench
+from kbd.core.clock import Clock
+from kbd.core.decisions.forks import fork_point, refuse_to_fork, taken_over
+from kbd.core.paths import WorkbenchFolders
+from kbd.core.replay.moments import state_at
+from kbd.core.supervisor.benches import Benches
+from kbd.core.supervisor.parts import Parts
+from kbd.errors import FileReadFailed, NotFound
+from kbd.events.blobs import BlobStore
+from kbd.events.codec import recorded
+from kbd.events.disk import DISK
+from kbd.events.log import EventLog
+from kbd.events.named import named_blobs
+from kbd.events.vocabulary import Event
+from kbd.events.workbenches import WorkbenchCreated, WorkbenchForked
+from kbd.types import BlobHash, ForkMode, Seq, WorkbenchId
+
+__all__ = ["fork_workbench"]
+
+
+async def fork_workbench(
+    parts: Parts,
+    benches: Benches,
+    source_id: WorkbenchId,
+    mode: ForkMode,
+    name: str,
+    *,
+    message_id: str | None = None,
+    seq: Seq | None = None,
+) -> WorkbenchId:
+    """Make a workbench of what another one holds, or held, and return its id.
+
+    Args:
+        parts: The daemon's.
+        benches: All workbenches.
+        source_id: The other one.
+        mode: How much of it.
+        name: For people.
+        message_id: The message after which it stood so, or None.
+        seq: The event after which it did, or None; the last one if neither is named.
+
+    Raises:
+        NotFound: There is no such workbench or message.
+        ValidationFailed: A draft is open in it, a run or a publish under way; or the point is none.
+        LogCorrupt: Its log is damaged before the point; if none is named, anywhere.
+        FileReadFailed: Bytes of it are damaged or missing.
+        DiskFull: No space is left; there is no fork.
+    """
+    source = await benches.open(source_id)
+    if source.damage is None:
+        refuse_to_fork(source.state)
+    elif message_id is None and seq is None:
+        raise source.damage.with_traceback(None)
+    point = fork_point(source.state, message_id, seq)
+    then = await run_sync(state_at, source.folders.log, point)
+    forked = WorkbenchForked(source.id, mode, point, message_id or "")
+    workbench_id = WorkbenchId(parts.clock.new_id())
+    folders = parts.home.workbench(workbench_id)
+    try:
+        await _prepare(folders, parts.clock, source, name, taken_over(then, forked))
+        await benches.create(name, workbench_id)
+    except BaseException:
+        if workbench_id not in benches.ids():
+            with anyio.CancelScope(shield=True):
+                await run_sync(_remove, folders.root)
+        raise
+    await run_sync(folders.fork_mark.unlink)
+    return workbench_id
+
+
+async def _prepare(
+    folders: WorkbenchFolders, clock: Clock, source: Bench, name: str, facts: Sequence[Event]
+) -> None:
+    """Make the folder with its blobs and its log, all durable."""
+    await run_sync(_create, folders)
+    store = BlobStore(folders.blobs)
+    for blob in dict.fromkeys(blob for fact in facts for blob in named_blobs(fact)):
+        await run_sync(_copy, source.blobs.store, store, blob)
+    await run_sync(_write_log, folders, clock.now_us(), name, facts)
+
+
+def _create(folders: WorkbenchFolders) -> None:
+    folders.root.mkdir(mode=0o700)
+    folders.fork_mark.touch(mode=0o600)
+    folders.create()
+
+
+def _copy(source: BlobStore, target: BlobStore, blob: BlobHash) -> None:
+    """Copy bytes; those of a link to them would be damaged with them."""
+    try:
+        copied, _ = target.put_file(source.path(blob))
+    except NotFound:
+        copied = BlobHash("")
+    if copied != blob:
+        msg = "bytes of that workbench are damaged or missing: see `kbd verify`; nothing was forked"
+        raise FileReadFailed(msg, detail={"blob": blob})
+
+
+def _write_log(folders: WorkbenchFolders, now_us: int, name: str, facts: Sequence[Event]) -> None:
+    log = EventLog.open(folders.log)
+    try:
+        log.append([recorded(WorkbenchCreated(folders.id, name), now_us)])
+        log.append([recorded(fact, now_us) for fact in facts])
+    finally:
+        log.close()
+    for folder in (folders.root, folders.root.parent):
+        _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        DISK.fsync(held)
+    finally:
+        os.close(held)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
