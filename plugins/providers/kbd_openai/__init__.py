@@ -1,8 +1,9 @@
-"""OpenAI and every server that speaks its chat completions.
+"""OpenAI and every server that speaks its chat completions or its Responses API.
 
-Read in this order: `provider` (what kbd sees), `chat` (one call, the only module that imports the
-client library), `wire` (kbd's messages as the server wants them), `assembly` (pieces of a stream
-become a reply), `faults` (what went wrong, in kbd's words).
+Read in this order: `provider` (what kbd sees), `sending` (one call, the only module that imports
+the client library), `chat` and `responses` (what each protocol sends, and how what comes is read),
+`history` (a conversation as it may be sent), `options` (what not every server takes), `assembly`
+(pieces of a stream become a reply), `faults` (what went wrong, in kbd's words).
 
 Nothing here imports the client library when the daemon starts: it costs about a second.
 """

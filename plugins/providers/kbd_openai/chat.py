@@ -1,100 +1,163 @@
-"""One call of the chat completions, with the client library. Imported on the first call only."""
+"""Chat completions: what is sent, and how what comes is read. Pure.
 
-from json import JSONDecodeError
-from typing import Any, cast
+What real servers send and what is made of it:
 
-import httpx2
-import openai
-import openai.resources.chat.completions  # what the first use would import, in the event loop
+    a new id under an index in use     a new call
+    the id or the name sent again      ignored
+    no index                           the call last begun, or a new one if it has a name
+    a finish reason and no end mark    complete
+    calls together with `stop`         calls
+"""
 
-from kbd.errors import KbdError, NetworkUnavailable, ProviderNotConfigured, ProviderUnavailable
-from kbd.providers import Access, Emit, ModelReply, ModelRequest
-from kbd_openai.assembly import Assembly
-from kbd_openai.faults import clean, fault_of_status, fault_of_stream, retry_after_s
-from kbd_openai.wire import body
+from typing import Any
 
-__all__ = ["Turn"]
+import msgspec
+
+from kbd.errors import ProviderUnavailable
+from kbd.messages import Message, ToolCall, Usage
+from kbd.providers import ModelRequest, ToolSchema
+from kbd_openai.assembly import Assembly, Writing
+from kbd_openai.faults import Fault
+from kbd_openai.history import mended
+from kbd_openai.options import effort_of, is_sent, is_strict
+
+__all__ = ["ChatReader", "chat_body"]
 
 
-class Turn:
-    """A turn that is ready to be sent; building it blocks for some 50 ms the first time.
+def chat_body(request: ModelRequest, *, official: bool) -> dict[str, Any]:
+    """Return the body of a request.
 
     Args:
         request: The turn.
-        access: What is lent for it. The HTTP client is not closed.
+        official: Whether it goes to OpenAI itself, whose newer models refuse `max_tokens`;
+            other servers often know nothing else.
+    """
+    fields: dict[str, Any] = {
+        "model": request.model,
+        "messages": [_message(message) for message in mended(request.messages)],
+        "stream": True,
+    }
+    if is_sent("usage", request):
+        fields["stream_options"] = {"include_usage": True}
+    if request.tools:
+        fields["tools"] = [_tool(tool, request) for tool in request.tools]
+    if is_sent("tool_choice", request):
+        fields["tool_choice"] = request.tool_choice
+    if effort := effort_of(request):
+        fields["reasoning_effort"] = effort
+    if is_sent("max_output_tokens", request):
+        limit = "max_completion_tokens" if official else "max_tokens"
+        fields[limit] = request.max_output_tokens
+    return fields
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
+    if message.tool_calls:
+        calls = [_call(call) for call in message.tool_calls]
+        return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
+    return {"role": message.role, "content": message.text}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _tool(tool: ToolSchema, request: ModelRequest) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": tool.name, "description": tool.description}
+    if is_strict(tool, request):
+        function |= {"parameters": tool.strict, "strict": True}
+    else:
+        function["parameters"] = tool.parameters
+    return {"type": "function", "function": function}
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _CallPiece(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Delta(msgspec.Struct):
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_CallPiece] | None = None
+
+
+class _Choice(msgspec.Struct):
+    index: int | None = 0
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+class ChatReader:
+    """Reads the chunks of one turn.
+
+    Args:
+        assembly: Where the pieces go.
     """
 
-    def __init__(self, request: ModelRequest, access: Access) -> None:
-        self._request = request
-        self._access = access
-        self._client = openai.AsyncOpenAI(
-            # Servers without keys still get a header; the library insists on a value.
-            api_key=access.api_key or "none",
-            base_url=_http_address(access.base_url),
-            http_client=access.http_client,
-            max_retries=0,
-            timeout=access.timeout_s,
-        )
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
 
-    async def __call__(self, emit: Emit) -> ModelReply:
-        """Send it and return the reply; see `Provider.complete` for what it raises."""
+    def feed(self, chunk: object) -> None:
+        """Take a chunk, as plain JSON values.
+
+        Raises:
+            ProviderUnavailable: Its shape makes no sense, or the reply is far too long.
+            Fault: It tells that the server failed.
+        """
         try:
-            return await self._stream(emit)
-        # No cause is kept: the library's errors quote the server's answer, which may quote the key.
-        except openai.APIStatusError as error:
-            raise self._status_fault(error) from None
-        except (openai.APIConnectionError, httpx2.HTTPError, httpx2.StreamError) as error:
-            raise self._connection_fault(error) from None
-        except openai.APIError as error:
-            raise fault_of_stream(error.body, error.message, self._access.api_key) from None
-        except (JSONDecodeError, UnicodeDecodeError):
-            raise ProviderUnavailable("The answer was not JSON.") from None
+            piece = msgspec.convert(chunk, _Chunk)
+        except msgspec.ValidationError as error:
+            msg = f"The answer has a shape that makes no sense ({error})."
+            raise ProviderUnavailable(msg) from None
+        if piece.error:
+            raise Fault(piece.error)
+        if piece.usage:
+            spent = Usage(piece.usage.prompt_tokens or 0, piece.usage.completion_tokens or 0)
+            self._assembly.usage = spent
+        for choice in piece.choices or ():
+            if not choice.index:
+                self._take(choice)
 
-    async def _stream(self, emit: Emit) -> ModelReply:
-        assembly = Assembly(self._request, emit)
-        # The body is checked by our own records; the library's types would only restate it.
-        create = cast("Any", self._client.chat.completions.create)
-        stream = await create(**body(self._request, official=self._access.base_url is None))
-        async with stream:
-            async for chunk in stream:
-                assembly.feed(_plain(chunk))
-        return assembly.reply()
+    def _take(self, choice: _Choice) -> None:
+        delta = choice.delta or _Delta()
+        self._assembly.say((delta.content or "") + (delta.refusal or ""))
+        for piece in delta.tool_calls or ():
+            function = piece.function or _Function()
+            call = self._call_for(piece, function)
+            call.id = call.id or piece.id or ""
+            call.name = call.name or function.name or ""
+            self._assembly.write(call, function.arguments)
+        self._assembly.finish_reason = choice.finish_reason or self._assembly.finish_reason
 
-    def _status_fault(self, error: openai.APIStatusError) -> KbdError:
-        said = error.body.get("message") if isinstance(error.body, dict) else None
-        text = clean(said or error.message, self._access.api_key)
-        headers = error.response.headers
-        return fault_of_status(
-            error.status_code, str(error.code or ""), text, retry_after_s(headers)
-        )
-
-    def _connection_fault(self, error: Exception) -> KbdError:
-        cause: BaseException | None = error
-        while cause is not None:
-            # The lent client refuses other addresses than the provider's with an error of kbd.
-            if isinstance(cause, KbdError):
-                return cause
-            if isinstance(cause, httpx2.ConnectTimeout):
-                return NetworkUnavailable("No connection to the provider within the time allowed.")
-            cause = cause.__cause__ or cause.__context__
-        if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
-            msg = f"The provider sent nothing for {self._access.timeout_s:g} s."
-            return ProviderUnavailable(msg)
-        return NetworkUnavailable("The connection to the provider could not be made, or it broke.")
-
-
-def _http_address(base_url: str | None) -> str:
-    if base_url is None:
-        return "https://api.openai.com/v1"
-    try:
-        scheme = httpx2.URL(base_url).scheme
-    except httpx2.InvalidURL:
-        scheme = ""
-    if scheme not in ("http", "https"):
-        raise ProviderNotConfigured("OPENAI_BASE_URL is not an http or https address.")
-    return base_url
-
-
-def _plain(chunk: object) -> object:
-    """Return a chunk as the server sent it: the library builds its records without checking."""
-    return chunk.model_dump(warnings=False) if isinstance(chunk, openai.BaseModel) else chunk
+    def _call_for(self, piece: _CallPiece, function: _Function) -> Writing:
+        calls = self._assembly.calls
+        if piece.index is not None:
+            known = next((call for call in reversed(calls) if call.place == piece.index), None)
+            begins = known is None or bool(piece.id and known.id and piece.id != known.id)
+        else:
+            known = calls[-1] if calls else None
+            begins = known is None or bool(
+                piece.id != known.id if piece.id else function.name  # the rest follows its start
+            )
+        return self._assembly.begin(piece.index) if known is None or begins else known

@@ -20,9 +20,23 @@ from kbd.errors import (
     ValidationFailed,
 )
 
-__all__ = ["clean", "fault_of_status", "fault_of_stream", "retry_after_s"]
+__all__ = ["Fault", "clean", "fault_of_status", "fault_of_stream", "retry_after_s"]
 
 MAX_QUOTED = 300
+
+
+class Fault(Exception):
+    """A server says in the middle of an answer that it failed.
+
+    Args:
+        said: What it says: an error object, or anything.
+    """
+
+    def __init__(self, said: object) -> None:
+        super().__init__()
+        self.said = said
+
+
 _KEY_LIKE = re.compile(r"(?i)\b(?:sk|pk|key)-[\w*-]{4,}|\bbearer\s+\S+")
 _TOO_LONG = re.compile(
     r"(?i)context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens"

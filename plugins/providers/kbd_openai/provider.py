@@ -1,14 +1,14 @@
 """The provider `openai`: how it is set up, and one turn."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from ipaddress import ip_address
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import anyio.to_thread
+import msgspec
 
-from kbd.errors import ProviderNotConfigured, ProviderUnavailable
+from kbd.errors import ProviderNotConfigured
 from kbd.providers import (
     Access,
     Emit,
@@ -30,25 +30,30 @@ NO_MODEL = (
     "or default_model in the settings file, or choose one with --model openai:NAME."
 )
 DEFAULT_ENDPOINT = "api.openai.com:443"
-DEFAULT_TOTAL_TIMEOUT_S = 900.0
-"""A turn of a slow model with a long answer takes minutes; an endless trickle must still end."""
+PROTOCOLS = ("chat", "responses")
 
 
 class OpenAIProvider(Provider):
-    """Models behind OpenAI's chat completions, at OpenAI or at any server that speaks them.
+    """Models at OpenAI, or at any server that speaks its chat completions or Responses API.
+
+    How long a turn may take is kbd's affair (`run.turn_s`), how long a pause within it the lent
+    access's.
 
     Args:
         settings: `base_url`, `model` (the name without prefix) and `has_key`, as kbd merges them;
-            optionally `total_timeout_s` (the longest turn), and of the configured model
-            `context_tokens`, `input_price` and `output_price` (US dollars a million tokens).
+            optionally `api` ("chat" or "responses"), `strict` (false: models are not held to
+            schemas), and of the configured model `context_tokens`, `input_price` and
+            `output_price` (US dollars a million tokens).
     """
 
     name: ClassVar[str] = "openai"
     takes_any_model: ClassVar[bool] = True
+    efforts: ClassVar[tuple[str, ...]] = ("none", "minimal", "low", "medium", "high", "xhigh")
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings
-        self._total_timeout_s = float(settings.get("total_timeout_s", DEFAULT_TOTAL_TIMEOUT_S))
+        self._api = str(settings.get("api", PROTOCOLS[0]))
+        self._takes_strict = settings.get("strict") is not False
 
     def models(self) -> Sequence[ModelInfo]:
         """Return the configured model; there is no list that every server would agree with."""
@@ -66,10 +71,10 @@ class OpenAIProvider(Provider):
         """Return how the provider is set up: without a model's name it has no default to offer."""
         base_url = self._settings.get("base_url") or None
         has_key = bool(self._settings.get("has_key"))
-        reason = None
-        if not (base_url or has_key):
+        reason = self._misset()
+        if reason is None and not (base_url or has_key):
             reason = NO_KEY
-        elif not self._settings.get("model"):
+        elif reason is None and not self._settings.get("model"):
             reason = NO_MODEL
         return ProviderStatus(
             configured=reason is None,
@@ -84,17 +89,35 @@ class OpenAIProvider(Provider):
 
         The client library is imported on the first call, in a thread.
         """
-        if not (access.api_key or access.base_url):
-            raise ProviderNotConfigured(NO_KEY)
         if not request.model:
             raise ProviderNotConfigured(NO_MODEL)
-        turn = await anyio.to_thread.run_sync(partial(_prepare, request, access))
-        with anyio.move_on_after(self._total_timeout_s) as deadline:
-            reply: ModelReply = await turn(emit)
-        if deadline.cancelled_caught:
-            msg = f"The answer was not complete after {self._total_timeout_s:g} s."
-            raise ProviderUnavailable(msg)
+        caller = await self._caller(access)
+        if not self._takes_strict:
+            request = msgspec.structs.replace(request, without=(*request.without, "strict"))
+        make = caller.respond if self._api == "responses" else caller.chat
+        reply: ModelReply = await make(request, emit)
         return reply
+
+    async def validate(self, access: Access) -> None:
+        """Ask the server for its models, which costs nothing; see `Provider.validate`.
+
+        A server that lists none, but answers, is taken as valid.
+        """
+        caller = await self._caller(access)
+        await caller.check()
+
+    async def _caller(self, access: Access) -> Any:
+        if not (access.api_key or access.base_url):
+            raise ProviderNotConfigured(NO_KEY)
+        if reason := self._misset():
+            raise ProviderNotConfigured(reason)
+        return await anyio.to_thread.run_sync(_prepare, access)
+
+    def _misset(self) -> str | None:
+        """Say which setting is not what it must be."""
+        if self._api in PROTOCOLS:
+            return None
+        return f"The setting plugins.openai.api is {' or '.join(PROTOCOLS)}, not {self._api[:40]}."
 
 
 def stays_here(base_url: str | None) -> bool:
@@ -123,7 +146,7 @@ def _endpoint(base_url: str | None) -> str:
         return "invalid address"
 
 
-def _prepare(request: ModelRequest, access: Access) -> Any:
-    from kbd_openai.chat import Turn  # noqa: PLC0415 - 0.9 to 1.7 s, paid by the first call only
+def _prepare(access: Access) -> Any:
+    from kbd_openai.sending import Caller  # noqa: PLC0415 - 0.9 to 1.7 s, once, off the loop
 
-    return Turn(request, access)
+    return Caller(access)

@@ -1,0 +1,158 @@
+"""What is sent, with the client library. Imported on the first call only."""
+
+from collections.abc import Mapping
+from json import JSONDecodeError
+from typing import Any
+
+import httpx2
+import openai
+
+from kbd.errors import (
+    ContextExhausted,
+    KbdError,
+    NetworkUnavailable,
+    ProviderNotConfigured,
+    ProviderUnavailable,
+)
+from kbd.providers import Access, Emit, ModelReply, ModelRequest, OptionRefused
+from kbd_openai.assembly import Assembly
+from kbd_openai.chat import ChatReader, chat_body
+from kbd_openai.faults import Fault, clean, fault_of_status, fault_of_stream, retry_after_s
+from kbd_openai.options import refused_option
+from kbd_openai.responses import ResponsesReader, responses_body
+
+__all__ = ["Caller"]
+
+PLAIN = openai.AsyncStream[object]
+"""A stream of plain JSON values: the library's records are not checked, so they help nobody."""
+
+CHECK_S = 20.0
+"""The longest pause of a check: somebody waits for it."""
+
+NOT_OFFERED = frozenset({404, 405, 501})
+"""How servers answer that list no models; the connection was made all the same."""
+
+_FAULTS = (
+    openai.APIError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    JSONDecodeError,
+    UnicodeDecodeError,
+    Fault,
+)
+
+
+class Caller:
+    """Calls one server; building it blocks for some 50 ms the first time.
+
+    Args:
+        access: What is lent for the call. The HTTP client is not closed.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._client = openai.AsyncOpenAI(
+            # Servers without keys still get a header; the library insists on a value.
+            api_key=access.api_key or "none",
+            base_url=_http_address(access.base_url),
+            http_client=access.http_client,
+            max_retries=0,
+            timeout=access.timeout_s,
+        )
+
+    async def chat(self, request: ModelRequest, emit: Emit) -> ModelReply:
+        """Make a turn of the chat completions; see `Provider.complete` for what it raises."""
+        assembly = Assembly(request, emit)
+        body = chat_body(request, official=self._access.base_url is None)
+        return await self._turn("/chat/completions", body, request, assembly, ChatReader(assembly))
+
+    async def respond(self, request: ModelRequest, emit: Emit) -> ModelReply:
+        """Make a turn of the Responses API; see `Provider.complete` for what it raises."""
+        assembly = Assembly(request, emit)
+        reader = ResponsesReader(assembly)
+        return await self._turn("/responses", responses_body(request), request, assembly, reader)
+
+    async def check(self) -> None:
+        """Ask for the list of models; see `Provider.validate` for what it raises."""
+        client = self._client.with_options(timeout=min(self._access.timeout_s, CHECK_S))
+        try:
+            answer = await client.get("/models", cast_to=httpx2.Response)
+            answer.json()
+        except openai.APIStatusError as error:
+            if error.status_code not in NOT_OFFERED:
+                raise self._told(error, None) from None
+        except _FAULTS as error:
+            raise self._told(error, None) from None
+
+    async def _turn(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        request: ModelRequest,
+        assembly: Assembly,
+        reader: ChatReader | ResponsesReader,
+    ) -> ModelReply:
+        try:
+            stream = await self._client.post(
+                path, body=body, cast_to=object, stream=True, stream_cls=PLAIN
+            )
+            async with stream:
+                async for piece in stream:
+                    reader.feed(piece)
+        # No cause is kept: the library's errors quote the server's answer, which may quote the key.
+        except _FAULTS as error:
+            raise self._told(error, request) from None
+        return assembly.reply()
+
+    def _told(self, error: Exception, request: ModelRequest | None) -> KbdError:
+        """Return what went wrong in kbd's words."""
+        key = self._access.api_key
+        match error:
+            case openai.APIStatusError():
+                return self._refusal(error, request)
+            case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError():
+                return self._no_connection(error)
+            case openai.APIError():
+                return fault_of_stream(error.body, error.message, key)
+            case Fault():
+                return fault_of_stream(error.said, "the provider failed", key)
+            case _:
+                return ProviderUnavailable("The answer was not JSON.")
+
+    def _refusal(self, error: openai.APIStatusError, request: ModelRequest | None) -> KbdError:
+        fields = error.body if isinstance(error.body, dict) else {"message": error.message}
+        said = fields.get("message") or fields.get("detail") or error.message
+        text, code = clean(said, self._access.api_key), str(error.code or "")
+        wait_s = retry_after_s(error.response.headers)
+        fault = fault_of_status(error.status_code, code, text, wait_s)
+        option = refused_option(error.status_code, fields, request) if request else None
+        # A request that is too long is told so, whatever else is named.
+        if option is None or isinstance(fault, ContextExhausted):
+            return fault
+        return OptionRefused(fault.message, option)
+
+    def _no_connection(self, error: Exception) -> KbdError:
+        cause: BaseException | None = error
+        while cause is not None:
+            # The lent client refuses other addresses than the provider's with an error of kbd.
+            if isinstance(cause, KbdError):
+                return cause
+            if isinstance(cause, httpx2.ConnectTimeout):
+                return NetworkUnavailable("No connection to the provider within the time allowed.")
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
+            msg = f"The provider sent nothing for {self._access.timeout_s:g} s."
+            return ProviderUnavailable(msg)
+        return NetworkUnavailable("The connection to the provider could not be made, or it broke.")
+
+
+def _http_address(base_url: str | None) -> str:
+    if base_url is None:
+        return "https://api.openai.com/v1"
+    try:
+        scheme = httpx2.URL(base_url).scheme
+    except httpx2.InvalidURL:
+        scheme = ""
+    if scheme not in ("http", "https"):
+        raise ProviderNotConfigured("OPENAI_BASE_URL is not an http or https address.")
+    return base_url
