@@ -216,10 +216,13 @@ class Drawn(Told):
 
 
 def consumed(run: dict[str, Any]) -> str:
-    """Return what a run has consumed, as `RunGet` tells it: tokens and US dollars."""
+    """Return what a run has consumed, as `RunGet` tells it: tokens, and US dollars if known."""
     usage = run.get("usage", {})
     tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
-    return f"{tokens:,} tokens, {money(float(run.get('cost', 0)))}"
+    cost = float(run.get("cost", 0))
+    if not tokens:
+        return "no tokens"
+    return f"{tokens:,} tokens, {money(cost)}" if cost else f"{tokens:,} tokens, no price known"
 
 
 def progress_for(*, silent: bool) -> Progress:

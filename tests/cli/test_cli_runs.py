@@ -20,7 +20,7 @@ FAILED = run_info(
 )  # fmt: skip
 LATER = run_info(
     run_id=f"{WORKBENCH}-2", request="two\x1b[2J", started_at="2026-01-03T03:04:05Z",
-    ended_at="2026-01-03T03:04:06Z",
+    ended_at="2026-01-03T03:04:06Z", usage={}, cost=0.0,
 )  # fmt: skip
 
 
