@@ -21,8 +21,9 @@ from kbd.core.journal import Journal
 from kbd.core.plugins.host import Plugins
 from kbd.core.queries import EventWire, change_set, notification
 from kbd.core.queries.changes import deletion_confirmations
+from kbd.core.queries.conversation import conversation
 from kbd.core.queries.events import ENCODED_KEPT, FOLLOW_BATCH
-from kbd.core.queries.runs import conversation, run_info, workshop_state
+from kbd.core.queries.runs import run_info, workshop_state
 from kbd.core.settings import Settings
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged

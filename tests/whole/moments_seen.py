@@ -95,6 +95,7 @@ class Moments:
     def picture(self) -> dict[str, Any]:
         """Return all that clients and people see of the workbench now."""
         self.hold()
+        self._copied()
         seq, named = self.last(), {"workbench_id": self._id}
         methods = (
             "WorkbenchFilesList", "WorkshopGetConversation", "WorkshopGetState", "RunList",
@@ -106,6 +107,15 @@ class Moments:
             **answers, "state": state, "seq": seq, "live": self.live()[seq],
             "folders": {p: tree(self.folder / p) for p in ("published", "draft", "meta")},
         }  # fmt: skip
+
+    def _copied(self) -> None:
+        """Wait until the readable copy has all of the conversation."""
+        copy = self.folder / "meta" / "workshop" / "conversation.jsonl"
+        messages = self._daemon.ask("WorkshopGetConversation", workbench_id=self._id)["messages"]
+        deadline = time.monotonic() + SETTLE_S
+        while len(copy.read_bytes().splitlines()) != len(messages):
+            assert time.monotonic() < deadline, copy.read_text()[-2000:]
+            time.sleep(0.05)
 
     def live(self) -> dict[int, set[str]]:
         """Return by event the hashes of all states that the daemon's processes had after it."""

@@ -5,6 +5,7 @@ import hashlib
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent_rig import NoSync, Rig, open_rig
@@ -81,8 +82,12 @@ async def test_a_moment_is_told_and_written_with_all_that_belongs_to_it(tmp_path
         assert files_below(made / "draft") == files_below(made / "files")
         assert files_below(made / "published") == {}
         assert (made / "plan.md").read_text() == run.plan
-        for name in ("_rpi/plan.md", "_rpi/research.md", "conversation.jsonl"):
-            assert (made / Path(name).name).read_bytes() == (copies / name).read_bytes()
+        for name in ("plan.md", "research.md"):
+            assert (made / name).read_bytes() == (copies / "_rpi" / name).read_bytes()
+        lines = (made / "conversation.jsonl").read_text().splitlines()
+        assert [msgspec.json.decode(line)["text"] for line in lines] == [
+            "write two files", "All done.",
+        ]  # fmt: skip
         assert names_in(tmp_path) == ["bench", "made"]
 
 
