@@ -105,12 +105,15 @@ class Redaction:
 
     def _record(self, record: msgspec.Struct) -> msgspec.Struct:
         hints = get_type_hints(type(record))
-        changed = {
-            name: self.value(getattr(record, name))
-            for name in record.__struct_fields__
-            if name not in _KEPT_FIELDS and not _is_kept(hints[name])
-        }
-        return msgspec.structs.replace(record, **changed)
+        changed: dict[str, Any] = {}
+        for name in record.__struct_fields__:
+            held = getattr(record, name)
+            if name not in _KEPT_FIELDS and not _is_kept(hints[name]):
+                cleaned = self.value(held)
+                # A default is left out of the log by its identity.
+                if cleaned != held:
+                    changed[name] = cleaned
+        return msgspec.structs.replace(record, **changed) if changed else record
 
 
 def _is_kept(hint: Any) -> bool:

@@ -12,9 +12,16 @@ __all__ = [
     "ModelRow",
     "ModelsFound",
     "ModelsListSupported",
+    "ProviderEnabled",
     "ProviderRow",
+    "ProviderValid",
     "ProvidersFound",
     "ProvidersGetStatus",
+    "ProvidersSetEnabled",
+    "ProvidersSetReasoningEffort",
+    "ProvidersValidate",
+    "ReasoningEfforts",
+    "ReasoningSet",
     "UserGetDefaultModel",
     "UserSetDefaultModel",
 ]
@@ -23,10 +30,28 @@ ModelParam = Annotated[str, msgspec.Meta(pattern="^[^:\\s]+:\\S", max_length=256
 """A model's id, `provider:model`."""
 
 
+ProviderParam = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+"""A provider's name, as it stands before the colon of its models' ids."""
+
+
 class _ProviderRequest(Request):
     """The root of this file's requests."""
 
     subject: ClassVar[str] = "providers"
+
+
+class ReasoningEfforts(msgspec.Struct, frozen=True, kw_only=True):
+    """How hard a provider's models shall think; "default" leaves it to the model.
+
+    Args:
+        research_effort: While a run looks at the files.
+        plan_effort: While it plans.
+        implement_effort: While it does the work. A summary is never asked to think.
+    """
+
+    research_effort: str
+    plan_effort: str
+    implement_effort: str
 
 
 class ProviderRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +65,8 @@ class ProviderRow(msgspec.Struct, frozen=True, kw_only=True):
         auth_mode: "none" or "api_key".
         endpoint: Host and port it talks to; "" for none.
         reason: What is missing and which setting to make.
+        efforts: How hard its models can be told to think, from least to most.
+        rpi_reasoning: How hard they shall; absent for a provider whose models cannot be told.
     """
 
     provider_id: str
@@ -49,6 +76,8 @@ class ProviderRow(msgspec.Struct, frozen=True, kw_only=True):
     auth_mode: str
     endpoint: str = ""
     reason: str | Unset = UNSET
+    efforts: tuple[str, ...] | Unset = UNSET
+    rpi_reasoning: ReasoningEfforts | Unset = UNSET
 
 
 class ProvidersFound(Answer):
@@ -63,6 +92,58 @@ class ProvidersGetStatus(_ProviderRequest):
     answer: ClassVar[type[Any]] = ProvidersFound
 
 
+class ProviderEnabled(Answer):
+    """Whether a provider may be used now."""
+
+    provider_id: str
+    enabled: bool
+
+
+class ProvidersSetEnabled(_ProviderRequest):
+    """Let a provider be used, or not: a run with one of its models is then refused."""
+
+    answer: ClassVar[type[Any]] = ProviderEnabled
+
+    provider_id: ProviderParam
+    enabled: bool
+
+
+class ProviderValid(Answer):
+    """The provider answers, and takes the key; what is wrong otherwise is an error."""
+
+    provider_id: str
+    valid: bool = True
+
+
+class ProvidersValidate(_ProviderRequest):
+    """Find out whether a provider can be called; no content of files is sent."""
+
+    answer: ClassVar[type[Any]] = ProviderValid
+
+    provider_id: ProviderParam
+
+
+class ReasoningSet(Answer):
+    """How hard a provider's models think from now on."""
+
+    provider_id: str
+    rpi_reasoning: ReasoningEfforts
+
+
+class ProvidersSetReasoningEffort(_ProviderRequest):
+    """Say how hard a provider's models shall think in each phase: one of its `efforts`.
+
+    "default" (or an empty text) leaves it to the model.
+    """
+
+    answer: ClassVar[type[Any]] = ReasoningSet
+
+    provider_id: ProviderParam
+    research_effort: str
+    plan_effort: str
+    implement_effort: str
+
+
 class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
     """One model.
 
@@ -72,7 +153,7 @@ class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
         context_tokens: The size of its window.
         input_price: US dollars per million input tokens; 0 if unknown or free.
         output_price: The same for output tokens.
-        available: Whether its provider is configured.
+        available: Whether its provider is configured and enabled.
     """
 
     model_id: str
@@ -84,7 +165,7 @@ class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelsFound(Answer):
-    """The models that the providers list.
+    """The models that the providers list, and those that settings name.
 
     Args:
         models: They.

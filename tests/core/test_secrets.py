@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,84 @@ def test_a_command_prints_a_key_once(tmp_path: Path) -> None:
     assert [found.key("openai"), found.key("openai")] == ["from-command"] * 2
     assert marks.read_text() == "x"
     assert found.redact("a from-command b") == "a *** b"
+
+
+def test_a_key_that_was_refused_is_asked_for_again(tmp_path: Path) -> None:
+    """A command may print another one later; what it printed before is blotted out all the same."""
+    marks = tmp_path / "marks"
+    code = (
+        f'import pathlib; p = pathlib.Path("{marks}"); p.open("a").write("x"); '
+        'print("key-number-" + str(len(p.read_text())))'
+    )
+    found = secrets(tmp_path, printing(code))
+
+    assert found.key("openai") == "key-number-1"
+    found.forget("openai")
+    assert found.key("openai") == "key-number-2"
+    assert found.redact("key-number-1 key-number-2") == "*** ***"
+    fixed = secrets(tmp_path, OPENAI_API_KEY="from-environment")
+    fixed.forget("openai")
+    assert fixed.key("openai") == "from-environment"
+
+
+def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its time it is killed, and the setting is named."""
+    monkeypatch.setattr("kbd.core.secrets.COMMAND_S", 0.2)
+    found = secrets(tmp_path, "[plugins.openai]\napi_key_command = ['sleep', '600']")
+
+    with pytest.raises(ProviderNotConfigured, match=r"api_key_command could not be run: Timeout"):
+        found.key("openai")
+
+
+def test_runs_that_start_together_ask_once(tmp_path: Path) -> None:
+    """Its user unlocks something once, however many calls wait for the key."""
+    marks = tmp_path / "marks"
+    code = f'import time; open("{marks}", "a").write("x"); time.sleep(0.1); print("from-command")'
+    found = secrets(tmp_path, printing(code))
+    with ThreadPoolExecutor(4) as threads:
+        keys = list(threads.map(found.key, ["openai"] * 4))
+
+    assert keys == ["from-command"] * 4
+    assert marks.read_text() == "x"
+
+
+@pytest.mark.parametrize("key", ["two words", "tab\\tin it", "clé-clé-clé", "line\\u0000"])
+def test_what_cannot_be_a_key_is_refused(tmp_path: Path, key: str) -> None:
+    """It would break the header that carries it; the message does not hold it."""
+    found = secrets(tmp_path, f'[plugins.openai]\napi_key = "{key}"')
+
+    with pytest.raises(ProviderNotConfigured, match=r"plugins\.openai is no API key") as refused:
+        found.key("openai")
+    assert key not in str(refused.value)
+
+
+def test_an_empty_key_is_none(tmp_path: Path) -> None:
+    """A setting or a variable without a value sets nothing, and blots out nothing."""
+    found = secrets(tmp_path, '[plugins.openai]\napi_key = ""', OPENAI_API_KEY=" ")
+
+    assert found.key("openai") is None
+    assert found.forms == ()
+
+
+def test_clearing_one_key_leaves_the_others(tmp_path: Path) -> None:
+    """Conformance 7: without one provider's key the others have theirs."""
+    both = '[plugins.openai]\napi_key = "first-key"\n[plugins.other]\napi_key = "second-key"'
+    assert secrets(tmp_path, both).key("openai") == "first-key"
+
+    cleared = secrets(tmp_path, both.replace('api_key = "first-key"', ""))
+    assert cleared.key("openai") is None
+    assert cleared.key("other") == "second-key"
+
+
+def test_a_file_with_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    """The message says which mode it must have, and not the key."""
+    home = Home(folder=tmp_path, socket=tmp_path / "s")
+    home.settings_file.write_text('[plugins.openai]\napi_key = "sk-canary"')
+    for mode in (0o640, 0o604, 0o602):
+        home.settings_file.chmod(mode)
+        with pytest.raises(ValidationFailed, match="chmod 600") as refused:
+            Secrets(home, {})
+        assert "canary" not in str(refused.value)
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "print()", "print(bytes([255]))"])

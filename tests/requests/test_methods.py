@@ -45,7 +45,7 @@ ANSWERS = {
         "started_at", "ended_at", "request", "model_id",
     },
     "EgressGetConsentStatus": {
-        "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode",
+        "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode", "endpoint",
     },
     "DraftPublish": {"published_at", "checkpoint_id", "published", "kept_both"},
     "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults"},

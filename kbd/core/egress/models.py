@@ -142,10 +142,11 @@ class Models:
             ValidationFailed: The id is not `provider:model`.
             NotFound: There is no such provider or model.
         """
-        if phase is Phase.SUMMARY:
-            return ""
-        provider = self.provider(model_id)
-        chosen = self._state().efforts.get(provider.name, {}).get(phase, "")
+        return "" if phase is Phase.SUMMARY else self.chosen_effort(self.provider(model_id), phase)
+
+    def chosen_effort(self, provider: Provider, phase: Phase) -> str:
+        """Return what people chose for a provider's models in a phase, "" for nothing."""
+        chosen = self._state().efforts.get(provider.name, {}).get(phase.value, "")
         # What an earlier version of the provider offered may be gone.
         return chosen if chosen in provider.efforts else ""
 

@@ -1,11 +1,15 @@
 """Methods about what may leave the machine."""
 
+import msgspec
+
 from kbd.core.decisions import GrantConsent
+from kbd.core.decisions.daemon import RecordDaemon
 from kbd.core.egress import scope_hash
 from kbd.core.methods.shop import Shop
+from kbd.core.queries.sent import sent_requests
 from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import ValidationFailed
-from kbd.events.workbenches import ConsentGranted
+from kbd.events.workbenches import SettingChanged
 from kbd.requests import egress as wire
 from kbd.requests.base import Request
 
@@ -13,7 +17,7 @@ __all__ = ["EgressMethods"]
 
 
 class EgressMethods:
-    """Asks for consent and records it."""
+    """Asks for consent, records it, and lists what left."""
 
     def __init__(self, shop: Shop) -> None:
         self._shop, self._parts = shop, shop.parts
@@ -23,6 +27,9 @@ class EgressMethods:
         return {
             wire.EgressGetConsentStatus: self.status,
             wire.EgressGrantWorkshopConsent: self.grant,
+            wire.EgressListEvents: self.list_events,
+            wire.UserGetConsentMode: self.mode,
+            wire.UserSetConsentMode: self.set_mode,
         }
 
     async def status(
@@ -37,8 +44,10 @@ class EgressMethods:
         model_id = self._shop.model_of(state)
         self._parts.egress.check_set_up(model_id)
         scope = scope_hash(state, model_id)
+        endpoint = self._parts.egress.endpoint(model_id)
         persisted = any(
-            consent.persist and consent.scope_hash == scope for consent in state.consents
+            each.persist and each.scope_hash == scope and each.endpoint in ("", endpoint)
+            for each in state.consents
         )
         return wire.ConsentStatus(
             consented=self._parts.egress.consented(state, model_id),
@@ -46,7 +55,8 @@ class EgressMethods:
             model_id=model_id,
             scope_hash=scope,
             persisted=persisted,
-            mode="ask",
+            mode=self._mode(),
+            endpoint=endpoint,
         )
 
     async def grant(
@@ -58,9 +68,49 @@ class EgressMethods:
         if request.provider_id != request.model_id.partition(":")[0]:
             msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
             raise ValidationFailed(msg)
-        consent = ConsentGranted(
-            request.provider_id, request.model_id, request.scope_hash, request.persist
+        current = self._parts.egress.consent_to(
+            bench.state, request.model_id, persist=request.persist
         )
-        current = scope_hash(bench.state, request.model_id)
-        await bench.keeper.submit(GrantConsent(consent, current))
+        consent = msgspec.structs.replace(current, scope_hash=request.scope_hash)
+        await bench.keeper.submit(GrantConsent(consent, current.scope_hash))
         return wire.ConsentGiven()
+
+    async def list_events(
+        self, request: wire.EgressListEvents, session: Session
+    ) -> wire.EgressEvents:
+        """List the requests that left."""
+        del session
+        log_id = request.workbench_id
+        if log_id == "daemon":
+            journal = self._shop.benches.daemon.journal
+        else:
+            journal = (await self._shop.bench(log_id)).keeper.journal
+        return await sent_requests(log_id, journal, request.after, request.limit)
+
+    def mode(self, request: wire.UserGetConsentMode, session: Session) -> wire.ConsentMode:
+        """Say whether people are asked."""
+        del request, session
+        return wire.ConsentMode(mode=self._mode())
+
+    async def set_mode(
+        self, request: wire.UserSetConsentMode, session: Session
+    ) -> wire.ConsentMode:
+        """Choose whether people are asked.
+
+        Raises:
+            ValidationFailed: Everything is to be allowed, and that is not approved.
+        """
+        del session
+        if request.mode == "allow_all" and not request.approved:
+            msg = (
+                "with allow_all the files of every workbench may leave this machine unasked: "
+                "repeat it with approved true"
+            )
+            raise ValidationFailed(msg, actions=("repeat with approved true",))
+        if request.mode != self._mode():
+            changed = RecordDaemon((SettingChanged("consent_mode", request.mode),))
+            await self._shop.benches.daemon.submit(changed)
+        return wire.ConsentMode(mode=self._mode())
+
+    def _mode(self) -> wire.Mode:
+        return "allow_all" if self._parts.egress.mode == "allow_all" else "ask"

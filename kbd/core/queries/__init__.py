@@ -2,8 +2,8 @@
 
 `events` (events as clients see them, encoded once), `listings` (workbenches, files, scope), `runs`
 (runs, workshop), `conversation` (its branch as it stands), `changes` (the change set of a draft),
-`watches` (watched folders), `notices` (which notifications tell of which event),
-`watch_notices` (the same for watched folders).
+`sent` (what left this machine), `watches` (watched folders), `notices` (which notifications tell of
+which event), `watch_notices` (the same for watched folders).
 """
 
 from kbd.core.queries.changes import change_set
