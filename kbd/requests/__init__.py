@@ -3,11 +3,13 @@
     base           what all requests, answers and notifications share
     daemon         EngineGetInfo ToolWorkerGetStatus DaemonShutdown PluginsList LogHead LogVerify
                    rpc.discover
-    providers      ProvidersGetStatus ModelsListSupported UserGetDefaultModel UserSetDefaultModel
+    providers      ProvidersGetStatus, SetEnabled, Validate, SetReasoningEffort;
+                   ModelsListSupported UserGetDefaultModel UserSetDefaultModel
     workbenches    WorkbenchCreate, Open, List, Delete, Fork, GetScope, FilesList, FilesAdd,
                    FilesRemove, FilesExtract, GetDefaultModel, SetDefaultModel
     contexts       ContextList, Get, Set, Delete
-    egress         EgressGetConsentStatus EgressGrantWorkshopConsent
+    egress         EgressGetConsentStatus, GrantWorkshopConsent, ListEvents;
+                   UserGetConsentMode UserSetConsentMode
     workshop       WorkshopSendUserMessage, RunAgent, CancelRun, GetState, GetConversation,
                    SetActiveModel, UndoToMessage, Regenerate; RunGet RunList
     drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList CheckpointGet
@@ -56,12 +58,21 @@ from kbd.requests.drafts import (
     ReviewGetDeletionConfirmations,
     ReviewSetDeletionConfirmations,
 )
-from kbd.requests.egress import EgressGetConsentStatus, EgressGrantWorkshopConsent
+from kbd.requests.egress import (
+    EgressGetConsentStatus,
+    EgressGrantWorkshopConsent,
+    EgressListEvents,
+    UserGetConsentMode,
+    UserSetConsentMode,
+)
 from kbd.requests.events import BlobRead, EventsRead, EventsSubscribe, EventsUnsubscribe
 from kbd.requests.proofs import ReplayRun
 from kbd.requests.providers import (
     ModelsListSupported,
     ProvidersGetStatus,
+    ProvidersSetEnabled,
+    ProvidersSetReasoningEffort,
+    ProvidersValidate,
     UserGetDefaultModel,
     UserSetDefaultModel,
 )
@@ -119,6 +130,9 @@ AnyRequest = (
     | LogVerify
     | RpcDiscover
     | ProvidersGetStatus
+    | ProvidersSetEnabled
+    | ProvidersValidate
+    | ProvidersSetReasoningEffort
     | ModelsListSupported
     | UserGetDefaultModel
     | UserSetDefaultModel
@@ -140,6 +154,9 @@ AnyRequest = (
     | ContextDelete
     | EgressGetConsentStatus
     | EgressGrantWorkshopConsent
+    | EgressListEvents
+    | UserGetConsentMode
+    | UserSetConsentMode
     | WorkshopSendUserMessage
     | WorkshopRunAgent
     | WorkshopCancelRun

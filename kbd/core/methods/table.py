@@ -14,6 +14,7 @@ from kbd.core.methods.formats import FormatMethods
 from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.proofs import ProofMethods
+from kbd.core.methods.providers import ProviderMethods
 from kbd.core.methods.replays import ReplayMethods
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.watches import WatchMethods
@@ -30,6 +31,7 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
     table: dict[type[Request], Handler] = {}
     for subject in (
         DaemonMethods(shop),
+        ProviderMethods(shop),
         WorkbenchMethods(shop),
         ForkMethods(shop),
         FileMethods(shop),
