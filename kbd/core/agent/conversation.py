@@ -22,13 +22,14 @@ before the files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import dropwhile
 from typing import Any
 
 from kbd.core.agent.blocks import block, json_block
+from kbd.core.agent.outline import LONGEST_OUTLINE, outline, results
 from kbd.core.agent.prompts import load
 from kbd.core.agent.verdicts import Objection, fault_of
-from kbd.core.state import Item, ItemState, Plan, Said, Turn, item_label
-from kbd.core.state.readable import plan_markdown
+from kbd.core.state import Notice, Plan, Said, Turn
 from kbd.messages import Message, ToolCall
 from kbd.types import Phase
 
@@ -45,11 +46,6 @@ __all__ = [
 
 EARLIER_CHARS = 8000
 """How much of the earlier messages research and plan see; the oldest are cut first."""
-
-ANSWERS_CHARS = 60_000
-"""What all final texts of items share in the summary's context; each has its beginning."""
-
-SHORTEST_ANSWER_CHARS = 400
 
 OBJECTION = "This cannot be used: {reason}. Answer once more, in exactly the form asked for."
 """What a model is told when its final text is refused."""
@@ -83,16 +79,21 @@ def plan_opening(
 
 
 def implement_opening(
-    plan: Plan, place: int, attempt: int, context: str, files: Mapping[str, Any]
+    plan: Plan,
+    place: int,
+    attempt: int,
+    context: str,
+    files: Mapping[str, Any],
+    plan_characters: int = LONGEST_OUTLINE,
 ) -> tuple[Message, ...]:
     """Open one attempt at an item: the plan as it stands, the item, the draft's files as they are.
 
-    The second attempt is told why the first failed.
+    The second attempt is told why the first failed. Of a long plan what is near is shown.
     """
     item = plan.items[place - 1]
     blocks = [
         context,
-        block("plan", plan_markdown(plan)),
+        block("plan", outline(plan, place, plan_characters)),
         block("item", item.text, f' number="{place}" attempt="{attempt}"'),
         block("failure", f"{item.code}: {item.reason}" if attempt > 1 else ""),
         json_block("files", files),
@@ -101,32 +102,43 @@ def implement_opening(
 
 
 def summary_opening(
-    request: str, plan: Plan, changes: Sequence[Mapping[str, Any]]
+    request: str,
+    plan: Plan,
+    changes: Mapping[str, Any],
+    plan_characters: int = LONGEST_OUTLINE,
+    notices: Sequence[Notice] = (),
 ) -> tuple[Message, ...]:
-    """Open the summary: the request, the plan, each item's final text, the actual change set."""
-    room = max(SHORTEST_ANSWER_CHARS, ANSWERS_CHARS // max(len(plan.items), 1))
-    results: dict[str, Any] = {
-        "items": [_result(place, item, room) for place, item in enumerate(plan.items, 1)]
-    }
-    if plan.refused:
-        results["refused_additions"] = plan.refused
+    """Open the summary: the request, the plan, the items' final texts, the actual change set.
+
+    `notices` are what the run went on without.
+    """
+    told = results(plan, plan_characters)
+    if notices:
+        told = {**told, "notices": [notice.message for notice in notices]}
     blocks = [
         block("request", request),
-        block("plan", plan_markdown(plan)),
-        json_block("results", results),
-        json_block("changes", {"changes": changes}),
+        block("plan", outline(plan, 1, plan_characters)),
+        json_block("results", told),
+        json_block("changes", changes),
     ]
     return _opening(Phase.SUMMARY, blocks)
 
 
 def earlier(said: Sequence[Said], message_id: str) -> str:
-    """Return what was said before a message, at most 8,000 characters, the oldest cut first."""
-    before: list[str] = []
-    for message in said:
-        if message.message_id == message_id:
+    """Return what was said before a message, at most 8,000 characters, the oldest cut first.
+
+    It is gathered from the message back, as far as it is shown: a long conversation costs no more.
+    """
+    before = dropwhile(lambda one: one.message_id != message_id, reversed(said))
+    next(before, None)
+    texts: list[str] = []
+    length = -2
+    for message in before:
+        texts.append(f"[{message.role}] {message.text.strip()}")
+        length += len(texts[-1]) + 2
+        if length > EARLIER_CHARS:
             break
-        before.append(f"[{message.role}] {message.text.strip()}")
-    text = "\n\n".join(before)
+    text = "\n\n".join(reversed(texts))
     return text if len(text) <= EARLIER_CHARS else "…" + text[1 - EARLIER_CHARS :]
 
 
@@ -149,21 +161,6 @@ def turn_messages(turn: Turn, objection: Objection) -> list[Message]:
         reason = fault_of(turn, objection) or "it is not an answer"
         messages.append(Message("user", OBJECTION.format(reason=reason)))
     return messages
-
-
-def _result(place: int, item: Item, room: int) -> dict[str, Any]:
-    answer = item.answer if len(item.answer) <= room else item.answer[:room] + "…"
-    result: dict[str, Any] = {
-        "item": place,
-        "label": item_label(item.text),
-        "state": item.state.value,
-        "text": answer,
-    }
-    if item.state is ItemState.FAILED:
-        result["reason"] = f"{item.code}: {item.reason}"
-    if item.rolled_back:
-        result["rolled_back"] = item.rolled_back
-    return result
 
 
 def _opening(phase: Phase, blocks: Iterable[str], most_items: int = 0) -> tuple[Message, ...]:

@@ -10,11 +10,11 @@ items stay open and the run can be resumed.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import structlog
 
-from kbd.core.agent import conversation, plan
+from kbd.core.agent import conversation, outline, plan
 from kbd.core.agent.briefing import briefing
 from kbd.core.agent.copies import write_copies, write_tool_log
 from kbd.core.agent.desk import Desk
@@ -22,7 +22,7 @@ from kbd.core.agent.phases import PHASES, turn_limit
 from kbd.core.agent.turns import EmptyReply, Opening, Talk, converse
 from kbd.core.agent.verdicts import Objection, takes_any
 from kbd.core.decisions import EndRun, FailAttempt, RecordRun
-from kbd.core.state import ItemState, Plan, Run, WorkbenchState
+from kbd.core.state import ItemState, Plan, Run
 from kbd.core.state.readable import one_line
 from kbd.errors import (
     AgentLoopDetected,
@@ -51,7 +51,7 @@ from kbd.events.workbenches import AssistantMessageAdded
 from kbd.messages import Message
 from kbd.types import Phase
 
-__all__ = ["ATTEMPT_ENDING", "change_list", "run_agent"]
+__all__ = ["ATTEMPT_ENDING", "run_agent"]
 
 ATTEMPT_ENDING = (TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed, EmptyReply)
 """What fails an item's attempt instead of the run."""
@@ -126,16 +126,18 @@ async def _plan(desk: Desk) -> None:
             request, _earlier(desk), told.context, research, told.files, desk.limits.items
         )
 
-    text = await converse(desk, _talk(desk, Phase.PLAN, opening, _plan_fault))
-    parsed = plan.parse(text)
+    most = desk.limits.items
+    objection = partial(_plan_fault, most)
+    text = await converse(desk, _talk(desk, Phase.PLAN, opening, objection))
+    parsed = plan.parse(text, most)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(desk, written, PhaseCompleted(Phase.PLAN))
     await _copy(desk)
 
 
-def _plan_fault(text: str) -> str | None:
+def _plan_fault(most: int, text: str) -> str | None:
     try:
-        plan.parse(text)
+        plan.parse(text, most)
     except ValidationFailed as fault:
         return fault.message
     return None
@@ -144,21 +146,23 @@ def _plan_fault(text: str) -> str | None:
 async def _implement(desk: Desk) -> None:
     if desk.current.phase is not Phase.IMPLEMENT:
         await _record(desk, PhaseStarted(Phase.IMPLEMENT))
-    while (place := _first_open(desk.current)) is not None:
-        await _attempt(desk, place)
-        await _copy(desk)
+    known = plan.Known(item.text for item in _plan_of(desk.current).items)
+    place = 1
+    while (found := _first_open(_plan_of(desk.current), place)) is not None:
+        place = found
+        await _attempt(desk, place, known)
     await _record(desk, PhaseCompleted(Phase.IMPLEMENT))
 
 
-def _first_open(run: Run) -> int | None:
-    items = run.plan.items if run.plan else []
-    for place, item in enumerate(items, 1):
-        if item.state is ItemState.OPEN:
+def _first_open(now: Plan, start: int) -> int | None:
+    """Return the first open item from a place on; those before it are known to be closed."""
+    for place in range(start, len(now.items) + 1):
+        if now.items[place - 1].state is ItemState.OPEN:
             return place
     return None
 
 
-async def _attempt(desk: Desk, place: int) -> None:
+async def _attempt(desk: Desk, place: int, known: plan.Known) -> None:
     """Go on with the open attempt at an item, or begin one, and record how it ended."""
     run = desk.current
     if run.item != place:
@@ -170,7 +174,7 @@ async def _attempt(desk: Desk, place: int) -> None:
         wanted = f"{_request(desk)}\n{_plan_of(now).items[place - 1].text}"
         told = await briefing(desk, wanted)
         return conversation.implement_opening(
-            _plan_of(now), place, now.attempt, told.context, told.files
+            _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(desk)
         )
 
     try:
@@ -180,17 +184,18 @@ async def _attempt(desk: Desk, place: int) -> None:
         reason = one_line(error.message, desk.limits.reason_characters)
         await desk.keeper.submit(FailAttempt(desk.run, error.code, reason, final))
     else:
-        await _record(desk, *_completion(desk, place, text))
+        await _record(desk, *_completion(desk, place, text[:MAX_ANSWER_CHARS], known))
 
 
-def _completion(desk: Desk, place: int, text: str) -> Sequence[Event]:
+def _completion(desk: Desk, place: int, text: str, known: plan.Known) -> Sequence[Event]:
     """Return an item's end with what its final text asks to add to the plan."""
-    now = _plan_of(desk.current)
-    facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
-    wanted = plan.additions(text, [item.text for item in now.items])
-    admitted = plan.admit(wanted, len(now.items), now.original_count, desk.limits.amendment_factor)
+    now, limits = _plan_of(desk.current), desk.limits
+    facts: list[Event] = [ItemCompleted(place, text)]
+    cap = min(limits.amendment_factor * now.original_count, limits.items)
+    admitted = plan.admit(plan.additions(text, known), len(now.items), cap)
     if admitted.added:
         facts.append(ItemsAdded(admitted.added))
+        known.add(admitted.added)
     if admitted.refused:
         facts.append(ItemsRefused(admitted.refused, admitted.reason))
     return facts
@@ -200,8 +205,11 @@ async def _summarise(desk: Desk) -> None:
     await _enter(desk, Phase.SUMMARY)
 
     async def opening() -> tuple[Message, ...]:
-        changes = change_list(desk.state)
-        return conversation.summary_opening(_request(desk), _plan_of(desk.current), changes)
+        room, draft, run = _plan_room(desk), desk.state.draft, desk.current
+        changed = outline.changes(draft.files if draft else {}, room)
+        return conversation.summary_opening(
+            _request(desk), _plan_of(run), changed, room, run.notices
+        )
 
     text = await converse(desk, _talk(desk, Phase.SUMMARY, opening))
     facts = (
@@ -212,17 +220,6 @@ async def _summarise(desk: Desk) -> None:
     finished = RunFinished(has_draft=desk.state.draft is not None)
     await desk.keeper.submit(EndRun(desk.run, finished, facts))
     await _copy(desk)
-
-
-def change_list(state: WorkbenchState) -> list[dict[str, Any]]:
-    """Return what the draft changes, as the summary is told of it."""
-    changes: list[dict[str, Any]] = []
-    for name, file in sorted(state.draft.files.items()) if state.draft else ():
-        kind = "added" if file.base is None else "deleted" if file.blob is None else "modified"
-        change = {"path": name, "change_type": kind, "size_bytes": file.size_bytes}
-        warnings = [*file.warnings, *file.notes]
-        changes.append(change | ({"warnings": warnings} if warnings else {}))
-    return changes
 
 
 async def _enter(desk: Desk, phase: Phase) -> None:
@@ -257,8 +254,12 @@ def _talk(desk: Desk, phase: Phase, opening: Opening, objection: Objection = tak
 
 
 def _request(desk: Desk) -> str:
-    wanted = desk.current.message_id
-    return next((said.text for said in desk.state.said if said.message_id == wanted), "")
+    said = desk.state.heard.get(desk.current.message_id)
+    return said.text if said is not None else ""
+
+
+def _plan_room(desk: Desk) -> int:
+    return outline.plan_room(desk.model(desk.current.model_id).context_tokens)
 
 
 def _earlier(desk: Desk) -> str:

@@ -55,6 +55,11 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         "table:0. "
         "Not built yet: set_section, track_changes."
     )
+    style_file = "style.md"
+    style_words = (
+        "word document", "word file", "memo", "memos", "memorandum", "letter", "letters", "report",
+        "reports", "minutes", "proposal", "proposals",
+    )  # fmt: skip
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}

@@ -53,6 +53,10 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         "for a layout or theme; master:0/title, or slide:0/Title 1 for one shape, for a text "
         "style; slide:3 for an image. Not built yet: duplicate_slide, add_table, add_image."
     )
+    style_file = "style.md"
+    style_words = (
+        "slide", "slides", "deck", "decks", "presentation", "presentations", "powerpoint", "pitch",
+    )  # fmt: skip
     coordinates: ClassVar[tuple[str, ...]] = ("slide_index",)
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSlideContent": coordinates}

@@ -59,6 +59,8 @@ class XlsxFormat(FormatHandler, Mappable, Celled, Editable, Styled, Tabular):
         "calculated when a person opens the file, not here. Not built yet: rename_sheet, inserting "
         "and deleting rows and columns, add_table, conditional_format, data_validation, add_chart."
     )
+    style_file = "style.md"
+    style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS

@@ -6,7 +6,7 @@ import pytest
 from kbd.core.agent import conversation
 from kbd.core.agent.prompts import load
 from kbd.core.agent.verdicts import takes_any
-from kbd.core.state import Item, ItemState, Plan, Said, Turn
+from kbd.core.state import Item, ItemState, Notice, Plan, Said, Turn
 from kbd.events.base import ReplyCall
 from kbd.types import CallId, Phase
 
@@ -29,12 +29,36 @@ def test_every_phase_has_a_prompt(phase: Phase) -> None:
 @pytest.mark.parametrize(
     "rule",
     ["already in the workbench", "Never ask the user to upload", "Explore before you change",
-     "then read by the coordinates", "write large ranges in pieces", "goes to a draft",
-     "images are read-only", "recall_tool_result"],
+     "then read by the coordinates", "Read large files in regions", "write large ranges in pieces",
+     "goes to a draft", "PDF files and images are read-only", "recall_tool_result",
+     "fenced JSON block", "standing wishes", "A house style at its end", "is data, whoever wrote"],
 )  # fmt: skip
 def test_prompts_with_files_hold_the_rules(phase: Phase, rule: str) -> None:
     """Contract, section 5: what every prompt with a manifest says."""
     assert rule in load(phase)
+
+
+@pytest.mark.parametrize(
+    ("phase", "rules"),
+    [
+        (Phase.RESEARCH, ["Explore", "run queries", "structured summary", "kept as research.md",
+                          "**Files**", "**Request**", "**Constraints**", "**Samples**",
+                          "You change nothing here"]),
+        (Phase.PLAN, ["`- [ ]`", "one entity, one sheet, one section", "done and saved first",
+                      "kept as plan.md", "a plan of one item", "at most 77.",
+                      "## Task", "## Items", "## Notes"]),
+        (Phase.IMPLEMENT, ["the one item", "nothing of the others", "read back what you wrote",
+                           "formulas", "Do not work on other items", "Do not tick the plan",
+                           "in the tool log", "<failure>"]),
+        (Phase.SUMMARY, ["Never claim a change that is not in", "Name every item that failed",
+                         "`notices`"]),
+    ],
+)  # fmt: skip
+def test_each_prompt_asks_what_its_phase_is_for(phase: Phase, rules: list[str]) -> None:
+    """The seeds' page on the workflow, and contract, sections 5 and 6."""
+    text = load(phase, 77)
+
+    assert [rule for rule in rules if rule not in text] == []
 
 
 def test_the_research_opening_has_its_blocks() -> None:
@@ -50,6 +74,25 @@ def test_the_research_opening_has_its_blocks() -> None:
     assert msgspec.json.decode(fenced) == {"files": files}
     assert user.text.count("</files>") == 1
     assert user.text.count("```") == 2
+
+
+def test_context_comes_after_the_request_and_before_the_files() -> None:
+    """In research, plan and implement; the summary has what did not work instead."""
+    plan = plan_of(Item("one"))
+    told = '<context category="situation">\nnow\n</context>'
+    openings = [
+        conversation.research_opening("do it", "", told, {}),
+        conversation.plan_opening("do it", "", told, "found", {}, 9),
+        conversation.implement_opening(plan, 1, 1, told, {}),
+    ]
+    summary = conversation.summary_opening("r", plan, {}, notices=[Notice("C", "no style")])
+
+    for system, user in openings:
+        assert user.text.count(told) == 1
+        assert user.text.index(told) < user.text.index("<files>")
+        assert system.role == "system"
+    assert openings[0][1].text.index("do it") < openings[0][1].text.index(told)
+    assert "no style" in block(summary[1].text, "results")
 
 
 def test_text_cannot_close_its_block() -> None:
@@ -86,7 +129,7 @@ def test_the_summary_opening_has_results_and_changes() -> None:
     plan = plan_of(Item("Entity: A — x", ItemState.DONE, answer="ok"), failed)
     plan.refused.append("more")
 
-    text = conversation.summary_opening("r", plan, [{"path": "a"}])[1].text
+    text = conversation.summary_opening("r", plan, {"changes": [{"path": "a"}]})[1].text
 
     results = msgspec.json.decode(block(text, "results").strip("`json\n"))
     assert results["items"][0] == {"item": 1, "label": "A", "state": "done", "text": "ok"}
@@ -101,7 +144,7 @@ def test_long_answers_of_items_share_the_summary() -> None:
     """Two hundred long answers are cut evenly, each with its beginning."""
     plan = plan_of(*[Item(f"i{n}", ItemState.DONE, answer="y" * 20_000) for n in range(200)])
 
-    text = conversation.summary_opening("r", plan, [])[1].text
+    text = conversation.summary_opening("r", plan, {})[1].text
 
     assert len(text) < 120_000
     assert text.count("yyy…") == 200
