@@ -22,7 +22,7 @@ from kbd.core.agent.notices import (
     TextDelta,
     ToolStarted,
 )
-from kbd.core.agent.run import change_list, run_agent
+from kbd.core.agent.run import run_agent
 
 __all__ = [
     "Announce",
@@ -33,7 +33,6 @@ __all__ = [
     "RateLimited",
     "TextDelta",
     "ToolStarted",
-    "change_list",
     "has_tool_log",
     "run_agent",
     "write_copies",

@@ -8,6 +8,7 @@ meta/workshop/_rpi/plan.md
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import msgspec
@@ -100,7 +101,8 @@ def _write_all(texts: dict[Path, str | None]) -> None:
                 path.unlink(missing_ok=True)
                 continue
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh = path.with_name(path.name + ".new")
+            # The agent and who follows the log may be at it at once, each in a thread.
+            fresh = path.with_name(f"{path.name}.{get_ident()}.new")
             fresh.write_text(text, "utf-8", "replace")
             os.replace(fresh, path)
         except OSError as fault:

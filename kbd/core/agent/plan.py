@@ -12,30 +12,29 @@ read back, so a line of a model that is ticked already is still work to do. Line
 hand: a pattern with nested repeats can be made to hang.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from kbd.errors import ValidationFailed
 
 __all__ = [
-    "MAX_ITEMS",
     "MAX_ITEM_CHARS",
     "Admitted",
+    "Known",
     "PlanText",
     "additions",
     "admit",
     "parse",
 ]
 
-MAX_ITEMS = 200
-"""More than a person would review; a plan beyond it is a fault of the model."""
-
 MAX_ITEM_CHARS = 500
 """An item is one line that says what to do; details belong into the notes."""
 
-MAX_SECTION_CHARS = 20_000
-"""The longest Task or Notes; the notes are in every item's context."""
+MAX_TASK_CHARS = 20_000
+
+MAX_NOTES_CHARS = 100_000
+"""The longest notes: some lines for each of a thousand items. A context shows its share of them."""
 
 
 class PlanText(msgspec.Struct, frozen=True):
@@ -59,14 +58,36 @@ class _Checkbox(msgspec.Struct, frozen=True):
     text: str
 
 
-def parse(text: str) -> PlanText:
+class Known:
+    """What the items of a plan say, to tell a model that quotes its plan from one that adds to it.
+
+    Args:
+        items: The texts of the items.
+    """
+
+    def __init__(self, items: Iterable[str]) -> None:
+        self._folded = {_folded(item) for item in items}
+
+    def add(self, items: Iterable[str]) -> None:
+        """Add items that the plan has beyond those."""
+        self._folded.update(_folded(item) for item in items)
+
+    def __contains__(self, item: str) -> bool:
+        return _folded(item) in self._folded
+
+
+def parse(text: str, most: int) -> PlanText:
     """Read a model's plan.
 
     Item lines count wherever they stand. Lines below an item that are none themselves are kept as
     notes that name it, for they are what the model knew about that item.
 
+    Args:
+        text: What the model wrote.
+        most: The most items that it may have.
+
     Raises:
-        ValidationFailed: It has no item, more than 200, or one longer than 500 characters.
+        ValidationFailed: It has no item, too many, or one longer than 500 characters.
     """
     sections: dict[str, list[str]] = {"task": [], "notes": []}
     items: list[str] = []
@@ -82,41 +103,37 @@ def parse(text: str) -> PlanText:
             sections[section].append(line.rstrip())
         elif section == "items" and items and line.strip():
             sections["notes"].append(f"- Item {len(items)}: {line.strip().lstrip('-* ')}")
-    _check(items)
+    _check(items, most)
     task, notes = ("\n".join(sections[name]).strip() for name in ("task", "notes"))
-    return PlanText(task[:MAX_SECTION_CHARS], tuple(items), notes[:MAX_SECTION_CHARS])
+    return PlanText(task[:MAX_TASK_CHARS], tuple(items), notes[:MAX_NOTES_CHARS])
 
 
-def additions(text: str, existing: Sequence[str]) -> tuple[str, ...]:
+def additions(text: str, known: Known) -> tuple[str, ...]:
     """Find the items that an item's final text asks to add: unchecked numbered lines.
 
     Ticked lines and bullets without a number are no items. A line that says what an item of the
     plan says already is the model quoting its plan, not an addition.
     """
-    known = {_folded(item) for item in existing}
-    found: list[str] = []
+    found: dict[str, str] = {}
     for line in _lines(text):
         box = _checkbox(line)
-        if box is None or box.mark != " " or _folded(box.text) in known:
-            continue
-        known.add(_folded(box.text))
-        found.append(box.text)
-    return tuple(found)
+        if box is not None and box.mark == " " and box.text not in known:
+            found.setdefault(_folded(box.text), box.text)
+    return tuple(found.values())
 
 
-def admit(wanted: Sequence[str], count: int, original_count: int, factor: int = 2) -> Admitted:
+def admit(wanted: Sequence[str], count: int, cap: int) -> Admitted:
     """Decide which additions fit: at most twice the original count in all (contract, section 6).
 
     Args:
         wanted: The additions, in order.
         count: How many items the plan has now.
-        original_count: How many it had at first.
-        factor: How many times that it may have in all.
+        cap: How many it may have in all.
     """
-    cap = min(factor * original_count, MAX_ITEMS)
     fitting = [item for item in wanted if len(item) <= MAX_ITEM_CHARS]
     added = tuple(fitting[: max(cap - count, 0)])
-    refused = tuple(item[:MAX_ITEM_CHARS] for item in wanted if item not in added)[:MAX_ITEMS]
+    taken = set(added)
+    refused = tuple(item[:MAX_ITEM_CHARS] for item in wanted if item not in taken)
     if not refused:
         return Admitted(added)
     reason = f"a plan may grow to {cap} items of at most {MAX_ITEM_CHARS} characters"
@@ -156,11 +173,14 @@ def _folded(item: str) -> str:
     return " ".join(item.split()).casefold()
 
 
-def _check(items: Sequence[str]) -> None:
+def _check(items: Sequence[str], most: int) -> None:
     if not items:
         raise ValidationFailed("the plan has no item; an item is a line `- [ ] 1. what to do`")
-    if len(items) > MAX_ITEMS:
-        raise ValidationFailed(f"the plan has {len(items)} items; at most {MAX_ITEMS} are allowed")
+    if len(items) > most:
+        raise ValidationFailed(
+            f"the plan has {len(items):,} items; at most {most:,} are allowed (setting run.items):"
+            " one item may do the same to many rows or files"
+        )
     for place, item in enumerate(items, 1):
         if len(item) > MAX_ITEM_CHARS:
             raise ValidationFailed(

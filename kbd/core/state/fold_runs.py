@@ -149,7 +149,7 @@ def _item_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     run.chain, run.attempt_changes = Chain(), []
 
 
-def _close_item(run: Run, number: int) -> Item | None:
+def _end_attempt(run: Run, number: int) -> Item | None:
     """End the open attempt and return its item; None if the log names one that is not there."""
     run.chain, run.attempt_changes = Chain(), []
     run.item = run.attempt = 0
@@ -158,18 +158,31 @@ def _close_item(run: Run, number: int) -> Item | None:
     return run.plan.items[number - 1]
 
 
+def _close_item(run: Run, number: int, state: ItemState) -> Item | None:
+    """End the open attempt and close its item; return it, or None if there is none to close."""
+    item = _end_attempt(run, number)
+    if item is None or run.plan is None or item.state is not ItemState.OPEN:
+        return None
+    item.state = state
+    if state is ItemState.DONE:
+        run.plan.done += 1
+    else:
+        run.plan.failed.append(number)
+    return item
+
+
 def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemCompleted = record.data
     run = state.run(record.run)
     declined = bool(run.chain.turns) and run.chain.turns[-1].finish_reason in DECLINED
-    item = _close_item(run, data.item)
+    item = _close_item(run, data.item, ItemState.DONE)
     if item is not None:
-        item.state, item.answer, item.declined = ItemState.DONE, data.text, declined
+        item.answer, item.declined = data.text, declined
 
 
 def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemRetried = record.data
-    item = _close_item(state.run(record.run), data.item)
+    item = _end_attempt(state.run(record.run), data.item)
     if item is not None:
         item.reason, item.code = data.reason, data.code
         item.failures += 1
@@ -177,9 +190,9 @@ def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _item_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemFailed = record.data
-    item = _close_item(state.run(record.run), data.item)
+    item = _close_item(state.run(record.run), data.item, ItemState.FAILED)
     if item is not None:
-        item.state, item.reason, item.code = ItemState.FAILED, data.reason, data.code
+        item.reason, item.code = data.reason, data.code
         item.failures += 1
 
 

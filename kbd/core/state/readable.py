@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from kbd.core.state.runs import ItemState, Plan
+from kbd.core.state.runs import Item, ItemState, Plan
 from kbd.core.state.workbench import Said
 from kbd.events.shown import shown_time
 
-__all__ = ["PlanLine", "conversation_lines", "one_line", "plan_markdown", "render"]
+__all__ = ["PlanLine", "conversation_lines", "item_line", "one_line", "plan_markdown", "render"]
 
 MAX_REASON_CHARS = 220
 
@@ -33,15 +33,20 @@ class _Message(msgspec.Struct, frozen=True):
     created_at: str
 
 
+def item_line(place: int, item: Item) -> str:
+    """Write an item as plan.md shows it."""
+    return _line(place, _shown(item))
+
+
 def plan_markdown(plan: Plan) -> str:
     """Write plan.md of a plan as it stands."""
-    lines = [PlanLine(item.text, _MARKS[item.state], item.reason) for item in plan.items]
+    lines = [_shown(item) for item in plan.items]
     return render(plan.task, lines, plan.notes, plan.original_count)
 
 
 def render(task: str, lines: Sequence[PlanLine], notes: str, original_count: int) -> str:
     """Write plan.md."""
-    body = [_item_line(place, line) for place, line in enumerate(lines, 1)]
+    body = [_line(place, line) for place, line in enumerate(lines, 1)]
     parts = [
         f"<!-- original_count: {original_count} -->",
         "# Execution Plan",
@@ -70,7 +75,11 @@ def conversation_lines(said: Iterable[Said]) -> str:
     return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in said)
 
 
-def _item_line(place: int, line: PlanLine) -> str:
+def _shown(item: Item) -> PlanLine:
+    return PlanLine(item.text, _MARKS[item.state], item.reason)
+
+
+def _line(place: int, line: PlanLine) -> str:
     suffix = f" [Failed: {one_line(line.reason)}]" if line.mark == "!" else ""
     return f"- [{line.mark}] {place}. {line.text}{suffix}"
 

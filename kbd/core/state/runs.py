@@ -84,13 +84,25 @@ class Item(msgspec.Struct):
 
 
 class Plan(msgspec.Struct):
-    """The plan as it stands; plan.md is its rendering."""
+    """The plan as it stands; plan.md is its rendering.
+
+    Args:
+        task: What it is for.
+        notes: What whoever planned knew beside the items.
+        items: In order.
+        original_count: How many there were at first.
+        refused: What a model wanted to add, and could not.
+        done: How many items are done.
+        failed: The places of those that failed, from 1, in the order of failing.
+    """
 
     task: str
     notes: str
     items: list[Item]
     original_count: int
     refused: list[str] = []
+    done: int = 0
+    failed: list[int] = []
 
 
 class Turn(msgspec.Struct):

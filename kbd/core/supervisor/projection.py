@@ -11,7 +11,17 @@ from kbd.core.supervisor.conversation_copy import ConversationCopy
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.drafts import DraftDiscarded, FileChanged, PublishCompleted
-from kbd.events.runs import RunCancelled, RunFailed, RunInterrupted, ToolReturned
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemFailed,
+    ItemRetried,
+    ItemsAdded,
+    RunCancelled,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    ToolReturned,
+)
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.types import Seq
 
@@ -21,8 +31,13 @@ _log = structlog.get_logger(__name__)
 
 _CHANGES_DRAFT = FileChanged | DraftDiscarded | PublishCompleted | ConversationRewound
 _ENDS_EARLY = RunCancelled | RunFailed | RunInterrupted
-_CHANGES_COPIES = UserMessageAdded | DraftDiscarded | ConversationRewound | _ENDS_EARLY
-"""What the agent, which writes the copies as it goes, is not there to see."""
+_CHANGES_PLAN = ItemCompleted | ItemRetried | ItemFailed | ItemsAdded | RunFinished
+"""What the agent does not write down itself: of a long plan each item would cost all others."""
+
+_CHANGES_COPIES = (
+    UserMessageAdded | DraftDiscarded | ConversationRewound | _ENDS_EARLY | _CHANGES_PLAN
+)
+"""What the agent, which writes the copies at the ends of phases, is not there to see."""
 
 _PAUSE_S = 0.1
 _PAUSE_SHARE = 20

@@ -8,6 +8,7 @@ from kbd.core.agent import plan
 from kbd.core.state.readable import PlanLine, render
 from kbd.errors import ValidationFailed
 
+MOST = 1000
 TEXT = """# Execution Plan
 
 ## Task
@@ -25,7 +26,7 @@ Split by category
 
 def test_a_plan_is_read_with_its_sections() -> None:
     """Task, items and notes come out as they were written."""
-    read = plan.parse(TEXT)
+    read = plan.parse(TEXT, MOST)
 
     assert read.task == "Split by category"
     assert read.items == (
@@ -49,7 +50,7 @@ def test_a_plan_is_read_with_its_sections() -> None:
 )
 def test_an_item_line_is_tolerated(line: str) -> None:
     """Blanks, CR, numbers and marks of the model's own do not matter; hidden characters go."""
-    assert plan.parse(line).items == ("do it",)
+    assert plan.parse(line, MOST).items == ("do it",)
 
 
 @pytest.mark.parametrize(
@@ -60,40 +61,40 @@ def test_an_item_line_is_tolerated(line: str) -> None:
 def test_a_plan_without_an_item_is_refused(line: str) -> None:
     """What is no item line makes no item, and a plan without one is no plan."""
     with pytest.raises(ValidationFailed, match="no item"):
-        plan.parse(line)
+        plan.parse(line, MOST)
 
 
 def test_items_are_named_by_place() -> None:
     """Numbers that repeat do not merge items."""
-    assert plan.parse("- [ ] 1. one\n- [ ] 1. two").items == ("one", "two")
+    assert plan.parse("- [ ] 1. one\n- [ ] 1. two", MOST).items == ("one", "two")
 
 
 def test_lines_below_an_item_become_notes_about_it() -> None:
     """What the model knew about an item is not lost."""
-    read = plan.parse("## Items\n- [ ] 1. one\n  - with care\n- [ ] 2. two\n## Notes\nall")
+    read = plan.parse("## Items\n- [ ] 1. one\n  - with care\n- [ ] 2. two\n## Notes\nall", MOST)
 
     assert read.items == ("one", "two")
     assert read.notes == "- Item 1: with care\nall"
 
 
 def test_limits_are_refused_with_the_place() -> None:
-    """More than 200 items, or one of more than 500 characters, are refused in words."""
-    with pytest.raises(ValidationFailed, match="201 items"):
-        plan.parse("\n".join(f"- [ ] {n}. x" for n in range(201)))
+    """More items than set, or one of more than 500 characters, are refused in words."""
+    with pytest.raises(ValidationFailed, match=r"1,001 items; at most 1,000 .*run\.items"):
+        plan.parse("\n".join(f"- [ ] {n}. x" for n in range(1001)), MOST)
     with pytest.raises(ValidationFailed, match="item 2 has 501"):
-        plan.parse("- [ ] 1. x\n- [ ] 2. " + "y" * 501)
+        plan.parse("- [ ] 1. x\n- [ ] 2. " + "y" * 501, MOST)
 
 
 @given(st.text(alphabet=" -*[]x!.1a#\r\n`", max_size=200))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """No text leads to another error, and what is read can be rendered and read again."""
     try:
-        read = plan.parse(text)
+        read = plan.parse(text, MOST)
     except ValidationFailed:
         return
     lines = [PlanLine(item) for item in read.items]
 
-    assert plan.parse(render("", lines, "", len(lines))).items == read.items
+    assert plan.parse(render("", lines, "", len(lines)), MOST).items == read.items
 
 
 def test_long_hostile_lines_are_read_in_linear_time() -> None:
@@ -101,7 +102,7 @@ def test_long_hostile_lines_are_read_in_linear_time() -> None:
     text = " " * 200_000 + "X\n" + "- " * 200_000 + "!\n- [ ] " + "1" * 200_000
 
     with pytest.raises(ValidationFailed, match="no item"):
-        plan.parse(text)
+        plan.parse(text, MOST)
 
 
 def test_the_rendering_shows_every_mark() -> None:
@@ -125,12 +126,12 @@ def test_additions_are_unchecked_numbered_lines() -> None:
     """Ticked lines, bullets and quotes of the plan itself add nothing."""
     text = "Done.\n- [x] 1. one\n- [ ] 2. Two\n- [ ] 9. new\n- [ ] no number\n  - [ ] 10. new"
 
-    assert plan.additions(text, ["one", "two"]) == ("new",)
+    assert plan.additions(text, plan.Known(["one", "two"])) == ("new",)
 
 
 def test_additions_are_capped_at_twice_the_original() -> None:
     """A plan of two may grow to four; what is refused is named with the reason."""
-    admitted = plan.admit(["a", "b", "c"], 2, 2)
+    admitted = plan.admit(["a", "b", "c"], 2, 4)
 
     assert admitted.added == ("a", "b")
     assert admitted.refused == ("c",)
@@ -139,7 +140,7 @@ def test_additions_are_capped_at_twice_the_original() -> None:
 
 def test_an_addition_that_is_too_long_is_refused() -> None:
     """It is not cut: half an item is another item."""
-    admitted = plan.admit(["x" * 501, "b"], 1, 3)
+    admitted = plan.admit(["x" * 501, "b"], 1, 6)
 
     assert admitted.added == ("b",)
     assert len(admitted.refused) == 1

@@ -113,7 +113,7 @@ def test_sizes_are_exact_after_shrinking() -> None:
                 Message("user", "<files>\n" + "f" * 9000 + "\n</files>"),
             ),
             [turn(1, "x")],
-            r" 2,8\d\d tokens.* of 1,000 has room for 875 .*<files> with about 2,5\d\d: use a model",
+            r" 2,8\d\d tokens.* of 1,000 has room for 875 .*<files> with about 2,5\d\d: use a",
         ),
         (OPENING, [turn(1, "r" * 9000)], "the newest results with .*: read in smaller pieces"),
         (OPENING, [turn(n, "r") for n in range(200)], "ask for less at once"),

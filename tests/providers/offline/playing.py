@@ -75,7 +75,7 @@ class Player:
         asked = f"<request>\n{request}\n</request>"
         research = await self.phase(Phase.RESEARCH, asked, self._files())
         block = f"<research>\n{research}\n</research>"
-        plan = plans.parse(await self.phase(Phase.PLAN, asked, block, self._files()))
+        plan = plans.parse(await self.phase(Phase.PLAN, asked, block, self._files()), 1000)
         answers: list[str] = []
         text = ""
         for place, item in enumerate(plan.items, 1):
