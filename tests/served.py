@@ -67,6 +67,12 @@ class MemoryLogs:
         self._grown.set()
         self._grown = anyio.Event()
 
+    def delete(self, workbench_id: str) -> None:
+        """Delete a log."""
+        del self.events[workbench_id]
+        self._grown.set()
+        self._grown = anyio.Event()
+
     async def follow(self, subscription: str, cursors: Mapping[str, Seq]) -> Stream:
         """Open a stream, as `Follow` promises."""
         names = list(self.events) if subscription == "*" else [subscription]
@@ -81,7 +87,7 @@ class MemoryLogs:
     async def _stream(self, places: dict[str, int]) -> AsyncGenerator[Batch | Synced, None]:
         watermarks = {name: Seq(len(self.events[name])) for name in places}
         synced = False
-        while True:
+        while places:
             grown = self._grown
             for name, place in places.items():
                 batch = tuple(self.events[name][place : place + 256])
@@ -93,6 +99,7 @@ class MemoryLogs:
                 yield Synced(watermarks)
             if all(place == len(self.events[name]) for name, place in places.items()):
                 await grown.wait()
+            places = {name: place for name, place in places.items() if name in self.events}
 
 
 class Served:

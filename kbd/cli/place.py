@@ -1,11 +1,12 @@
 """Where the daemon is: its home and its socket, from the command line, else from the environment.
 
-The same rules as the daemon's own, told twice so that the thin client does not import the core.
+The same rules as the daemon's own, told twice so that a client does not import the core.
 """
 
 import os
 
 from kbd.cli.exits import USAGE, Stop
+from kbd.client.places import default_home, default_socket
 
 __all__ = ["MAX_SOCKET_PATH_BYTES", "home_of", "socket_of"]
 
@@ -15,11 +16,7 @@ MAX_SOCKET_PATH_BYTES = 107
 
 def home_of(given: str | None) -> str:
     """Return the absolute path of the home: `--home`, `$KBD_HOME`, or the user's data folder."""
-    home = given or os.environ.get("KBD_HOME")
-    if not home:
-        data = os.environ.get("XDG_DATA_HOME") or os.path.join("~", ".local", "share")
-        home = os.path.join(data, "kbd")
-    return os.path.abspath(os.path.expanduser(home))
+    return os.path.abspath(os.path.expanduser(given)) if given else default_home()
 
 
 def socket_of(given: str | None, home: str | None) -> str:
@@ -30,8 +27,8 @@ def socket_of(given: str | None, home: str | None) -> str:
     Raises:
         Stop: The path is too long for a Unix socket.
     """
-    path = given or (None if home else os.environ.get("KBD_SOCKET"))
-    path = os.path.abspath(os.path.expanduser(path or os.path.join(home_of(home), "kbd.sock")))
+    path = given or (os.path.join(home_of(home), "kbd.sock") if home else default_socket())
+    path = os.path.abspath(os.path.expanduser(path))
     length = len(os.fsencode(path))
     if length > MAX_SOCKET_PATH_BYTES:
         msg = (

@@ -1,69 +1,90 @@
 """The asynchronous client, on asyncio or trio: many requests at a time over one connection.
 
-    async with connect("/run/user/1000/kbd/kbd.sock") as client:
-        workbench_id = (await client.send("WorkbenchCreate", {"name": "March"}))["workbench_id"]
-        async with client.follow(workbench_id) as events:
-            async for event in events:
-                print(event["seq"], event["type"])
+    import anyio
+    from kbd.client.aio import connect
 
-It says the same as the blocking client, and does not wait for one answer before the next request.
+    async def main():
+        async with connect() as client:
+            bench = await client.send("WorkbenchCreate", {"name": "March"})
+            async with client.follow(bench["workbench_id"]) as events:
+                async for event in events:
+                    print(event["seq"], event["type"])
+                    break
+
+    anyio.run(main)
+
+It says the same as the blocking client, and does not wait for one answer before the next request. A
+client is one event loop's: any number of its tasks may use it, no other thread. A request that is
+cancelled here is cancelled there, which ends the waiting and not always the work: a run goes on
+until `WorkshopCancelRun` ends it.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
 from anyio.abc import ByteStream
-from anyio.streams.memory import MemoryObjectSendStream
 
 from kbd.client.blocking import TIMEOUT_S
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
+from kbd.client.following import EVERY_LOG, Followed
+from kbd.client.places import default_socket
+from kbd.client.waiting import Follower, Found, Notices, Params, Pending
 
 __all__ = ["AsyncClient", "connect"]
 
-Notified = Callable[[str, dict[str, Any]], None]
+Notified = Callable[[str, Params], None]
 """Called with a notification's method and parameters; it returns at once."""
 
 _CHUNK_BYTES = 256 * 1024
-_EVENTS_AHEAD = 1000
-"""Events that are held for one who follows; past them the connection is not read."""
-
-
-class _Pending:
-    """A request whose answer is awaited."""
-
-    def __init__(self) -> None:
-        self.arrived = anyio.Event()
-        self.message: dict[str, Any] | None = None
+_LINES_AHEAD = 64
+"""Requests that are on their way to the socket; past them, who asks waits."""
 
 
 @asynccontextmanager
 async def connect(
-    socket_path: str, *, on_notification: Notified | None = None
+    socket_path: str | None = None, *, on_notification: Notified | None = None
 ) -> AsyncIterator["AsyncClient"]:
     """Connect to the daemon, for as long as the block lasts.
 
+    What the block raises is raised as it is, never in a group. What runs in the daemon goes on.
+
     Args:
-        socket_path: Where the daemon listens.
-        on_notification: Is called with each notification as it comes.
+        socket_path: Where the daemon listens; where the environment says if None.
+        on_notification: Is called with each notification as it comes; what it raises ends the
+            connection and is raised here.
 
     Raises:
         ConnectionLostError: Nobody listens there.
     """
     try:
-        stream = await anyio.connect_unix(socket_path)
+        stream = await anyio.connect_unix(socket_path or default_socket())
     except OSError as error:
         raise ConnectionLostError(f"no daemon answers: {error.strerror or error}") from error
-    async with stream:
+    raised: list[Exception] = []
+    async with stream, anyio.create_task_group() as tasks:
         client = AsyncClient(stream, on_notification)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.read)
+
+        async def carry(work: Callable[[], Awaitable[None]]) -> None:
             try:
-                yield client
-            finally:
+                await work()
+            except Exception as error:  # noqa: BLE001 - raised below
+                raised.append(error)
                 tasks.cancel_scope.cancel()
+
+        tasks.start_soon(carry, client.read)
+        tasks.start_soon(carry, client.write)
+        try:
+            yield client
+        except Exception as error:  # noqa: BLE001 - raised below
+            raised.append(error)
+        finally:
+            tasks.cancel_scope.cancel()
+    if raised:
+        raise raised[0]
 
 
 class AsyncClient:
@@ -78,9 +99,10 @@ class AsyncClient:
         self._stream = stream
         self._on_notification = on_notification
         self._last_id = 0
-        self._pending: dict[int, _Pending] = {}
-        self._followers: dict[str, MemoryObjectSendStream[dict[str, Any]]] = {}
-        self._sending = anyio.Lock()
+        self._pending: dict[int, Pending] = {}
+        self._followers: list[Follower] = []
+        self._listening: list[Notices] = []
+        self._put, self._lines = anyio.create_memory_object_stream[bytes](_LINES_AHEAD)
         self._lost: ConnectionLostError | None = None
 
     async def send(
@@ -98,22 +120,24 @@ class AsyncClient:
 
         Raises:
             RemoteError: The daemon answered with an error.
-            NoAnswerError: It did not answer in time.
-            ConnectionLostError: The connection broke.
+            NoAnswerError: It did not answer in time; the request was cancelled.
+            ConnectionLostError: The connection ended.
         """
         self._last_id += 1
         wanted = self._last_id
-        pending = self._pending[wanted] = _Pending()
+        pending = self._pending[wanted] = Pending()
+        is_sent = False
         try:
             with anyio.fail_after(timeout):
-                await self._write({"id": wanted, "method": method, "params": params or {}})
+                await self._write({"id": wanted, "method": method, "params": dict(params or {})})
+                is_sent = True
                 await pending.arrived.wait()
         except TimeoutError:
             raise NoAnswerError("the daemon did not answer in time") from None
         finally:
             del self._pending[wanted]
-            if not pending.arrived.is_set() and self._lost is None:
-                await self._cancel(wanted)
+            if is_sent and not pending.arrived.is_set():
+                self._cancel(wanted)
         if pending.message is None:
             raise self._loss()
         error = pending.message.get("error")
@@ -122,10 +146,13 @@ class AsyncClient:
         return pending.message.get("result")
 
     @asynccontextmanager
-    async def follow(self, workbench_id: str, after: int = 0) -> AsyncIterator[AsyncIterator[Any]]:
+    async def follow(
+        self, workbench_id: str, after: int = 0
+    ) -> AsyncIterator[AsyncIterator[Params]]:
         """Follow a log after a cursor: gives an iterator of events, recorded ones, then live.
 
-        The iterator ends when the connection does; `lost` says why, and where to follow on.
+        The iterator ends when the log is deleted or the connection ends; `lost` then says why, and
+        where to follow on. Who takes events slowly holds up nobody, and misses none.
 
         Args:
             workbench_id: The log: a workbench's id, or "daemon".
@@ -133,18 +160,45 @@ class AsyncClient:
 
         Raises:
             RemoteError: There is no such log, or no such place in it.
-            ConnectionLostError: The connection broke.
+            ConnectionLostError: The connection ended.
         """
-        put, events = anyio.create_memory_object_stream[dict[str, Any]](_EVENTS_AHEAD)
-        self._followers[workbench_id] = put
-        async with put, events:
-            try:
-                await self.send("EventsSubscribe", {"workbench_id": workbench_id, "after": after})
-                yield events
-            finally:
-                del self._followers[workbench_id]
-        if self._lost is None:
-            await self.send("EventsUnsubscribe", {"workbench_id": workbench_id})
+        follower = Follower(Followed(workbench_id, {workbench_id: after}))
+        async with self._following(follower):
+            yield Found(partial(self._next_event, follower))
+
+    @asynccontextmanager
+    async def follow_all(
+        self, cursors: Mapping[str, int] | None = None
+    ) -> AsyncIterator[AsyncIterator[tuple[str, Params]]]:
+        """Follow all logs: gives an iterator of events, each with its log.
+
+        The order is each log's own. A workbench that is created later is followed from its start.
+
+        Args:
+            cursors: The last event that the caller has, by log; a log that is not named is
+                followed from its beginning.
+
+        Raises:
+            RemoteError: There is no such log, or no such place in it.
+            ConnectionLostError: The connection ended.
+        """
+        follower = Follower(Followed(EVERY_LOG, dict(cursors or {})))
+        async with self._following(follower):
+            yield Found(partial(self._next_given, follower))
+
+    @asynccontextmanager
+    async def notifications(self) -> AsyncIterator[AsyncIterator[tuple[str, Params]]]:
+        """Hear notifications: gives an iterator of methods and parameters, from now on.
+
+        It ends when the connection does. At most 10,000 wait for who takes them; past them the
+        oldest are forgotten. What was recorded can be followed instead, which misses nothing.
+        """
+        notices = Notices()
+        self._listening.append(notices)
+        try:
+            yield Found(partial(self._next_told, notices))
+        finally:
+            self._listening.remove(notices)
 
     @property
     def lost(self) -> ConnectionLostError | None:
@@ -154,43 +208,108 @@ class AsyncClient:
     async def read(self) -> None:
         """Hand out what the daemon sends, until it closes; run by `connect`."""
         rest = bytearray()
+        why, told = "the daemon closed the connection", dict[str, int]()
         try:
             while True:
                 chunk = await self._stream.receive(_CHUNK_BYTES)
                 start = len(rest)
                 rest += chunk
                 end = rest.rfind(b"\n", start)
-                if end >= 0:
-                    lines = bytes(rest[:end]).split(b"\n")
-                    del rest[: end + 1]
-                    for line in lines:
-                        await self._hand_out(json.loads(line))
+                if end < 0:
+                    continue
+                lines = bytes(rest[:end]).split(b"\n")
+                del rest[: end + 1]
+                for message in map(json.loads, lines):
+                    if message.get("method") == "ConnectionDropped":
+                        why, told = "the daemon dropped this client", message["params"]["cursors"]
+                    elif "method" in message:
+                        self._hear(message["method"], message["params"])
+                    else:
+                        self._answer(message)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # said to everybody who waits, below
-        self._lost = self._loss()
-        for pending in self._pending.values():
-            pending.arrived.set()
-        for follower in self._followers.values():
-            follower.close()
+        finally:
+            self._lose(why, told)
 
-    async def _hand_out(self, message: dict[str, Any]) -> None:
-        if "method" not in message:
-            self._answer(message)
-            return
-        method, params = message["method"], message.get("params", {})
-        if method == "ConnectionDropped":
-            self._lost = ConnectionLostError("the daemon dropped this client", params["cursors"])
-        follower = self._followers.get(params.get("workbench_id", ""))
-        if method == "EventsAppended" and follower is not None:
-            for event in params["events"]:
+    async def write(self) -> None:
+        """Send what is asked, each line to its end, whoever gives up; run by `connect`."""
+        async with self._lines, self._put:
+            async for line in self._lines:
                 try:
-                    await follower.send(event)
+                    await self._stream.send(line)
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    return  # nobody follows any more
-        elif self._on_notification is not None:
-            self._on_notification(method, params)
+                    return  # the daemon may have said why: the reader finds out
 
-    def _answer(self, message: dict[str, Any]) -> None:
+    @asynccontextmanager
+    async def _following(self, follower: Follower) -> AsyncIterator[None]:
+        followed = follower.followed
+        self._followers.append(follower)
+        try:
+            try:
+                await self.send("EventsSubscribe", followed.subscription)
+            except RemoteError:
+                followed.is_over = True
+                raise
+            yield
+        finally:
+            self._followers.remove(follower)
+            if not followed.is_over:
+                # Not awaited: this may be on its way out because it was cancelled.
+                self._say("EventsUnsubscribe", {"workbench_id": followed.log})
+
+    async def _next_event(self, follower: Follower) -> Params | None:
+        given = await self._next_given(follower)
+        return None if given is None else given[1]
+
+    async def _next_given(self, follower: Follower) -> tuple[str, Params] | None:
+        followed = follower.followed
+        while not len(followed):
+            if followed.is_over or self._lost is not None:
+                return None
+            if follower.is_behind:
+                await self._catch_up(follower)
+            else:
+                await follower.stirred()
+        return followed.give()
+
+    async def _catch_up(self, follower: Follower) -> None:
+        """Have the log tell again what was passed over."""
+        try:
+            await self.send("EventsUnsubscribe", {"workbench_id": follower.followed.log})
+            follower.is_behind = False
+            await self.send("EventsSubscribe", follower.followed.subscription)
+        except ConnectionLostError:
+            pass  # the iterator ends, and `lost` says why
+
+    async def _next_told(self, notices: Notices) -> tuple[str, Params] | None:
+        while not notices.told:
+            if self._lost is not None:
+                return None
+            await notices.stirred()
+        return notices.told.popleft()
+
+    def _hear(self, method: str, params: Params) -> None:
+        log = params.get("workbench_id", "")
+        if method == "EventsAppended":
+            concerned = [each for each in self._followers if each.followed.follows(log)]
+            for each in concerned:
+                each.take(log, params["events"])
+        elif method == "EventsEnded":
+            concerned = [each for each in self._followers if each.followed.log == log]
+            for each in concerned:
+                each.followed.is_over = True
+                each.stir()
+        else:
+            concerned = []
+        if concerned:
+            return
+        if self._on_notification is not None:
+            self._on_notification(method, params)
+        for notices in self._listening:
+            notices.told.append((method, params))
+            notices.stir()
+
+    def _answer(self, message: Params) -> None:
         """Wake who waits for this answer; an error without an id is about everybody's."""
         wanted = message.get("id")
         told = list(self._pending.values()) if wanted is None else [self._pending.get(wanted)]
@@ -199,21 +318,41 @@ class AsyncClient:
                 pending.message = message
                 pending.arrived.set()
 
-    async def _write(self, message: dict[str, Any]) -> None:
-        line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
+    def _lose(self, why: str, told: Mapping[str, int]) -> None:
+        """Note that the connection ended; who follows has been given less than what was sent."""
+        followed = [each.followed for each in self._followers]
+        cursors = {
+            log: seq for log, seq in told.items() if not any(each.follows(log) for each in followed)
+        }
+        for each in followed:
+            cursors.update(each.given)
+        self._lost = ConnectionLostError(why, cursors)
+        for pending in self._pending.values():
+            pending.arrived.set()
+        for listener in (*self._followers, *self._listening):
+            listener.stir()
+
+    async def _write(self, message: Params) -> None:
         if self._lost is not None:
             raise self._loss()
-        async with self._sending:
-            # Half a line would make the rest unreadable.
-            with anyio.CancelScope(shield=True):
-                try:
-                    await self._stream.send(line)
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    pass  # it may have said why before it closed: the reader finds out
+        try:
+            await self._put.send(_line(message))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise self._loss() from None
 
-    async def _cancel(self, wanted: int) -> None:
-        with anyio.move_on_after(1, shield=True):
-            await self._write({"method": "$/cancelRequest", "params": {"id": wanted}})
+    def _say(self, method: str, params: Params) -> None:
+        """Have a message sent whose answer nobody waits for."""
+        try:
+            self._put.send_nowait(_line({"method": method, "params": params}))
+        except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # the daemon reads nothing now; what it is told no more, it need not know
+
+    def _cancel(self, wanted: int) -> None:
+        self._say("$/cancelRequest", {"id": wanted})
 
     def _loss(self) -> ConnectionLostError:
         return self._lost or ConnectionLostError("the daemon closed the connection")
+
+
+def _line(message: Params) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"

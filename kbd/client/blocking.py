@@ -1,11 +1,16 @@
 """The blocking client: `socket` and `json`, nothing else.
 
-    with Client("/run/user/1000/kbd/kbd.sock") as client:
-        workbench_id = client.send("WorkbenchCreate", {"name": "March"})["workbench_id"]
-        for event in client.follow(workbench_id, after=0):
-            print(event["seq"], event["type"])
+    from kbd.client.blocking import Client
 
-It imports nothing that takes longer than the request itself.
+    with Client() as client:
+        bench = client.send("WorkbenchCreate", {"name": "March"})
+        for event in client.follow(bench["workbench_id"]):
+            print(event["seq"], event["type"])
+            break
+
+It imports nothing that takes longer than the request itself. A client is one thread's, but for
+`close`, which any thread may call. Nothing is read while nobody calls it: a program that works for
+seconds between two events may be dropped by the daemon, and then follows on where it was.
 """
 
 import json
@@ -15,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
+from kbd.client.following import EVERY_LOG, Followed
+from kbd.client.places import default_socket
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs `kbd status`.
 TYPE_CHECKING = False
@@ -28,35 +35,42 @@ __all__ = ["Client", "ConnectionLostError", "NoAnswerError", "RemoteError"]
 TIMEOUT_S = 30.0
 """How long an answer may take, if the request does not say."""
 
+KEPT = 10_000
+"""How many notifications are kept for who listens later; past them the oldest are forgotten."""
+
 _CHUNK_BYTES = 256 * 1024
+_LEAVE_S = 5.0
+"""How long the end of a subscription may take; a daemon that answers at all needs less."""
 
 
 class Client:
-    """One connection to the daemon. Not for several threads at a time.
+    """One connection to the daemon, of one thread at a time.
 
     Attributes:
         on_notification: Called with the method and parameters of each notification that is read,
             between a request and its answer or by `wait`. While it is None they are kept.
 
     Args:
-        socket_path: Where the daemon listens.
+        socket_path: Where the daemon listens; where the environment says if None.
         timeout: How long it may take to connect, and to take what is sent, in seconds.
 
     Raises:
         ConnectionLostError: Nobody listens there.
     """
 
-    def __init__(self, socket_path: str, *, timeout: float = TIMEOUT_S) -> None:
+    def __init__(self, socket_path: str | None = None, *, timeout: float = TIMEOUT_S) -> None:
         self.on_notification: Callable[[str, Params], None] | None = None
         self._timeout = timeout
-        self._kept: deque[tuple[str, Params]] = deque()
+        self._kept: deque[tuple[str, Params]] = deque(maxlen=KEPT)
+        self._followed: list[Followed] = []
         self._rest = bytearray()
         self._searched = 0
         self._last_id = 0
+        self._is_closed = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
         try:
-            self._socket.connect(socket_path)
+            self._socket.connect(socket_path or default_socket())
         except OSError as error:
             self._socket.close()
             raise ConnectionLostError(f"no daemon answers: {error.strerror or error}") from error
@@ -68,7 +82,16 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; what runs in the daemon goes on."""
+        """Close the connection; what runs in the daemon goes on.
+
+        Any thread may do so: what another one waits for here raises ConnectionLostError.
+        """
+        self._is_closed = True
+        try:
+            # This wakes a thread that waits; closing alone would leave it waiting.
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the daemon closed it before
         self._socket.close()
 
     def send(
@@ -79,6 +102,8 @@ class Client:
     ) -> "Any":
         """Ask the daemon and return its answer.
 
+            run = client.send("WorkshopRunAgent", bench, timeout=None)
+
         Args:
             method: The method's name.
             params: Its parameters.
@@ -86,22 +111,25 @@ class Client:
 
         Raises:
             RemoteError: The daemon answered with an error.
-            NoAnswerError: It did not answer in time; a late answer is thrown away.
-            ConnectionLostError: The connection broke.
+            NoAnswerError: It did not answer in time; the request was cancelled.
+            ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
         self._last_id += 1
         wanted = self._last_id
         deadline = _deadline(timeout)
-        self._write(
-            {"jsonrpc": "2.0", "id": wanted, "method": method, "params": dict(params or {})}
-        )
-        while True:
-            message = self._read(deadline)
-            if "method" in message:
-                self._notified(message)
-            # An error without an id is about the connection: too many of them, a broken message.
-            elif message["id"] == wanted or (message["id"] is None and "error" in message):
-                break
+        self._write({"id": wanted, "method": method, "params": dict(params or {})})
+        try:
+            while True:
+                message = self._read(deadline)
+                if "method" in message:
+                    self._notified(message)
+                # An error without an id is about the connection: too many, a broken message.
+                elif message["id"] == wanted or (message["id"] is None and "error" in message):
+                    break
+        except (NoAnswerError, KeyboardInterrupt):
+            # Its answer is not waited for any more, here or there; if one comes, it is thrown away.
+            self._write({"method": "$/cancelRequest", "params": {"id": wanted}})
+            raise
         if "error" in message:
             error = message["error"]
             raise RemoteError(error["code"], error["message"], error.get("data"))
@@ -119,20 +147,41 @@ class Client:
         if self._kept and self.on_notification is not None:
             self.on_notification(*self._kept.popleft())
             return True
-        deadline = _deadline(seconds)
+        message = self._next_notification(_deadline(seconds))
+        if message is None:
+            return False
+        self._notified(message)
+        return True
+
+    def notifications(self, seconds: float | None = None) -> "Iterator[tuple[str, Params]]":
+        """Yield the method and parameters of each notification: those that were kept, then live.
+
+            for method, params in client.notifications(seconds=60):
+                print(method, params.get("phase", ""))
+
+        It is for a client without `on_notification`. What is heard meanwhile, between a request and
+        its answer, is kept and comes next.
+
+        Args:
+            seconds: Ends when none has come for so long; None for never.
+
+        Raises:
+            ConnectionLostError: The connection ended; `cursors` says where to follow on.
+        """
         while True:
-            try:
-                message = self._read(deadline)
-            except NoAnswerError:
-                return False
-            if "method" in message:
-                self._notified(message)
-                return True
+            while self._kept:
+                yield self._kept.popleft()
+            message = self._next_notification(_deadline(seconds))
+            if message is None:
+                return
+            if not self._hand_over(message):
+                yield message["method"], message["params"]
 
     def follow(self, workbench_id: str, after: int = 0) -> "Iterator[Params]":
-        """Yield the events of a log after a cursor: what is recorded, then live, for ever.
+        """Yield the events of a log after a cursor: what is recorded, then live.
 
-        Other notifications still go to `on_notification`, or are kept.
+        It ends when the log is deleted. Other notifications still go to `on_notification`, or are
+        kept. Whoever stops early, with `break`, ends the subscription.
 
         Args:
             workbench_id: The log: a workbench's id, or "daemon".
@@ -142,43 +191,115 @@ class Client:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
-        events: deque[Params] = deque()
-        before = self.on_notification
+        for _, event in self._follow(Followed(workbench_id, {workbench_id: after})):
+            yield event
 
-        def heard(method: str, params: "Params") -> None:
-            if method == "EventsAppended" and params["workbench_id"] == workbench_id:
-                events.extend(params["events"])
-            elif before is not None:
-                before(method, params)
-            else:
-                self._kept.append((method, params))
+    def follow_all(
+        self, cursors: "Mapping[str, int] | None" = None
+    ) -> "Iterator[tuple[str, Params]]":
+        """Yield the events of all logs, each with its log: what is recorded, then live.
 
-        self.on_notification = heard
+        The order is each log's own. A workbench that is created later is followed from its start.
+
+            for log, event in client.follow_all({"daemon": 0}):
+                print(log, event["seq"], event["type"])
+                break
+
+        Args:
+            cursors: The last event that the caller has, by log; a log that is not named is
+                followed from its beginning.
+
+        Raises:
+            RemoteError: There is no such log, or no such place in it.
+            ConnectionLostError: The connection ended; `cursors` says where to follow on.
+        """
+        yield from self._follow(Followed(EVERY_LOG, dict(cursors or {})))
+
+    def _follow(self, followed: Followed) -> "Iterator[tuple[str, Params]]":
+        self._followed.append(followed)
         try:
-            self.send("EventsSubscribe", {"workbench_id": workbench_id, "after": after})
-            while True:
-                while events:
-                    yield events.popleft()
-                message = self._read(None)
-                if "method" in message:
-                    self._notified(message)
+            self.send("EventsSubscribe", followed.subscription)
+            try:
+                yield from self._given(followed)
+            finally:
+                self._leave(followed)
         finally:
-            self.on_notification = before
+            self._followed.remove(followed)
+
+    def _given(self, followed: Followed) -> "Iterator[tuple[str, Params]]":
+        while True:
+            while len(followed):
+                yield followed.give()
+            if followed.is_over:
+                return
+            message = self._read(None)
+            if "method" in message:
+                self._notified(message)
+
+    def _leave(self, followed: Followed) -> None:
+        if followed.is_over or self._is_closed:
+            return
+        try:
+            self.send("EventsUnsubscribe", {"workbench_id": followed.log}, _LEAVE_S)
+        except (ConnectionLostError, NoAnswerError, RemoteError):
+            pass  # there is nothing to leave any more; who follows hears why elsewhere
+
+    def _next_notification(self, deadline: float | None) -> "Params | None":
+        """Return the next notification, or None if none comes in time."""
+        while True:
+            try:
+                message = self._read(deadline)
+            except NoAnswerError:
+                return None
+            if "method" in message:
+                return message
 
     def _notified(self, message: "Params") -> None:
+        if self._hand_over(message):
+            return
+        told = message["method"], message["params"]
+        if self.on_notification is None:
+            self._kept.append(told)
+        else:
+            self.on_notification(*told)
+
+    def _hand_over(self, message: "Params") -> bool:
+        """Give a notification to those who follow; False if it is not for them."""
         method, params = message["method"], message["params"]
         if method == "ConnectionDropped":
-            raise ConnectionLostError("kbd dropped this client", params["cursors"])
-        if self.on_notification is None:
-            self._kept.append((method, params))
-        else:
-            self.on_notification(method, params)
+            raise self._loss("the daemon dropped this client", params["cursors"])
+        if method == "EventsAppended":
+            log = params["workbench_id"]
+            concerned = [each for each in self._followed if each.follows(log)]
+            for each in concerned:
+                each.take(log, params["events"])
+            return bool(concerned)
+        if method == "EventsEnded":
+            concerned = [each for each in self._followed if each.log == params["workbench_id"]]
+            for each in concerned:
+                each.is_over = True
+            return bool(concerned)
+        return False
+
+    def _loss(self, why: str, told: dict[str, int] | None = None) -> ConnectionLostError:
+        """Return what to raise; who follows has been given less than what was sent."""
+        cursors = {
+            log: seq
+            for log, seq in (told or {}).items()
+            if not any(each.follows(log) for each in self._followed)
+        }
+        for each in self._followed:
+            cursors.update(each.given)
+        return ConnectionLostError(why, cursors)
 
     def _write(self, message: "Params") -> None:
-        self._socket.settimeout(self._timeout)
+        line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
         try:
-            self._socket.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+            self._socket.settimeout(self._timeout)
+            self._socket.sendall(line)
         except TimeoutError:
+            # Half a line may be sent: nothing that follows it would be understood.
+            self.close()
             raise NoAnswerError("the daemon does not read what it is sent") from None
         except OSError:
             pass  # it may have said why before it closed: that is read next
@@ -201,16 +322,17 @@ class Client:
     def _receive(self, deadline: float | None) -> bytes:
         # Zero would mean "do not wait at all", which raises another error.
         left = None if deadline is None else max(deadline - monotonic(), 0.001)
-        self._socket.settimeout(left)
         try:
+            self._socket.settimeout(left)
             chunk = self._socket.recv(_CHUNK_BYTES)
         except TimeoutError:
             raise NoAnswerError("the daemon did not answer in time") from None
         except OSError as error:
-            message = f"the connection broke: {error.strerror or error}"
-            raise ConnectionLostError(message) from error
+            broke = f"the connection broke: {error.strerror or error}"
+            raise self._loss("this client is closed" if self._is_closed else broke) from error
         if not chunk:
-            raise ConnectionLostError("the daemon closed the connection")
+            closed = "this client is closed" if self._is_closed else "the daemon closed it"
+            raise self._loss(f"the connection ended: {closed}")
         return chunk
 
 

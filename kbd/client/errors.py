@@ -12,7 +12,7 @@ class RemoteError(Exception):
     """The daemon answered a request with an error.
 
     Args:
-        code: The JSON-RPC code.
+        code: The JSON-RPC code: -32000 for an application's error, another for the protocol's.
         message: For people.
         data: Facts for programs; of an application's error with `error_code`.
     """
@@ -23,13 +23,18 @@ class RemoteError(Exception):
         self.message = message
         self.data = data
 
+    @property
+    def error_code(self) -> str:
+        """What an application's error is, such as "NOT_FOUND"; "" for one of the protocol."""
+        return str(self.data.get("error_code", "")) if isinstance(self.data, dict) else ""
+
 
 class ConnectionLostError(ConnectionError):
-    """The daemon could not be reached, or closed the connection.
+    """The daemon could not be reached, or the connection ended.
 
     Args:
         message: For people.
-        cursors: Where to follow on, by log, if the daemon dropped a client that was too slow.
+        cursors: Where to follow on, by log: the last event that was given to who followed it.
     """
 
     def __init__(self, message: str, cursors: dict[str, int] | None = None) -> None:
@@ -38,4 +43,8 @@ class ConnectionLostError(ConnectionError):
 
 
 class NoAnswerError(TimeoutError):
-    """The daemon did not answer in time; what was asked may still happen."""
+    """The daemon did not answer in time.
+
+    The request was cancelled, which ends the waiting and not always the work: a run goes on, and
+    what had begun to be recorded is recorded.
+    """

@@ -21,6 +21,7 @@ __all__ = [
     "DraftPublishProgress",
     "DraftStateChanged",
     "EventsAppended",
+    "EventsEnded",
     "EventsSynced",
     "PublishPhase",
     "WatchFileLanded",
@@ -311,6 +312,10 @@ class EventsAppended(Notification):
 
     events: tuple[EventRow | msgspec.Raw, ...]
     last_seq: Seq
+
+
+class EventsEnded(Notification):
+    """A log that this connection follows was deleted; the subscription is over."""
 
 
 class EventsSynced(Notification):

@@ -136,14 +136,12 @@ def _error(error: WireError, schemas: Iterator[dict[str, Any]]) -> dict[str, Any
 
 
 def _notifications() -> Iterator[type[msgspec.Struct]]:
-    for name in notifications.__all__:
-        kind = getattr(notifications, name)
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+    for name, kind in vars(notifications).items():
+        if name in notifications.__all__ and isinstance(kind, type):
             yield kind
 
 
 def _codes() -> Iterator[tuple[type[errors.KbdError], str]]:
-    for name in errors.__all__:
-        kind = getattr(errors, name)
-        if isinstance(kind, type) and kind is not errors.KbdError:
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type) and issubclass(kind, errors.KbdError) and name != "KbdError":
             yield kind, inspect.cleandoc(kind.__doc__ or name).partition("\n")[0]

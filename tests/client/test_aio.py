@@ -105,3 +105,32 @@ async def test_nobody_there_is_an_error_of_its_own(short_dir: Path) -> None:
     with pytest.raises(ConnectionLostError, match="no daemon answers"):
         async with connect(str(short_dir / "none")):
             pass
+
+
+@pytest.mark.parametrize("where", ["block", "notification"])
+async def test_what_is_raised_is_raised_as_it_is(short_dir: Path, where: str) -> None:
+    """Not in a group, whether the block raises it or the function that hears notifications."""
+
+    def hear(*_: object) -> None:
+        raise ValueError("heard")
+
+    async with serving(short_dir) as served:
+        with pytest.raises(ValueError, match="heard"):  # noqa: PT012 - the block is what is tested
+            async with connect(str(served.path), on_notification=hear) as client:
+                await client.send("WorkshopCancelRun", {"workbench_id": WORKBENCH})
+                if where == "block":
+                    raise ValueError("heard")
+                served.hub.announce(WorkshopPhaseStarted(workbench_id=WORKBENCH, phase=Phase.PLAN))
+                await anyio.sleep(20)
+
+
+async def test_a_daemon_that_reads_nothing_holds_nobody(short_dir: Path) -> None:
+    """A request that cannot be sent is given up in its time, or when it is cancelled."""
+    path = str(short_dir / "s")
+    async with await anyio.create_unix_listener(path), connect(path) as client:
+        for _ in range(2):
+            with pytest.raises(NoAnswerError):
+                await client.send("WorkbenchCreate", {"name": "x" * 5_000_000}, 0.05)
+        with anyio.move_on_after(0.05) as given_up:
+            await client.send("PluginsList", timeout=None)
+        assert given_up.cancelled_caught

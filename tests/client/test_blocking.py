@@ -1,7 +1,9 @@
 """The blocking client asks, hears and follows; and it imports nothing that takes time."""
 
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,9 @@ from typing import Any
 import anyio
 import pytest
 
+from backends import on_asyncio, on_trio
 from kbd.client.blocking import Client, ConnectionLostError, NoAnswerError, RemoteError
+from kbd.client.places import default_socket
 from kbd.core.server import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase
@@ -51,7 +55,10 @@ async def test_an_error_keeps_its_code_and_data(short_dir: Path) -> None:
             return raised.value
 
         error = await _with_client(served, work)
-        assert (error.code, error.data["error_code"]) == (-32000, "NOT_FOUND")
+        assert (error.code, error.data["error_code"], error.error_code) == (
+            -32000, "NOT_FOUND", "NOT_FOUND",
+        )  # fmt: skip
+        assert RemoteError(-32601, "method not found: X").error_code == ""
 
 
 async def test_an_answer_that_comes_too_late_is_not_taken_for_another(short_dir: Path) -> None:
@@ -65,6 +72,73 @@ async def test_an_answer_that_comes_too_late_is_not_taken_for_another(short_dir:
             return client.send("PluginsList")
 
         assert "plugins" in await _with_client(served, work)
+
+
+@on_trio
+async def test_what_is_given_up_here_is_cancelled_there(short_dir: Path) -> None:
+    """A request that takes too long does not go on to wait in the daemon."""
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> Any:
+            with pytest.raises(NoAnswerError):
+                client.send("WorkbenchCreate", {"name": "wait"}, 0.05)
+            return client.send("PluginsList")
+
+        assert "plugins" in await _with_client(served, work)
+        assert served.waiting == 0
+
+
+@on_asyncio
+async def test_another_thread_may_close_it(short_dir: Path) -> None:
+    """Who waits for an answer then gets an error; so does who asks afterwards."""
+    async with serving(short_dir) as served:
+
+        def work(client: Client) -> None:
+            closer = threading.Timer(0.05, client.close)
+            closer.start()
+            for _ in range(2):
+                with pytest.raises(ConnectionLostError, match="this client is closed"):
+                    client.send("WorkbenchCreate", {"name": "wait"}, None)
+            closer.join()
+
+        await _with_client(served, work)
+
+
+def test_a_daemon_that_reads_nothing_is_given_up(short_dir: Path) -> None:
+    """Half a request may be sent by then, so that the connection is of no use any more."""
+    path = str(short_dir / "s")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        client = Client(path, timeout=0.05)
+        with pytest.raises(NoAnswerError, match="does not read"):
+            client.send("WorkbenchCreate", {"name": "x" * 5_000_000})
+        with pytest.raises(ConnectionLostError, match="this client is closed"):
+            client.send("PluginsList")
+
+
+@on_asyncio
+async def test_it_finds_the_daemon_of_the_environment(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """$KBD_SOCKET, else in $KBD_HOME, else in the user's data folder."""
+    monkeypatch.setenv("KBD_SOCKET", str(short_dir / "s"))
+
+    def ask() -> Any:
+        with Client() as client:
+            return client.send("PluginsList")
+
+    async with serving(short_dir):
+        assert "plugins" in await anyio.to_thread.run_sync(ask)
+    monkeypatch.delenv("KBD_SOCKET")
+    monkeypatch.setenv("KBD_HOME", "/a")
+    assert default_socket() == "/a/kbd.sock"
+    monkeypatch.delenv("KBD_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", "/b")
+    assert default_socket() == "/b/kbd/kbd.sock"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/c")
+    assert default_socket() == "/c/.local/share/kbd/kbd.sock"
 
 
 async def test_notifications_are_heard_between_request_and_answer(short_dir: Path) -> None:

@@ -27,7 +27,7 @@ from kbd.core.server.stream import Stream
 from kbd.core.server.subscriptions import feed
 from kbd.errors import ValidationFailed
 from kbd.requests.base import Notification, Request
-from kbd.requests.notifications import ConnectionDropped
+from kbd.requests.notifications import ConnectionDropped, EventsEnded
 from kbd.rpc import (
     Batch,
     Call,
@@ -329,6 +329,8 @@ class Connection:
             with scope:
                 if not await feed(subscription, stream, self.outbox):
                     self._drop("slow_consumer")
+                elif self._subscriptions.get(subscription) is scope:
+                    self.notify(EventsEnded(workbench_id=subscription))
         except Exception as error:
             log.error("subscription failed", subscription=subscription, exc_info=error)
             self._drop("subscription_failed")
