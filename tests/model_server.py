@@ -55,10 +55,12 @@ class ModelServer:
     Attributes:
         base_url: For `OPENAI_BASE_URL`.
         requests: The bodies received, in order.
+        listing: The status of the answer to who asks for the list of models.
     """
 
     def __init__(self, play: Play, port: int = 0, host: str = "127.0.0.1") -> None:
         self.requests: list[dict[str, Any]] = []
+        self.listing = 200
         script = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -77,6 +79,14 @@ class ModelServer:
                 for piece in _stream(reply):
                     self.wfile.write(b"data: " + json.dumps(piece).encode() + b"\n\n")
                 self.wfile.write(b"data: [DONE]\n\n")
+
+            def do_GET(self) -> None:
+                found = json.dumps({"object": "list", "data": []}).encode()
+                self.send_response(script.listing)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(found)))
+                self.end_headers()
+                self.wfile.write(found)
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - theirs, too
                 """Say nothing."""

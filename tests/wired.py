@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 from kbd.client.blocking import Client, RemoteError
-from model_server import Play, Reply, call, calls, model_server, phase_of, text, turn_of
+from model_server import (
+    ModelServer,
+    Play,
+    Reply,
+    call,
+    calls,
+    model_server,
+    phase_of,
+    text,
+    turn_of,
+)
 from real_daemon import RealDaemon
 
 FILE_BYTES = 1000
@@ -76,7 +86,10 @@ class Wired:
         daemon: The daemon.
         folder: A folder for the user's files.
         script: What the model does.
+        server: Where it does it; `wired` sets it.
     """
+
+    server: ModelServer
 
     def __init__(self, daemon: RealDaemon, folder: Path, script: Script) -> None:
         self.daemon, self.folder, self.script = daemon, folder, script
@@ -138,9 +151,19 @@ class Wired:
         return self.daemon.home / "workbenches" / workbench_id / "published"
 
 
+_FOUND = """\
+import socket
+look_up = socket.getaddrinfo
+def found(host, *more, **options):
+    return look_up("127.0.0.1" if host in ({host!r}, {host!r}.encode()) else host, *more, **options)
+socket.getaddrinfo = found
+"""
+"""What has a daemon find a name that no server of names knows."""
+
+
 @contextmanager
 def wired(
-    backend: str, preface: str = "", more: Mapping[str, str] | None = None
+    backend: str, preface: str = "", more: Mapping[str, str] | None = None, host: str = ""
 ) -> Iterator[Wired]:
     """Run daemon and model on one backend.
 
@@ -148,23 +171,28 @@ def wired(
         backend: "asyncio" or "trio".
         preface: Python that the daemon's process runs first.
         more: What its environment has beside, or in the place of, what stands here.
+        host: Another name for the model's machine than its address, which is this one's: with it
+            all that the model is sent leaves the machine, as far as the daemon can tell.
     """
     folder = Path(tempfile.mkdtemp(prefix="kbd-"))
     (folder / "user").mkdir()
     script = Script()
     with model_server(script.play) as server:
         environment = {
-            "OPENAI_BASE_URL": server.base_url,
+            "OPENAI_BASE_URL": server.base_url.replace("127.0.0.1", host or "127.0.0.1"),
             "KBD_MODEL": MODEL,
             "KBD_LIMITS_FILE_BYTES": str(FILE_BYTES),
             "KBD_LIMITS_FILES": str(FILES),
             "KBD_RUN_RETRY_S": "0.01",
             **(more or {}),
         }
-        daemon = RealDaemon(folder / "home", backend, environment, preface)
+        found = _FOUND.format(host=host) + preface if host else preface
+        daemon = RealDaemon(folder / "home", backend, environment, found)
         daemon.start()
         try:
-            yield Wired(daemon, folder / "user", script)
+            running = Wired(daemon, folder / "user", script)
+            running.server = server
+            yield running
         finally:
             daemon.stop()
             shutil.rmtree(folder, ignore_errors=True)
