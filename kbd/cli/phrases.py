@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kbd.cli.placing import Place, Spent
-from kbd.cli.terminal import counted, duration, size
+from kbd.cli.terminal import counted, duration, money, size
 
 __all__ = ["DERIVED", "Told", "trouble"]
 
@@ -16,7 +16,7 @@ FIELD_CHARACTERS = 400
 _TROUBLE = frozenset(
     {
         "EffectAborted", "ItemFailed", "ItemRetried", "ItemsRefused", "LandingsParked",
-        "LogRepaired", "ModelFailed", "PluginLeftOut", "PublishAborted", "RunFailed",
+        "LogRepaired", "ModelFailed", "NoticeGiven", "PluginLeftOut", "PublishAborted", "RunFailed",
         "RunInterrupted", "ToolRefused", "WatchSuspended",
     }
 )  # fmt: skip
@@ -165,6 +165,40 @@ def _files(told: Told) -> str:
     return f"{counted(len(names), 'file')}: {', '.join(names)}" if names else "no files"
 
 
+def _took(told: Told) -> str:
+    """Return how much of a workbench a fork took over, and up to which message."""
+    how_much = {
+        "clone_all": "all of it",
+        "clone_files_and_context_no_chat": "files and context",
+        "clone_files_only": "files",
+    }.get(told["mode"], told["mode"])
+    message = told["from_message_id"]
+    return f"{how_much} as after message {message}" if message else how_much
+
+
+def _rewound(told: Told) -> str:
+    """Return to which message a conversation was set back, and why."""
+    again = ", to answer it once more" if told.get("reason") == "regenerate" else ""
+    kept = f", checkpoint {told['checkpoint_id']}" if told.get("checkpoint_id") else ""
+    return f"set back to message {told['message_id']} (event {told['to_seq']}){again}{kept}"
+
+
+def _published(told: Told) -> str:
+    """Return what is carried out like a publish, with its name."""
+    what = "undo" if told.get("rewind") else "restore" if told.get("restores") else "publish"
+    return f"{what} {told['publish_id']}"
+
+
+def _whose(told: Told) -> str:
+    of = [part for part in (told["provider_id"], told["phase"]) if part]
+    return f" of {', '.join(of)}" if of else ""
+
+
+def _costing(told: Told) -> str:
+    cost = float(told.get("cost", 0.0))
+    return f" ({money(cost)})" if cost else ""
+
+
 def _rule(told: Told) -> str:
     rule = told.get("rule", {})
     return f"{rule.get('folder', '')} ({rule.get('name', '')})"
@@ -212,6 +246,7 @@ DERIVED: dict[str, Callable[[Told], str]] = {
     "begun": _begun,
     "called": _called,
     "change": _change,
+    "costing": _costing,
     "count": lambda told: counted(len(told.get("items", ())), "item"),
     "ended": _ended,
     "exit": _exit,
@@ -220,15 +255,21 @@ DERIVED: dict[str, Callable[[Told], str]] = {
     "landings": _landings,
     "names": _all("names"),
     "passed": lambda told: counted(len(told.get("files", ())), "file"),
+    "published": _published,
     "refused": _refused,
     "replied": _replied,
     "returned": _returned,
+    "rewound": _rewound,
     "rule": _rule,
     "run": lambda told: f"run {told.place.run}" if told.place.run else "run",
+    "sent": lambda told: size(int(told.get("bytes_out", 0))),
     "size": lambda told: size(int(told.get("size_bytes", 0))),
     "sizes": _sizes,
+    "source": lambda told: f" from {told['source_name']}" if told.get("source_name") else "",
     "spent": _spent,
+    "took": _took,
     "warned": _warned,
+    "whose": _whose,
     "watch": lambda told: str(told.get("watch_id", ""))[:8],
     "written": lambda told: counted(len(told.get("hashes", ())), "file"),
 }

@@ -10,7 +10,7 @@ from kbd.core.replay.wording import title_of
 from kbd.core.state import item_label
 from kbd.core.state.readable import plan_markdown
 from kbd.events.base import Recorded, ReplyCall
-from kbd.events.drafts import DeletionConfirmed, DraftDiscarded
+from kbd.events.drafts import CheckpointRestored, DeletionConfirmed, DraftDiscarded
 from kbd.events.runs import (
     ItemCompleted,
     ItemFailed,
@@ -32,7 +32,11 @@ from kbd.events.runs import (
     SummaryWritten,
     ToolRefused,
 )
-from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded
+from kbd.events.workbenches import (
+    AssistantMessageAdded,
+    ConversationRewound,
+    UserMessageAdded,
+)
 from kbd.requests.replays import StepKind
 from kbd.types import CallId
 
@@ -58,6 +62,8 @@ _KINDS: Mapping[type, StepKind] = {
     ToolRefused: "refused",
     DraftDiscarded: "draft",
     DeletionConfirmed: "draft",
+    ConversationRewound: "draft",
+    CheckpointRestored: "draft",
 }
 """What an event tells of; "other" if it is not here."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kbd.events.base import Recorded
 from kbd.events.runs import RunStarted
-from kbd.events.workbenches import UserMessageAdded
+from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.types import Seq
 
 __all__ = ["Numbered", "Span", "span_of"]
@@ -30,6 +30,7 @@ class Span:
     def __init__(self, run: int) -> None:
         self._run = run
         self._is_started = self.is_over = False
+        self._start = -1
         self._kept: list[Numbered] = []
 
     @property
@@ -43,7 +44,7 @@ class Span:
             return
         is_start = isinstance(record.data, RunStarted)
         if is_start and self._is_started and record.run != self._run:
-            del self._kept[self._asked_at(record.data.message_id) :]
+            del self._kept[self._asked_at(record.data) :]
             self.is_over = True
             return
         if not self._is_started and record.run not in (0, self._run):
@@ -51,15 +52,21 @@ class Span:
             return
         if is_start and not self._is_started:
             self._is_started = True
-            del self._kept[: self._asked_at(record.data.message_id)]
+            del self._kept[: self._asked_at(record.data)]
+            self._start = len(self._kept)
         self._kept.append((seq, record))
 
-    def _asked_at(self, message_id: str) -> int:
-        """Return the place of a message, or the end if it is not there."""
-        for place in range(len(self._kept) - 1, -1, -1):
-            data = self._kept[place][1].data
-            if isinstance(data, UserMessageAdded) and data.message_id == message_id:
-                return place
+    def _asked_at(self, started: RunStarted) -> int:
+        """Return the place of what a run answers; the end if that is not behind our run's start.
+
+        It is a message, or that the conversation was set back to one for another answer.
+        """
+        for place in range(len(self._kept) - 1, self._start, -1):
+            match self._kept[place][1].data:
+                case UserMessageAdded(message_id=started.message_id):
+                    return place
+                case ConversationRewound(message_id=started.message_id, reason="regenerate"):
+                    return place
         return len(self._kept)
 
 

@@ -46,7 +46,7 @@ from kbd.events.runs import (
     ToolCalled,
     ToolReturned,
 )
-from kbd.events.workbenches import AssistantMessageAdded
+from kbd.events.workbenches import AssistantMessageAdded, RequestSent
 from kbd.requests.replays import ModelStep, StepKind
 from kbd.types import CallId, Seq
 
@@ -87,7 +87,7 @@ class Teller:
                 self._changed(seq, record)
             case ModelRequested():
                 self._asks(seq, record)
-            case ModelReplied() | ModelFailed():
+            case RequestSent() | ModelReplied() | ModelFailed():
                 self._answered(seq, record)
             case ToolCalled():
                 self._called(seq, record)
@@ -175,12 +175,14 @@ class Teller:
 
     def _answered(self, seq: Seq, record: Recorded) -> None:
         self._settle()
-        data: ModelReplied | ModelFailed = record.data
+        data: RequestSent | ModelReplied | ModelFailed = record.data
         part = self._turn
         if part is None or part.model is None:
             self._add("other", seq, record, title_of(data))
             return
         part.seqs.append(seq)
+        if isinstance(data, RequestSent):
+            return
         part.lasted_until(record.ts_us)
         if isinstance(data, ModelFailed):
             failures = (*part.model.failures, f"{data.code}: {data.message}")

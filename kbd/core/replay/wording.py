@@ -9,6 +9,7 @@ from kbd.core.state import item_label
 from kbd.events.codec import Unknown
 from kbd.events.drafts import (
     CheckpointCreated,
+    CheckpointRestored,
     DeletionConfirmed,
     DraftDiscarded,
     EffectAborted,
@@ -25,6 +26,7 @@ from kbd.events.runs import (
     ItemsAdded,
     ItemsRefused,
     ItemStarted,
+    NoticeGiven,
     PhaseCompleted,
     PhaseStarted,
     PlanWritten,
@@ -42,12 +44,17 @@ from kbd.events.runs import (
 from kbd.events.workbenches import (
     AssistantMessageAdded,
     ConsentGranted,
+    ContextRemoved,
+    ContextSet,
+    ConversationRewound,
     FileAdded,
     FileRemoved,
     LogRepaired,
     ModelChosen,
+    RequestSent,
     UserMessageAdded,
     WorkbenchCreated,
+    WorkbenchForked,
 )
 from kbd.requests.replays import CallStep, ModelStep
 
@@ -200,6 +207,9 @@ def _draft_title(data: Any) -> str:
             return "Draft discarded"
         case DeletionConfirmed(names=names):
             return f"Deletion confirmed: {', '.join(names)}"
+        case PublishIntended(files=files, restores=restores, rewind=rewind) if restores or rewind:
+            what = "restored" if restores else "as they were then"
+            return f"{counted(len(files), 'published file')} {what}"
         case PublishIntended(files=files):
             return f"Published {counted(len(files), 'file')}"
         case PublishAborted(reason=reason):
@@ -208,7 +218,7 @@ def _draft_title(data: Any) -> str:
             return ""
 
 
-def _other(data: Any) -> str:  # noqa: C901 - a case an event
+def _other(data: Any) -> str:
     match data:
         case WorkbenchCreated(name=name):
             return f"Workbench {name} created"
@@ -224,15 +234,43 @@ def _other(data: Any) -> str:  # noqa: C901 - a case an event
             return f"Answered: {text}"
         case CheckpointCreated(description=description):
             return f"Checkpoint {description}"
+        case CheckpointRestored(checkpoint_id=checkpoint_id):
+            return f"Checkpoint {checkpoint_id} restored"
+        case LogRepaired(segment=segment):
+            return f"Torn end of {segment} cut off"
+        case Unknown(type=kind):
+            return f"{kind}, of a newer kbd"
+        case _:
+            return _effect(data) or _of_conversation(data) or type(data).__name__
+
+
+def _of_conversation(data: Any) -> str:
+    match data:
+        case ConversationRewound(message_id=message_id, reason="regenerate"):
+            return f"Set back to message {message_id}, to answer it once more"
+        case ConversationRewound(message_id=message_id):
+            return f"Undone: the conversation ends in message {message_id} again"
+        case WorkbenchForked(source_workbench_id=source, source_seq=seq):
+            return f"Forked from {source} at its event {seq}"
+        case ContextSet(category=category, text=text):
+            return f"{category} set: {text}"
+        case ContextRemoved(category=category):
+            return f"{category} taken out"
+        case NoticeGiven(code=code, message=message):
+            return f"Notice — {code}: {message}"
+        case RequestSent(endpoint=endpoint, bytes_out=bytes_out):
+            return f"Request of {counted(bytes_out, 'byte')} sent to {endpoint}"
+        case _:
+            return ""
+
+
+def _effect(data: Any) -> str:
+    match data:
         case EffectIntended(file=file):
             return f"{file.name} is to be written outside the workbench"
         case EffectDone(final_name=final_name):
             return f"Written outside the workbench as {final_name}"
         case EffectAborted(reason=reason):
             return f"Not written: {reason}"
-        case LogRepaired(segment=segment):
-            return f"Torn end of {segment} cut off"
-        case Unknown(type=kind):
-            return f"{kind}, of a newer kbd"
         case _:
-            return type(data).__name__
+            return ""
