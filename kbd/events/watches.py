@@ -73,11 +73,18 @@ class FailurePolicy(msgspec.Struct, frozen=True, omit_defaults=True):
     then: Literal["park", "pause"] = "park"
 
 
-class WatchConsent(msgspec.Struct, frozen=True):
-    """A person agreed that whatever lands may be sent to this model."""
+class WatchConsent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A person agreed that whatever lands may be sent to this model.
+
+    Args:
+        provider_id: The provider.
+        model_id: The model, `provider:model`.
+        endpoint: The host and port that it may go to; "" as in ConsentGranted.
+    """
 
     provider_id: str
     model_id: str
+    endpoint: str = ""
 
 
 class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,5 +1,6 @@
 """Decisions about watched folders: which content counts, and what a person may ask."""
 
+import msgspec
 import pytest
 
 from folded_watches import FOLDER, WATCH, FoldedWatches, hash_of, rule
@@ -293,13 +294,17 @@ def test_a_person_may_consent_later() -> None:
     """The consent becomes part of the rule, also of a watch that was not paused; for that model."""
     folded = FoldedWatches()
     consent = WatchConsent("p", "p:m")
-    assert not carries_consent(folded.watch.rule, "p:m")
+    assert not carries_consent(folded.watch.rule, "p:m", "")
 
     assert folded.do(ResumeWatch(WATCH, consent))
 
     assert folded.watch.rule.consent == consent
-    assert carries_consent(folded.watch.rule, "p:m")
-    assert not carries_consent(folded.watch.rule, "p:other")
+    assert carries_consent(folded.watch.rule, "p:m", "")
+    assert not carries_consent(folded.watch.rule, "p:other", "")
+    moved = msgspec.structs.replace(consent, endpoint="here:443")
+    rule = msgspec.structs.replace(folded.watch.rule, consent=moved)
+    assert carries_consent(rule, "p:m", "here:443")
+    assert not carries_consent(rule, "p:m", "there:443")
 
 
 def test_an_idle_watch_is_forgotten_at_once() -> None:

@@ -161,11 +161,11 @@ def checked_consent(
     if asked.provider_id != asked.model_id.partition(":")[0]:
         msg = f"{asked.model_id} is not a model of the provider {asked.provider_id}"
         raise ValidationFailed(msg)
-    egress.models.provider(asked.model_id)
+    endpoint = egress.endpoint(asked.model_id)
     if model_id not in (None, asked.model_id):
         msg = f"the rule's model is {model_id}, and the consent is for {asked.model_id}"
         raise ValidationFailed(msg)
-    return WatchConsent(asked.provider_id, asked.model_id)
+    return WatchConsent(asked.provider_id, asked.model_id, endpoint)
 
 
 def _folder_for_results(asked: str, home: Home) -> str:

@@ -203,7 +203,7 @@ class WatchMethods:
             return self._shop.model_shown(rule.model_id), (error.message,)
         if self._agreed(rule, model_id):
             return model_id, ()
-        endpoint = egress.models.provider(model_id).status().endpoint
+        endpoint = egress.endpoint(model_id)
         problem = (
             f"what lands would be sent to {endpoint or model_id}, and nobody has agreed to that: "
             "the rule needs consent"
@@ -213,8 +213,10 @@ class WatchMethods:
     def _agreed(self, rule: WatchRule, model_id: str) -> bool:
         """Tell whether what lands may go to a model."""
         try:
-            needs = self._parts.egress.needs_consent(model_id)
-            return not needs or carries_consent(rule, model_id)
+            egress = self._parts.egress
+            if egress.mode == "allow_all" or not egress.needs_consent(model_id):
+                return True
+            return carries_consent(rule, model_id, egress.endpoint(model_id))
         except KbdError:
             return False
 

@@ -157,11 +157,18 @@ class Watch(msgspec.Struct):
         return [landing for landing in self.landings.values() if landing.stage in stages]
 
 
-def carries_consent(rule: WatchRule, model_id: str) -> bool:
-    """Tell whether a person agreed with a rule that what lands may be sent to a model."""
+def carries_consent(rule: WatchRule, model_id: str, endpoint: str) -> bool:
+    """Tell whether a person agreed with a rule that what lands may be sent to a model.
+
+    Args:
+        rule: The rule.
+        model_id: The model.
+        endpoint: The host and port that it is at now.
+    """
     given = rule.consent
-    provider_id = model_id.partition(":")[0]
-    return given is not None and (given.provider_id, given.model_id) == (provider_id, model_id)
+    if given is None or given.endpoint not in ("", endpoint):
+        return False
+    return (given.provider_id, given.model_id) == (model_id.partition(":")[0], model_id)
 
 
 class Written(msgspec.Struct, frozen=True):

@@ -54,11 +54,11 @@ async def agree(bench: Bench, egress: Egress, job: Job, model_id: str) -> None:
     egress.check_set_up(model_id)
     if egress.consented(bench.state, model_id):
         return
-    provider_id = model_id.partition(":")[0]
-    if not carries_consent(job.rule, model_id):
-        endpoint = egress.models.provider(model_id).status().endpoint
+    endpoint = egress.endpoint(model_id)
+    if not carries_consent(job.rule, model_id, endpoint):
+        place = endpoint or model_id.partition(":")[0]
         msg = (
-            f"what lands here would be sent to {endpoint or provider_id} (model {model_id}), and "
+            f"what lands here would be sent to {place} (model {model_id}), and "
             f"nobody agreed to that: kbd watch resume {job.watch_id} --consent"
         )
         raise EgressConsentRequired(msg)
