@@ -83,6 +83,7 @@ def strict_schema(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _strict(schema: Mapping[str, Any]) -> _Schema:
+    told: _Schema
     match schema:
         case {"anyOf": [*branches]}:
             told = {"anyOf": _flat([_strict(branch) for branch in branches])}
@@ -213,8 +214,8 @@ def _check_first_properties(branches: Sequence[Mapping[str, Any]]) -> None:
     """Refuse a choice of objects that begin alike: same name, and not each its one value."""
     known = set()
     for properties in (branch["properties"] for branch in branches if "properties" in branch):
-        name, first = next(iter(properties.items()), ("", {}))
-        values = tuple(first.get("enum", ()))
+        name = next(iter(properties), "")
+        values = tuple(properties.get(name, {}).get("enum", ()))
         key = (name, values) if len(values) == 1 else name
         if key in known or name in known:
             raise _Untellable

@@ -47,6 +47,7 @@ _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429,
     "context_length_exceeded": 400,
     "invalid_request_error": 400,
+    "invalid_prompt": 400,
 }
 
 

@@ -1,4 +1,7 @@
-"""A server of chat completions whose answers are scripted: by the name of the model asked for."""
+"""A server of models whose answers are scripted: by the name of the model asked for.
+
+A request without a body is answered by the last part of its path.
+"""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -86,6 +89,7 @@ class ScriptedServer:
     Attributes:
         port: Where it listens on 127.0.0.1.
         requests: The bodies received, in order.
+        paths: Where they went.
         headers: Their heads as lower-case names and values.
         hung_up: Set when a client closed the connection in the middle of an answer.
     """
@@ -94,6 +98,7 @@ class ScriptedServer:
         self._answers = answers
         self.port = 0
         self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.hung_up = anyio.Event()
 
@@ -111,12 +116,16 @@ class ScriptedServer:
         while b"\r\n\r\n" not in received:
             received += await stream.receive()
         head, _, body = received.partition(b"\r\n\r\n")
-        lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
-        headers = {name.lower(): value for name, _, value in lines}
-        while len(body) < int(headers["content-length"]):
+        first, *rest = head.decode().split("\r\n")
+        path = first.split(" ")[1]
+        headers = {
+            name.lower(): value for name, _, value in (line.partition(": ") for line in rest)
+        }
+        while len(body) < int(headers.get("content-length", 0)):
             body += await stream.receive()
-        request: dict[str, Any] = json.loads(body)
+        request: dict[str, Any] = json.loads(body or json.dumps({"model": path.split("/")[-1]}))
         self.requests.append(request)
+        self.paths.append(path)
         self.headers.append(headers)
         return request
 

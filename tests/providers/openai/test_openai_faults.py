@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import anyio
 import httpx2
 import pytest
 
@@ -12,7 +11,6 @@ from kbd.errors import (
     ContextExhausted,
     EgressBlockedByPolicy,
     KbdError,
-    NetworkUnavailable,
     ProviderAuthFailed,
     ProviderNotConfigured,
     ProviderRateLimited,
@@ -103,60 +101,9 @@ async def test_no_message_shows_the_key() -> None:
     assert error.__cause__ is None
 
 
-@streamed
-async def clean_cut(connection: Connection) -> None:
-    """End cleanly without a finish reason."""
-    await connection.delta(content="partial")
-
-
-@streamed
-async def half_event(connection: Connection) -> None:
-    """End in the middle of an event."""
-    await connection.delta(content="a")
-    await connection.part(b'data: {"id": "x", "choi')
-
-
-@streamed
-async def bad_json(connection: Connection) -> None:
-    """Send an event that is no JSON."""
-    await connection.part(b"data: {not json}\n\n")
-
-
-@streamed
-async def bad_text(connection: Connection) -> None:
-    """Send bytes that are no UTF-8."""
-    await connection.part(b"data: \xff\xfe\n\n")
-
-
-@streamed
-async def foreign_shape(connection: Connection) -> None:
-    """Send JSON without choices."""
-    await connection.event({"foo": 1})
-    await connection.event({"choices": None})
-    await connection.done()
-
-
-@streamed
-async def number_for_text(connection: Connection) -> None:
-    """Send a number where text belongs."""
-    await connection.delta(content=5)
-
-
-@streamed
-async def array(connection: Connection) -> None:
-    """Send an array where a chunk belongs."""
-    await connection.event([1, 2])
-
-
-async def portal(connection: Connection) -> None:
-    """Answer like a captive portal."""
-    await connection.whole("200 OK", "<html>Please log in</html>")
-
-
 @pytest.mark.parametrize(
     "answer",
     [
-        clean_cut, half_event, bad_json, bad_text, foreign_shape, number_for_text, array, portal,
         deltas([{"content": "x"}], "error"),
         deltas([{"tool_calls": [{"index": 0, "id": "a", "function": {"arguments": "{}"}}]}]),
     ],
@@ -189,72 +136,6 @@ async def test_an_error_in_the_stream(code: object, kind: type[KbdError]) -> Non
 
     assert type(error) is kind
     assert "overloaded" in error.message
-
-
-async def test_a_broken_connection() -> None:
-    """A connection that breaks in the body is a network fault."""
-
-    async def in_a_chunk(connection: Connection) -> None:
-        await connection.head(transfer_encoding="chunked")
-        await connection.delta(content="partial")
-
-    async def short_of_its_length(connection: Connection) -> None:
-        await connection.head(content_length="1000")
-        await connection.send(b"data: {}\n\n")
-
-    for answer in (in_a_chunk, short_of_its_length):
-        assert type(await failure(answer)) is NetworkUnavailable
-
-
-async def test_nobody_listens() -> None:
-    """A refused connection is a network fault."""
-    async with serving() as server:
-        port = server.port
-    async with lending(port) as access:
-        with pytest.raises(NetworkUnavailable):
-            await OpenAIProvider({}).complete(asking("m"), access, lambda _: None)
-
-
-async def test_silence_ends() -> None:
-    """A server that stalls before or within its answer is given up after the lent timeout."""
-
-    async def before(_: Connection) -> None:
-        await anyio.sleep_forever()
-
-    async def within(connection: Connection) -> None:
-        await connection.head(transfer_encoding="chunked")
-        await connection.delta(content="one")
-        await anyio.sleep_forever()
-
-    for answer in (before, within):
-        error = await failure(answer, timeout_s=0.2)
-        assert type(error) is ProviderUnavailable
-        assert "0.2 s" in error.message
-
-
-async def trickle(connection: Connection) -> None:
-    """Say a word every few milliseconds, for ever."""
-    await connection.head(transfer_encoding="chunked")
-    while True:
-        await connection.delta(content="t ")
-        await anyio.sleep(0.01)
-
-
-async def test_cancelling_hangs_up() -> None:
-    """A cancelled turn closes its connection, and the lent client still works."""
-    provider = OpenAIProvider({})
-    answers = {"slow": trickle, "fast": deltas([{"content": "hi"}])}
-    async with serving(**answers) as server, lending(server.port) as access:
-        heard = anyio.Event()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(provider.complete, asking("slow"), access, lambda _: heard.set())
-            await heard.wait()
-            tasks.cancel_scope.cancel()
-        with anyio.fail_after(5):
-            await server.hung_up.wait()
-        reply = await provider.complete(asking("fast"), access, lambda _: None)
-
-    assert reply.text == "hi"
 
 
 async def test_a_refused_address_keeps_its_error() -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import anyio
 import pytest
 
 from kbd.messages import Message, ToolCall, Usage
@@ -181,33 +180,6 @@ async def test_what_is_sent() -> None:
         }
     ]
     assert server.headers[0]["authorization"] == f"Bearer {access.api_key}"
-
-
-async def test_twenty_streams_at_once() -> None:
-    """Parallel turns on one lent client do not mix."""
-
-    @streamed
-    async def answer(connection: Connection) -> None:
-        for word in ("a", "b", "c"):
-            await connection.delta(content=word)
-            await anyio.sleep(0.01)
-        await connection.delta("stop")
-
-    texts: list[str] = []
-    provider = OpenAIProvider({})
-
-    async def ask(access: Any) -> None:
-        texts.append((await provider.complete(asking("m"), access, lambda _: None)).text)
-
-    async with (
-        serving(m=answer) as server,
-        lending(server.port) as access,
-        anyio.create_task_group() as tasks,
-    ):
-        for _ in range(20):
-            tasks.start_soon(ask, access)
-
-    assert texts == ["abc"] * 20
 
 
 async def test_the_contract_of_a_provider() -> None:
