@@ -50,9 +50,9 @@ def names(cell: str) -> list[str]:
     return NAME.findall(cell)
 
 
-def code(heading: str, language: str) -> str:
-    """The first block of code of a section."""
-    found = re.search(rf"^```{language}\n(.*?)^```", section(heading), re.MULTILINE | re.DOTALL)
+def code(heading: str, language: str, which: int = 0) -> str:
+    """A block of code of a section, the first unless said otherwise."""
+    found = re.findall(rf"^```{language}\n(.*?)^```", section(heading), re.MULTILINE | re.DOTALL)
 
-    assert found, f"{heading} has no example in {language}"
-    return found[1]
+    assert len(found) > which, f"{heading} has no such example in {language}"
+    return str(found[which])

@@ -1,12 +1,19 @@
 """The README's examples of a plugin and of a client work as they are printed."""
 
 import re
-import subprocess
+import shutil
 import sys
+import tempfile
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from kbd.client import aio, blocking
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
 from kbd.core.settings import Settings
@@ -41,20 +48,118 @@ async def test_the_plugin_of_the_readme_works(
         assert await workers.call("words", count, {"path": str(file.path)}) == 3
 
 
-def test_the_client_of_the_readme_works(short_dir: Path) -> None:
-    """The README's client has a daemon do a job and lists what it changed."""
-    receipts = short_dir / "receipts.csv"
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[RealDaemon]:
+    """One daemon for all examples of a client."""
+    folder = Path(tempfile.mkdtemp(prefix="kbd-"))
+    running = RealDaemon(folder / "home")
+    running.start()
+    yield running
+    running.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def receipts(tmp_path: Path) -> Path:
+    """The file of receipts that the README shows."""
+    file = tmp_path / "receipts.csv"
     table_of_readme = re.search(r"(Date,.*\n(?:20.*\n)+)", section("Do a job on your own files"))
     assert table_of_readme
-    receipts.write_text(table_of_readme[1], "utf-8")
-    running = RealDaemon(short_dir / "home")
-    running.start()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", code("Write a client", "python"), running.socket, str(receipts)],
-            capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
-    finally:
-        running.stop()
+    file.write_text(table_of_readme[1], "utf-8")
+    return file
 
-    assert (done.stdout, done.stderr) == ("finished\nadded summary.xlsx\n", "")
+
+@pytest.fixture
+def run(daemon: RealDaemon, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Run a program and return what it printed, so far as it runs in another thread."""
+    monkeypatch.setenv("KBD_SOCKET", daemon.socket)
+
+    def run(program: str, *arguments: str, said: list[str] | None = None) -> list[str]:
+        said = [] if said is None else said
+
+        def say(*what: object) -> None:
+            said.append(" ".join(map(str, what)))
+
+        monkeypatch.setattr(sys, "argv", ["-c", *arguments])
+        exec(compile(program, "README.md", "exec"), {"print": say})
+        return said
+
+    return run
+
+
+def test_the_blocking_client_of_the_readme_works(
+    run: Callable[..., list[str]], receipts: Path
+) -> None:
+    """It has a daemon do a job, lists what it changed, and is refused with a code."""
+    assert run(code("Write a client", "python"), str(receipts)) == [
+        "finished", "added summary.xlsx", "-32000 VALIDATION_FAILED True",
+    ]  # fmt: skip
+
+
+def test_the_asynchronous_client_of_the_readme_works(
+    run: Callable[..., list[str]], receipts: Path
+) -> None:
+    """It tells each phase as it begins, and the end of the run."""
+    assert run(code("Write a client", "python", 2), str(receipts)) == [
+        "research", "plan", "implement", "summary", "finished True",
+    ]  # fmt: skip
+
+
+def test_the_follower_of_the_readme_outlives_the_daemon(
+    run: Callable[..., list[str]], daemon: RealDaemon
+) -> None:
+    """It goes on where it was after a kill, each event once, and ends with its workbench."""
+    workbench_id = daemon.workbench()
+    said: list[str] = []
+    program = code("Write a client", "python", 1)
+    thread = threading.Thread(target=run, args=(program, workbench_id), kwargs={"said": said})
+    thread.start()
+    _wait_for(said, ["1 WorkbenchCreated"])
+    daemon.kill()
+    daemon.start()
+    daemon.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="more")
+    _wait_for(said, ["1 WorkbenchCreated", "2 UserMessageAdded"])
+    daemon.ask("WorkbenchDelete", workbench_id=workbench_id)
+    thread.join(20)
+    assert not thread.is_alive()
+    assert len(said) == 2
+
+
+def _wait_for(said: list[str], wanted: list[str]) -> None:
+    deadline = time.monotonic() + 20
+    while said != wanted:
+        assert time.monotonic() < deadline, said
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("module", [blocking, aio])
+def test_the_examples_of_the_clients_work(
+    run: Callable[..., list[str]], module: ModuleType
+) -> None:
+    """What a client's documentation begins with is a program."""
+    example = re.search(r"\n\n((?:    .*\n|\n)+)", module.__doc__ or "")
+    assert example
+    assert run(textwrap.dedent(example[1])) == ["1 WorkbenchCreated"]
+
+
+def test_the_examples_of_the_methods_work(
+    run: Callable[..., list[str]], daemon: RealDaemon
+) -> None:
+    """Each is a statement or a loop for a client that is at hand."""
+    before = "from kbd.client.blocking import Client\nclient = Client()\nwith client:\n"
+    bench = "    bench = client.send('WorkbenchCreate', {'name': 'x'})\n"
+    message = "    client.send('WorkshopSendUserMessage', {**bench, 'text': 'look'})\n"
+    examples = {
+        method.__name__: textwrap.dedent(found[1])
+        for method in (
+            blocking.Client.send,
+            blocking.Client.notifications,
+            blocking.Client.follow_all,
+        )
+        if (found := re.search(r"\n\n((?: {12}.*\n)+)", method.__doc__ or ""))
+    }
+    program = before + bench + message + textwrap.indent("".join(examples.values()), "    ")
+    said = run(program.replace("seconds=60", "seconds=0.2"))
+    assert set(examples) == {"send", "notifications", "follow_all"}
+    assert said[-1] == "daemon 1 DaemonStarted"
+    assert "WorkshopPhaseStarted summary" in said
