@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.errors import (
+    EgressBlockedByPolicy,
     EgressConsentRequired,
     KbdError,
     NotFound,
@@ -31,7 +33,13 @@ from kbd.events.drafts import DraftOpened, FileChanged, PlannedFile, PublishComp
 from kbd.events.drafts import PublishIntended as Intended
 from kbd.events.log import EventLog
 from kbd.events.runs import RunFinished, RunInterrupted
-from kbd.events.workbenches import ConsentGranted, FileRemoved, RequestSent
+from kbd.events.workbenches import (
+    ConsentGranted,
+    ContextRemoved,
+    ContextSet,
+    FileRemoved,
+    RequestSent,
+)
 from kbd.messages import Message
 from kbd.providers import ModelRequest
 from kbd.types import FileName
@@ -44,6 +52,7 @@ MODEL = "openai:big"
 
 def door(folder: Path, environment: Mapping[str, str]) -> Egress:
     """The door of a daemon that was started with an environment."""
+    folder.mkdir(exist_ok=True)
     home = Home(folder=folder, socket=folder / "s")
     settings = Settings.read(home, environment)
     plugins = Plugins.discover(settings, environment=environment)
@@ -237,3 +246,63 @@ def test_what_is_lent_shows_no_key() -> None:
     lent = Lent(KEY, "http://127.0.0.1:9/v1", None, 1.0)
 
     assert KEY not in f"{lent} {lent!r}"
+
+
+def test_consent_is_about_context_items(tmp_path: Path) -> None:
+    """Another item asks again; without any the hash is what it was before there were any."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+    before = scope_hash(folded.state, MODEL)
+    origin = folded.state.files[FileName("a.csv")].origin
+    assert before == sha256(f"{MODEL}\0a.csv\0{origin}".encode()).hexdigest()
+    consent(folded)
+    folded.apply(ContextSet("situation", "We sell."))
+    assert not egress.consented(folded.state, MODEL)
+    consent(folded)
+    assert egress.consented(folded.state, MODEL)
+    folded.apply(ContextSet("situation", "We buy."))
+    assert not egress.consented(folded.state, MODEL)
+    folded.apply(ContextRemoved("situation"))
+    assert egress.consented(folded.state, MODEL)
+
+
+def test_consent_is_for_an_address(tmp_path: Path) -> None:
+    """Another address asks again; what was agreed to before addresses were kept still holds."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    elsewhere = door(tmp_path / "b", {**AWAY, "OPENAI_BASE_URL": "https://models.example/v1"})
+    folded.add("a.csv", "a")
+    agreed = egress.consent_to(folded.state, MODEL, persist=True)
+    assert agreed.endpoint == "api.openai.com:443"
+    folded.do(GrantConsent(agreed, agreed.scope_hash))
+
+    assert egress.consented(folded.state, MODEL)
+    assert not elsewhere.consented(folded.state, MODEL)
+    with pytest.raises(EgressConsentRequired, match=r"models\.example:443"):
+        elsewhere.check(folded.state, MODEL)
+    consent(folded)
+    assert elsewhere.consented(folded.state, MODEL)
+
+
+def test_named_hosts_are_the_only_ones(tmp_path: Path) -> None:
+    """A provider that is elsewhere is refused before a run begins; what is no host is a fault."""
+    folded = Folded()
+    named = {**AWAY, "KBD_EGRESS_HOSTS": "models.example, 127.0.0.1:9"}
+    with pytest.raises(EgressBlockedByPolicy, match=r"egress\.hosts"):
+        door(tmp_path, named).check_set_up(MODEL)
+    door(tmp_path / "b", {**named, **HERE}).check(folded.state, MODEL)
+    with pytest.raises(ValidationFailed, match=r"egress\.hosts"):
+        door(tmp_path / "c", {"KBD_EGRESS_HOSTS": "https://models.example"})
+
+
+def test_settings_say_what_models_are_like(tmp_path: Path) -> None:
+    """Window and prices of the settings file take the place of a provider's, and name models."""
+    home = Home(folder=tmp_path, socket=tmp_path / "s")
+    home.settings_file.write_text(
+        '[models."openai:big"]\ncontext_tokens = 1000\ninput_price = 2.5\n'
+    )
+    models = door(tmp_path, AWAY).models
+
+    big = models.model(MODEL)
+    assert (big.context_tokens, big.input_price, big.output_price) == (1000, 2.5, 0.0)
+    assert MODEL in [info.id for _, info in models.listed()]
+    assert models.model("openai:other").context_tokens == 128_000
