@@ -17,8 +17,8 @@ A walk through a run: `book` (its steps as they are read), `retold` (a step in w
 (how all stood), `pictures` (what is looked at beside a step), `walking` (what a key does, and what
 is seen then), `framing` (its rows), `screen` (the terminal), `layout` (text in columns).
 
-The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `watch`, `log`,
-`show`, `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
+The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `context`,
+`watch`, `log`, `show`, `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
 `doctor`, `plugins`, `rpc`.
 """
 

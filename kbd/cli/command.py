@@ -23,6 +23,7 @@ COMMANDS = {
     "review": "show what the draft would change",
     "publish": "make the draft's changes the workbench's files",
     "discard": "throw the draft away",
+    "context": "set what every run of a workbench is told",
     "watch": "watch folders: work on what lands in them, without being asked",
     "log": "show what happened in a workbench, event by event",
     "show": "show one event in full",
@@ -139,6 +140,8 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.publish import command  # noqa: PLC0415 - 13 ms
         case "discard":
             from kbd.cli.discard import command  # noqa: PLC0415 - 12 ms
+        case "context":
+            from kbd.cli.context import command  # noqa: PLC0415 - 14 ms
         case "watch":
             from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
         case "log":

@@ -16,7 +16,6 @@ What a file shows depends on its bytes and its name alone, so a run finds it out
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import anyio
@@ -71,7 +70,7 @@ class Looks(Protocol):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """What a look at a file found."""
+    """What a look at a file found; `note` says why there is nothing yet."""
 
     structure: Mapping[str, Any] | None = None
     text: str | None = None
@@ -85,6 +84,7 @@ class _Entry(msgspec.Struct, frozen=True):
     steps: tuple[bytes, ...]
 
 
+_NOT_LOOKED = _Found()
 _NOT_YET = _Found(note="not looked into yet: call get_file_map for its structure")
 _TOO_SLOW = _Found(note="its structure takes long to find out: call get_file_map for it")
 
@@ -105,8 +105,7 @@ class Listing:
 
     def __init__(self, looking_s: float = LOOKING_S) -> None:
         self._looking_s = looking_s
-        self._found: dict[_Key, _Found] = {}
-        self._entries: dict[_Key, _Entry] = {}
+        self._known: dict[_Key, _Entry] = {}
 
     async def build(
         self,
@@ -138,7 +137,7 @@ class Listing:
             first = [listed[place] for place in sorted(wanted)]
             # Where names, kinds and sizes fill the room, nobody would see the rest.
             least = sum(len(file.name.encode()) + _BARE_BYTES for file in listed)
-            await self._look([*first, *listed] if least <= room else first, formats)
+            await self._look([*first, *listed] if least <= room else first, files, formats)
         entries = [self._entry(files, file, light=light) for file in listed]
         steps = _fitted(entries, wanted, room - _HEAD_BYTES)
         listing: dict[str, Any] = {}
@@ -151,41 +150,34 @@ class Listing:
         ]
         return listing
 
-    async def _look(self, listed: Sequence[FileRef], formats: Looks) -> None:
+    async def _look(self, listed: Sequence[FileRef], files: Files, formats: Looks) -> None:
         """Look into the files that were not looked into yet, as far as there is time."""
-        keys = {_key(file): file for file in listed}
-        unknown = [file for key, file in keys.items() if key not in self._found]
+        unknown = {_key(file): file for file in listed if _key(file) not in self._known}
         begun: set[_Key] = set()
         limiter = anyio.CapacityLimiter(AT_ONCE)
 
-        async def look(file: FileRef) -> None:
+        async def look(key: _Key, file: FileRef) -> None:
             async with limiter:
-                begun.add(_key(file))
+                begun.add(key)
                 found = await _looked_into(file, formats)
             if found is None:
-                begun.discard(_key(file))
+                begun.discard(key)
             else:
-                self._found[_key(file)] = found
+                self._known[key] = _steps(files.describe(file), found)
 
         with anyio.move_on_after(self._looking_s) as scope:
             async with anyio.create_task_group() as tasks:
-                for file in unknown:
-                    tasks.start_soon(look, file)
+                for key, file in unknown.items():
+                    tasks.start_soon(look, key, file)
         if scope.cancelled_caught:
-            for key in begun - self._found.keys():
-                self._found[key] = _TOO_SLOW
+            for key in begun - self._known.keys():
+                self._known[key] = _steps(files.describe(unknown[key]), _TOO_SLOW)
 
     def _entry(self, files: Files, file: FileRef, *, light: bool) -> _Entry:
-        key = _key(file)
         if light:
-            return _steps(files.describe(file), None)
-        found = self._found.get(key)
-        if found is None:
-            return _steps(files.describe(file), _NOT_YET)
-        entry = self._entries.get(key)
-        if entry is None:
-            entry = self._entries[key] = _steps(files.describe(file), found)
-        return entry
+            return _steps(files.describe(file), _NOT_LOOKED)
+        known = self._known.get(_key(file))
+        return known or _steps(files.describe(file), _NOT_YET)
 
 
 async def _looked_into(file: FileRef, formats: Looks) -> _Found | None:
@@ -204,31 +196,28 @@ async def _looked_into(file: FileRef, formats: Looks) -> _Found | None:
     return _Found(structure, text)
 
 
-def _steps(described: Mapping[str, Any], found: _Found | None) -> _Entry:
+def _steps(described: Mapping[str, Any], found: _Found) -> _Entry:
     """Write a file at each step."""
-    bare = {name: described[name] for name in ("path", "kind", "size_bytes")}
-    shown = dict(described)
-    if found is None or (found.structure is None and found.text is None):
-        if found is not None and found.fault:
-            shown["reason"] = found.fault
-        elif found is not None and found.note and not shown["is_opaque"]:
-            shown["map_note"] = found.note
-        encoded = _written(shown)
-        return _Entry((encoded, encoded, encoded, _written(bare), _name_alone(described)))
+    path = {"path": described["path"]}
+    bare = path | {"kind": described["kind"], "size_bytes": described["size_bytes"]}
+    shown, short = dict(described), dict(bare)
     if found.fault:
-        shown["reason"] = found.fault
-    short = dict(shown)
-    if found.structure is not None:
-        size = len(json_text(found.structure))
-        short["map_summary"] = summary(found.structure)
+        shown["reason"] = short["reason"] = found.fault
+    elif found.note and not described["is_opaque"]:
+        shown["map_note"] = found.note
+    structure = found.structure
+    if structure is not None:
+        short["map_summary"] = summary(structure)
+        size = len(msgspec.json.encode(structure))
         if size <= MAP_BYTES:
-            shown["map"] = found.structure
+            shown["map"] = structure
         else:
-            note = f"its map has {size:,} bytes: call get_file_map, or read by region"
-            shown |= {"map_summary": short["map_summary"], "map_note": note}
+            shown["map_summary"] = short["map_summary"]
+            shown["map_note"] = f"its map has {size:,} bytes: call get_file_map, or read by region"
+    if described.get("reason"):
+        short |= {"is_opaque": described["is_opaque"], "reason": described["reason"]}
     whole = shown if found.text is None else {**shown, "text": found.text}
-    forms = (whole, shown, short, bare)
-    return _Entry((*map(_written, forms), _name_alone(described)))
+    return _Entry(tuple(json_text(each).encode() for each in (whole, shown, short, bare, path)))
 
 
 def _fitted(entries: Sequence[_Entry], wanted: set[int], room: int) -> list[int]:
@@ -301,10 +290,3 @@ def _is_named(name: FileName, request: str) -> bool:
 
 def _key(file: FileRef) -> _Key:
     return file.name, file.blob
-
-
-def _name_alone(described: Mapping[str, Any]) -> bytes:
-    return _written({"path": described["path"]})
-
-
-_written = partial(lambda value: json_text(value).encode())

@@ -9,6 +9,7 @@ from kbd.core.agent.blocks import NAMES, block
 from kbd.core.agent.context import Guidance, asks_for, told, weigh
 from kbd.core.state import ContextItem
 from kbd.errors import ContextExhausted, StyleMergeFailed
+from kbd.formats import FormatHandler
 from kbd.providers import ModelInfo
 from kbd_docx import handler as docx
 from kbd_pptx import handler as pptx
@@ -112,7 +113,7 @@ def test_what_is_no_delimiter_stays_as_it_is() -> None:
 )
 def test_the_words_of_a_request_ask_for_formats(request_text: str, formats: list[str]) -> None:
     """Whole words, in any case, and names of files."""
-    handlers = [docx.DocxFormat(), pptx.PptxFormat(), xlsx.XlsxFormat()]
+    handlers: list[FormatHandler] = [docx.DocxFormat(), pptx.PptxFormat(), xlsx.XlsxFormat()]
 
     assert [each.name for each in handlers if asks_for(each, request_text)] == formats
 
