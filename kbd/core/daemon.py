@@ -86,7 +86,9 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
-            return _run(partial(_serve, place, settings, secrets, environment, backend), backend)
+            with diagnostics.blotted(secrets.redact):
+                serve = partial(_serve, place, settings, secrets, environment, backend)
+                return _run(serve, backend)
     except HomeLockedError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no log yet
         return EXIT_LOCKED

@@ -5,10 +5,11 @@ traceback; whatever a file's name or an error's text contains, an entry stays on
 form a traceback follows, each of its lines indented).
 """
 
+import io
 import logging
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
 
@@ -31,7 +32,7 @@ with _absent("rich"):
     import structlog
     from structlog import get_logger
 
-__all__ = ["configure", "get_logger"]
+__all__ = ["blotted", "configure", "get_logger"]
 
 LONGEST_TEXT = 8192
 """Characters of one value that are shown: a log line is read, or indexed, not archived."""
@@ -86,6 +87,47 @@ def _console(stream: TextIO) -> structlog.types.Processor:
         timestamp_key="ts",
         sort_keys=True,
     )
+
+
+@contextmanager
+def blotted(redact: Callable[[str], str]) -> Iterator[None]:
+    """While inside, blot secrets out of what plugins print, and libraries log.
+
+    Args:
+        redact: Replaces secrets in a text, as `Secrets.redact` does.
+    """
+    out, err = _Blotted(sys.stdout, redact), _Blotted(sys.stderr, redact)
+    with redirect_stdout(out), redirect_stderr(err):
+        yield
+
+
+class _Blotted(io.TextIOBase):
+    """A stream whose writer need not know what is secret.
+
+    Args:
+        stream: Where it goes.
+        redact: Replaces secrets in a text, as `Secrets.redact` does.
+    """
+
+    def __init__(self, stream: TextIO, redact: Callable[[str], str]) -> None:
+        self._stream, self._redact = stream, redact
+
+    def write(self, text: str, /) -> int:
+        """Write a text, without the secrets in it."""
+        self._stream.write(self._redact(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what waits."""
+        self._stream.flush()
+
+    def fileno(self) -> int:
+        """Return the file that it goes to."""
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        """Return whether that is a terminal."""
+        return self._stream.isatty()
 
 
 class _Clean:

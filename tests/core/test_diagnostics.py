@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from kbd.core.diagnostics import LONGEST_TEXT, configure
+from kbd.core.diagnostics import LONGEST_TEXT, blotted, configure
 
 
 @pytest.fixture(autouse=True)
@@ -103,3 +104,18 @@ def test_rich_can_be_used_beside_it(order: str) -> None:
 
     assert done.stdout.startswith("True Traceback\n")
     assert "heard" in done.stdout
+
+
+def test_what_others_print_and_log_holds_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
+    """A plugin's print, a library's warning; afterwards the streams are what they were."""
+    streams = sys.stdout, sys.stderr
+    with blotted(lambda text: text.replace("sk-canary", "***")):
+        print("said sk-canary")
+        print("to stderr sk-canary", file=sys.stderr, flush=True)
+        logging.getLogger("tests.plugin").warning("key %s", "sk-canary")
+
+    told = capsys.readouterr()
+    assert (sys.stdout, sys.stderr) == streams
+    assert told.out == "said ***\n"
+    assert "to stderr ***" in told.err
+    assert "canary" not in told.err
