@@ -39,9 +39,9 @@ def phase_of(body: dict[str, Any]) -> str:
     return "research" if names else "no tools"
 
 
-def failure(status: int) -> Reply:
-    """Return an HTTP status in the place of a turn."""
-    return {"status": status}
+def failure(status: int, said: str = "") -> Reply:
+    """Return an HTTP status in the place of a turn; what is said is in its body and a header."""
+    return {"status": status, "said": said}
 
 
 def turn_of(body: dict[str, Any]) -> int:
@@ -56,11 +56,13 @@ class ModelServer:
         base_url: For `OPENAI_BASE_URL`.
         requests: The bodies received, in order.
         listing: The status of the answer to who asks for the list of models.
+        authorization: The last header that named a key.
     """
 
     def __init__(self, play: Play, port: int = 0, host: str = "127.0.0.1") -> None:
         self.requests: list[dict[str, Any]] = []
         self.listing = 200
+        self.authorization = ""
         script = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -69,10 +71,14 @@ class ModelServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 script.requests.append(body)
+                script.authorization = self.headers.get("authorization", "")
                 reply = play(body)
                 self.send_response(reply.get("status", 200))
                 if "status" in reply:
+                    self.send_header("x-said", reply.get("said", ""))
                     self.end_headers()
+                    told = {"error": {"message": reply.get("said", "")}}
+                    self.wfile.write(json.dumps(told).encode())
                     return
                 self.send_header("content-type", "text/event-stream")
                 self.end_headers()

@@ -1,0 +1,157 @@
+"""A key that a server sends back in every way it can: found nowhere afterwards.
+
+The server puts it into texts, split over pieces, into names, ids and arguments of calls, with
+escapes, into errors and their headers; a tool quotes it from a file of the user's; a plugin prints
+and logs it. What a person's file holds stays in that file, to the byte.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbd.client.blocking import RemoteError
+from model_server import Reply, call, calls, failure, phase_of, text, turn_of
+from wired import PLAN, Heard, Wired, wired
+
+KEY = "sk-canary-7f3a/Zq+0123456789"
+MINE = f"line one\nmy own key is {KEY}\n"
+
+LEAKY = """\
+import logging, structlog
+from kbd import hookimpl
+from kbd.core.egress import door
+lent = door.Lent
+def noisy(key, *more):
+    print("lent", key)
+    logging.getLogger("leaky").warning("lent %s", key)
+    structlog.get_logger("leaky").warning("lent", key=key, many=[key], **{"at_" + key: 1})
+    return lent(key, *more)
+door.Lent = noisy
+"""
+"""A plugin's code in the daemon's process could do no worse than this."""
+
+
+@pytest.fixture(scope="module")
+def wire() -> Iterator[Wired]:
+    """A daemon with a key of which everything told is searched."""
+    with wired("trio", LEAKY, {"OPENAI_API_KEY": KEY}) as running:
+        yield running
+
+
+class Parrot:
+    """A model that repeats the key: fails with it now and then, and works with it."""
+
+    def __init__(self) -> None:
+        self._failures = iter([500, 0, 429])
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        """Be the model."""
+        status = next(self._failures, 0)
+        if status:
+            return failure(status, f"the key {KEY} is of no use")
+        phase, turn = phase_of(body), turn_of(body)
+        escaped = KEY.replace("-", "\\u002d").replace("/", "\\/")
+        if phase == "research" and turn == 0:
+            return {
+                "content": f"I was given {KEY} and {base64.b64encode(KEY.encode()).decode()}",
+                "tool_calls": [
+                    call("read_file", {"path": "mine.txt"}, f"id-{KEY}"),
+                    call(KEY, {"a": KEY}),
+                    call("read_file", f'{{"path": "{escaped}"}}', "escaped"),
+                    call("read_file", f'{{"path": "{KEY}', "broken"),
+                ],
+            }
+        if phase == "plan":
+            return text(f"{PLAN}- a note of {KEY}\n".replace("1. Write", f"1. Write {KEY}"))
+        if phase == "implement" and turn == 0:
+            content = json.dumps({"path": "out.txt", "content": f"{KEY} " * 4000})
+            return calls(call("write_text_file", content.replace("-", "\\u002d"), "w"))
+        return text(f"Done with {KEY}.")
+
+
+def forms(key: str) -> set[bytes]:
+    """Every way in which the key could lie there: as it is, and within base64."""
+    found = {key.encode(), key.encode().replace(b"/", b"\\/")}
+    for before in range(3):
+        coded = base64.b64encode(b"x" * before + key.encode())
+        found.add(coded[4 * (before > 0) : len(coded) // 4 * 4 - 4])
+    return found
+
+
+def leaks(folder: Path) -> list[str]:
+    """The files below a folder that hold the key."""
+    looked_for = forms(KEY)
+    return [
+        str(path.relative_to(folder))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and any(form in path.read_bytes() for form in looked_for)
+    ]
+
+
+def test_a_key_that_comes_back_is_kept_nowhere(wire: Wired) -> None:
+    """No file of kbd's holds it, no answer, no notification, no line that the daemon logged."""
+    wire.script.instead = Parrot()
+    mine = wire.file("mine.txt", MINE)
+    workbench_id = wire.daemon.workbench(mine)
+    told: list[Any] = []
+    with wire.daemon.client() as client:
+        heard = Heard(client)
+        named = {"workbench_id": workbench_id}
+        client.send("WorkshopSendUserMessage", {**named, "text": f"use {KEY} for it"})
+        told.append(client.send("WorkshopRunAgent", {**named, "wait": True}, timeout=60))
+        methods = ("WorkshopGetConversation", "ReviewGetChangeSet", "EgressListEvents")
+        told += [client.send(method, named) for method in methods]
+        told.append(client.send("RunGet", {"run_id": told[0]["run_id"]}))
+        told.append(client.send("EventsRead", {**named, "limit": 10_000}))
+        told.append(client.send("EventsRead", {"workbench_id": "daemon", "limit": 10_000}))
+        told.append(client.send("ProvidersGetStatus"))
+        heard.until("WorkshopRunFinished")
+        notices = list(heard.notices)
+    events = told[-3]["events"]
+
+    # It was sent, it came back, and a file of it was written: nothing here is vacuous.
+    assert wire.server.authorization == f"Bearer {KEY}"
+    assert told[0]["status"] == "finished"
+    assert [e["data"]["code"] for e in events if e["type"] == "ModelFailed"] == [
+        "PROVIDER_UNAVAILABLE",
+        "PROVIDER_RATE_LIMITED",
+    ]
+    assert json.dumps(events).count("***") > 15
+    assert wire.changes(workbench_id) == {"out.txt": "added"}
+    pieces = [p["token_delta"] for name, p in notices if name == "WorkshopAssistantStreamDelta"]
+    assert "Done with ***." in "".join(pieces)
+
+    assert [each for each in (*told, *notices) if KEY in json.dumps(each)] == []
+    assert KEY not in "".join(pieces)
+    assert KEY not in wire.daemon.log.read_text()
+    assert "lent ***" in wire.daemon.log.read_text()
+    # The person's own file is what it was: published, as a version, and as its text for readers.
+    blob = next(e["data"]["blob"] for e in events if e["type"] == "FileAdded")
+    kept = wire.published(workbench_id) / "mine.txt"
+    assert kept.read_text() == MINE
+    found = [Path(leak).name for leak in leaks(wire.daemon.home)]
+    assert {"mine.txt", blob} <= set(found)
+    assert [name for name in found if name != "mine.txt" and blob not in name] == []
+
+
+def test_what_a_server_says_of_a_key_is_told_without_it(wire: Wired) -> None:
+    """A run that ends in a server's refusal, or a try, quotes it with `***`."""
+    wire.script.instead = lambda _: failure(401, f"Incorrect API key provided: {KEY}")
+    wire.server.listing = 401
+    workbench_id = wire.workbench(a__txt="x")
+    wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write")
+    refusals: list[RemoteError] = [
+        wire.refused("WorkshopRunAgent", workbench_id=workbench_id),
+        wire.refused("ProvidersValidate", provider_id="openai"),
+    ]
+
+    for refused in refusals:
+        assert refused.error_code == "PROVIDER_AUTH_FAILED"
+        assert KEY not in f"{refused.message}{refused.data}"
+    assert "***" in refusals[0].message
+    folder = wire.daemon.home / "workbenches" / workbench_id
+    assert leaks(folder) == []
