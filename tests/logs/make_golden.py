@@ -53,6 +53,18 @@ RULE = f.WatchRule(
     consent=f.WatchConsent("openai", "openai:some-model"),
 )
 
+REWOUND = w.ConversationRewound(
+    "m1",
+    to_seq=9,
+    reason="regenerate",
+    files=(w.FileThen(CSV, A, 1204, 1_700, 1_699, A),),
+    draft=w.DraftThen(
+        "d1", 1_701, 1, (w.DraftedThen(XLSX, B, C, 9000, 8000, 1, (1, 2), ("B2",), ("n",)),), (CSV,)
+    ),
+    runs=w.RunsThen(2, 1, (2,), (1,)),
+    checkpoint_id="c4",
+)
+
 EVENTS: tuple[Event, ...] = (
     w.DaemonStarted(3, 4711, "0.1.0", "asyncio"),
     w.PluginLoaded("kbd_xlsx", "0.1.0", "built-in"),
@@ -160,9 +172,44 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         f.WatchResumed(WATCH, f.WatchConsent("openai", "openai:other-model")),
         f.WatchRemoved(WATCH),
     ),
+    (
+        w.WorkbenchForked(BENCH, "clone_all", 41, "m1"),
+        w.ContextSet("situation", "Year end: “net” only", "memo.docx"),
+        w.ContextRemoved("situation"),
+        w.UserMessageAdded("m2", "again", FIRST_US),
+        w.AssistantMessageAdded("a2", "done", FIRST_US),
+        w.ConsentGranted("openai", "openai:some-model", "6" * 64, endpoint="ai.example:443"),
+        d.CheckpointCreated("c2", "manual", "", (), FIRST_US),
+    ),
+    (
+        r.RunStarted("m2", "openai:some-model", "a1"),
+        r.NoticeGiven("STYLE_MERGE_FAILED", "document-style was left out"),
+        w.RequestSent("openai", "openai:some-model", "ai.example:443", "POST", "/v1/chat", 4096),
+        r.ModelRequested(
+            "openai:some-model", 2, B, "auto", (), 4000, 1200, "low", ("tool_choice", "strict")
+        ),
+        r.ModelFailed(
+            "PROVIDER_UNAVAILABLE", "cut short", 1, 10_000, "", "# Rese", Usage(1200, 2), 0.0031
+        ),
+        r.ModelFailed("VALIDATION_FAILED", "400", option="effort"),
+        r.ModelReplied("yes", (), "stop", Usage(1, 2), cost=0.25),
+    ),
+    (
+        d.PublishIntended("p3", (d.PlannedFile(CSV, C, A, 1204),), rewind=REWOUND),
+        REWOUND,
+        d.PublishIntended("p4", (), restores="c1"),
+        d.CheckpointRestored("c1", "c3"),
+    ),
+    (
+        w.SettingChanged("reasoning_effort", "high", "openai", "plan"),
+        w.SettingChanged("consent_mode", "allow_all"),
+        w.RequestSent("openai", "", "ai.example:443", "GET", "/v1/models", 120, "validate"),
+        w.BudgetReserved("r1", "2023-11-14", BENCH, 3, "openai:some-model", 9000, 0.04),
+        w.BudgetCharged("r1", 5000, 0.02),
+    ),
 )
-"""What came later, a commit each: fields that were added, clients' calls, which have no run, and
-watched folders."""
+"""What came later, a commit each: fields that were added, clients' calls, which have no run,
+watched folders, and what models cost, are told and may undo."""
 
 
 def commits() -> list[list[Recorded]]:
