@@ -24,7 +24,6 @@ from kbd.core.settings import RunLimits, Settings
 from kbd.core.state import Run, WorkbenchState, fold_workbench
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
-from kbd.errors import NotFound
 from kbd.events.base import Fact, Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
@@ -123,10 +122,8 @@ class WriteNote(_Named):
     async def run(self, context: ToolContext, arguments: Note) -> ToolResult:
         """Do what the class says."""
         self.made.append(f"write {arguments.path}")
-        try:
-            name = context.files.get(arguments.path).name
-        except NotFound:
-            name = context.files.new(arguments.path)
+        existing = context.files.find(arguments.path)
+        name = existing.name if existing else context.files.new(arguments.path)
         staged = context.files.stage()
         staged.write_text(arguments.content)
         context.files.put(name, staged)

@@ -149,7 +149,8 @@ class BlobStore:
         """
         if not _HASH.fullmatch(blob):
             raise ValidationFailed("A blob is named by 64 lower-case hex digits.")
-        return self._directory / blob[:2] / blob
+        # One path made of one text: a listing of many files makes many.
+        return Path(f"{self._directory}/{blob[:2]}/{blob}")
 
     def has(self, blob: BlobHash) -> bool:
         """Tell whether a blob is kept."""

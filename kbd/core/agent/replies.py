@@ -41,11 +41,11 @@ async def recorded_calls(
         taken: The ids that calls of this run have already.
         blobs: Where arguments are kept that are long or ill-formed.
     """
-    used = set(taken)
+    fresh: set[CallId] = set()
     kept: list[ReplyCall] = []
     for call in calls:
-        call_id = _unique(call.id, used)
-        used.add(call_id)
+        call_id = _unique(call.id, taken, fresh)
+        fresh.add(call_id)
         name = _clean(call.name)[:MAX_NAME_CHARS]
         kept.append(await _kept(call_id, name, call.arguments or "{}", blobs))
     return tuple(kept)
@@ -73,13 +73,18 @@ def _fault(data: bytes) -> str | None:
     return None if isinstance(value, dict) else "the arguments are not a JSON object"
 
 
-def _unique(wanted: str, used: AbstractSet[CallId]) -> CallId:
+def _unique(wanted: str, taken: AbstractSet[CallId], fresh: AbstractSet[CallId]) -> CallId:
+    """Return an id that no call has yet: the one wanted, or that with a number.
+
+    The number begins with how many calls there were: some servers call every call the same, and
+    the thousandth must not look through all before it.
+    """
     base = _clean(wanted)[:MAX_ID_CHARS] or "call"
-    found, count = base, 1
-    while found in used:
-        count += 1
-        found = f"{base}-{count}"
-    return CallId(found)
+    found, number = CallId(base), len(taken) + len(fresh)
+    while found in taken or found in fresh:
+        number += 1
+        found = CallId(f"{base}-{number}")
+    return found
 
 
 def _clean(text: str) -> str:

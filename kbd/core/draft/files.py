@@ -82,7 +82,8 @@ class CallFiles:
         Raises:
             SandboxViolation: The path would leave the workbench.
         """
-        seen = self._seen.get(file_name(path))
+        # What is a name as it stands needs no second look: a listing asks for every file.
+        seen = self._seen.get(FileName(path)) or self._seen.get(file_name(path))
         if seen is None:
             return None
         blob = self._blobs.path(seen.blob)
@@ -111,13 +112,13 @@ class CallFiles:
             ValidationFailed: The file, or one that differs only in case or spelling, exists.
         """
         name = file_name(path)
+        folded = folded_name(name)
         for taken in self._seen:
-            if folded_name(taken) == folded_name(name):
+            other = folded_name(taken)
+            if other == folded:
                 msg = f"{taken!r} exists already"
                 raise ValidationFailed(msg)
-            if folded_name(taken).startswith(folded_name(name) + "/") or folded_name(
-                name
-            ).startswith(folded_name(taken) + "/"):
+            if other.startswith(folded + "/") or folded.startswith(other + "/"):
                 msg = f"{name!r} and {taken!r} cannot both exist: one would be a folder"
                 raise ValidationFailed(msg)
         return name

@@ -178,7 +178,8 @@ def _tool_ended(
     if not where.run:
         return None
     name = ended.tool if isinstance(ended, runs.ToolRefused) else ""
-    for turn in state.run(where.run).chain.turns:
+    # What ends is a call of the newest turn.
+    for turn in state.run(where.run).chain.turns[-1:]:
         for call in turn.calls:
             if call.id == ended.call_id:
                 name = call.name

@@ -19,7 +19,7 @@ async def test_ids_are_made_unique(tmp_path: Path) -> None:
 
     kept = await recorded_calls(calls, {CallId("a")}, Blobs(BlobStore(tmp_path)))
 
-    assert [call.id for call in kept] == ["a-2", "b", "b-2", "call", "b-2-2"]
+    assert [call.id for call in kept] == ["a-2", "b", "b-4", "call", "b-2"]
 
 
 async def test_no_arguments_are_an_empty_object(tmp_path: Path) -> None:
