@@ -133,9 +133,10 @@ def test_a_key_that_comes_back_is_kept_nowhere(wire: Wired) -> None:
     blob = next(e["data"]["blob"] for e in events if e["type"] == "FileAdded")
     kept = wire.published(workbench_id) / "mine.txt"
     assert kept.read_text() == MINE
-    found = [Path(leak).name for leak in leaks(wire.daemon.home)]
-    assert {"mine.txt", blob} <= set(found)
-    assert [name for name in found if name != "mine.txt" and blob not in name] == []
+    own = {kept, *wire.daemon.home.rglob(blob), *kept.parents[1].glob("cache/text-*")}
+    found = {wire.daemon.home / leak for leak in leaks(wire.daemon.home)}
+    assert found == own
+    assert len(own) == 3
 
 
 def test_what_a_server_says_of_a_key_is_told_without_it(wire: Wired) -> None:
