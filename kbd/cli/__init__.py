@@ -10,15 +10,16 @@ and `send` share, shown by `progress`), `adding`, `publishing` and `extracting` 
 `changes` and `describe` (a change set and an event for people, the latter in `phrases`); `reading`
 (a log page by page), `placing` (where an event belongs), `selecting` (which events are asked for),
 `related` (what an event answers), `contents` (the bytes that it names) and `unfolding` (records for
-reading); `proving` (a run proved), `pages` (a run as a page); `watching` (steps of `kbd watch`) and
-`watched` (watches for people).
+reading); `spoken` (a conversation for people); `proving` (a run proved), `pages` (a run as a page);
+`watching` (steps of `kbd watch`) and `watched` (watches for people).
 
 A walk through a run: `book` (its steps as they are read), `retold` (a step in words), `standing`
 (how all stood), `pictures` (what is looked at beside a step), `walking` (what a key does, and what
 is seen then), `framing` (its rows), `screen` (the terminal), `layout` (text in columns).
 
-The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`, `context`,
-`watch`, `log`, `show`, `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
+The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`,
+`conversation`, `undo`, `regenerate`, `fork`, `checkpoints`, `context`, `watch`, `log`, `show`,
+`runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
 `doctor`, `plugins`, `rpc`.
 """
 

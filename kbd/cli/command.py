@@ -23,6 +23,11 @@ COMMANDS = {
     "review": "show what the draft would change",
     "publish": "make the draft's changes the workbench's files",
     "discard": "throw the draft away",
+    "conversation": "show what was said in a workbench, with the ids of the messages",
+    "undo": "go back to an earlier message: conversation, files and draft as they were",
+    "regenerate": "have a message answered once more",
+    "fork": "make a workbench of what another one holds, or held",
+    "checkpoints": "list, make and restore what was published at some moment",
     "context": "set what every run of a workbench is told",
     "watch": "watch folders: work on what lands in them, without being asked",
     "log": "show what happened in a workbench, event by event",
@@ -101,7 +106,7 @@ def _main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    listing = "\n".join(f"  {name:<9} {what}" for name, what in COMMANDS.items())
+    listing = "\n".join(f"  {name:<12} {what}" for name, what in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="kbd",
         usage="kbd [--home DIR] [--socket PATH] COMMAND ...",
@@ -142,6 +147,16 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.discard import command  # noqa: PLC0415 - 12 ms
         case "context":
             from kbd.cli.context import command  # noqa: PLC0415 - 14 ms
+        case "conversation":
+            from kbd.cli.conversation import command  # noqa: PLC0415 - 14 ms
+        case "undo":
+            from kbd.cli.undo import command  # noqa: PLC0415 - 14 ms
+        case "regenerate":
+            from kbd.cli.regenerate import command  # noqa: PLC0415 - 22 ms
+        case "fork":
+            from kbd.cli.fork import command  # noqa: PLC0415 - 14 ms
+        case "checkpoints":
+            from kbd.cli.checkpoints import command  # noqa: PLC0415 - 13 ms
         case "watch":
             from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
         case "log":

@@ -80,9 +80,15 @@ def _question(client: Client, status: dict[str, Any], files: list[dict[str, Any]
 
 
 def run_to_its_end(
-    client: Client, workbench_id: str, message_id: str | None, progress: Progress
+    client: Client,
+    workbench_id: str,
+    message_id: str | None,
+    progress: Progress,
+    begin: str = "WorkshopRunAgent",
 ) -> dict[str, Any]:
     """Run the agent, or go on with what it did, and return the run as `RunGet` tells it.
+
+    `begin` is the method that does so; "WorkshopRegenerate" runs it anew on what was answered.
 
     Beside that, `elapsed_s` in it is how long it was waited for. Ctrl-C cancels the run and waits
     for its end; a second Ctrl-C stops waiting.
@@ -101,7 +107,7 @@ def run_to_its_end(
         params["message_id"] = message_id
     try:
         with _CtrlC() as ctrl_c:
-            run_id = str(call(client, "WorkshopRunAgent", params)["run_id"])
+            run_id = str(call(client, begin, params, slow=True)["run_id"])
             run = _until_ended(client, run_id, ctrl_c, progress, lambda: last_heard in ENDS)
             return run | {"elapsed_s": round(time.monotonic() - began_s, 3)}
     except Stop as stop:

@@ -1,0 +1,64 @@
+"""`kbd regenerate`: have a message answered once more."""
+
+import argparse
+from collections.abc import Callable
+
+from kbd.cli.changes import described
+from kbd.cli.job import (
+    add_job_arguments,
+    choose_model,
+    code_of,
+    obtain_consent,
+    run_to_its_end,
+    summary_of,
+    tell_what_it_took,
+    unsuccessful,
+)
+from kbd.cli.link import call
+from kbd.cli.names import find
+from kbd.cli.progress import progress_for
+from kbd.cli.spoken import conversation_of, message_named
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import note, say
+
+__all__ = ["command"]
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd regenerate` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd regenerate taxes                         answer the last answered message once more
+  kbd regenerate taxes --model openai:NAME     with another model, from now on
+  kbd regenerate taxes u1f2e                   another one; `kbd conversation taxes` shows the ids
+
+Files and draft are again what they were when it was asked. The first answer is not lost:
+`kbd undo WB ANSWER` brings it back with its files."""
+    parser.add_argument("workbench", metavar="WB", help="its id, the beginning of it, or its name")
+    parser.add_argument(
+        "message", nargs="?", metavar="MESSAGE", help="the message, or its answer, by its id"
+    )
+    add_job_arguments(parser)
+    return _regenerate
+
+
+def _regenerate(arguments: argparse.Namespace) -> int:
+    with connect_or_start(arguments) as client:
+        workbench_id = str(find(client, arguments.workbench)["id"])
+        message_id = None
+        if arguments.message:
+            message_id = message_named(conversation_of(client, workbench_id), arguments.message)
+        choose_model(client, workbench_id, arguments.model)
+        obtain_consent(client, workbench_id, yes=arguments.yes)
+        progress = progress_for(silent=False)
+        run = run_to_its_end(client, workbench_id, message_id, progress, begin="WorkshopRegenerate")
+        if run["status"] != "finished":
+            raise unsuccessful(run)
+        say(f"\n{summary_of(client, workbench_id)}\n")
+        changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
+        say(described(changes))
+    code = code_of(run)
+    if changes:
+        note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
+    tell_what_it_took(run)
+    return code

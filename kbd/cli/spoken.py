@@ -1,0 +1,100 @@
+"""A conversation for people: who said what, what happened in between, and what it is named by."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from kbd.cli.exits import FAILED, Stop
+from kbd.cli.link import call
+from kbd.cli.terminal import line, moment
+from kbd.client.blocking import Client
+
+__all__ = ["conversation_of", "is_message", "message_named", "told"]
+
+TEXT_COLUMNS = 96
+
+_WHO = {"user": "You", "assistant": "kbd"}
+
+_HAPPENED = {
+    "checkpoint_publish": "published; before it: checkpoint {checkpoint_id}",
+    "checkpoint_manual": "checkpoint {checkpoint_id} made",
+    "checkpoint_restore": "checkpoint {checkpoint_id} restored; before it: checkpoint "
+    "{pre_restore_checkpoint_id}",
+    "draft_discarded": "the draft was thrown away",
+    "undo": "undone to message {message_id}",
+    "regenerate": "set back to message {message_id} for another answer",
+    "notice": "{error_code}: {message}",
+    "forked": "forked from {source_workbench_id} at its event {source_seq}",
+}
+
+
+class _Facts(dict[str, Any]):
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
+def conversation_of(client: Client, workbench_id: str) -> list[dict[str, Any]]:
+    """Return the entries of a conversation as `WorkshopGetConversation` tells them."""
+    found: list[dict[str, Any]] = call(
+        client, "WorkshopGetConversation", {"workbench_id": workbench_id}, slow=True
+    )["messages"]
+    return found
+
+
+def is_message(entry: dict[str, Any]) -> bool:
+    """Whether an entry is a message of the person or an answer: what can be undone to."""
+    return entry["type"] in ("user_message", "assistant_message") and not entry.get("tool_calls")
+
+
+def message_named(entries: list[dict[str, Any]], named: str) -> str:
+    """Return the id of the message that begins like this, or what was named if none does.
+
+    A message that an undo cut off is not among the entries; its whole id is taken as it is.
+
+    Raises:
+        Stop: Several do.
+    """
+    ids = [str(entry["message_id"]) for entry in entries if is_message(entry)]
+    meant = [each for each in ids if each.startswith(named)]
+    if named in ids or not meant:
+        return named
+    if len(meant) > 1:
+        raise Stop(f"Several messages begin with {named}: {', '.join(meant)}", FAILED)
+    return meant[0]
+
+
+def told(entries: list[dict[str, Any]], *, with_tools: bool) -> Iterator[str]:
+    """Yield the lines that tell of a conversation.
+
+    Args:
+        entries: The conversation.
+        with_tools: Whether to tell of tool calls, too.
+    """
+    for entry in entries:
+        when = moment(entry["created_at"])
+        if is_message(entry):
+            yield f"{_WHO[entry['role']]}  {when}  {entry['message_id']}  (event {entry['seq']})"
+            for paragraph in str(entry["text"]).splitlines() or [""]:
+                yield from textwrap.wrap(paragraph, TEXT_COLUMNS, **_INDENTED) or [""]
+            yield ""
+        elif entry["type"] == "system_event":
+            yield f"--  {when}  {_happened(entry)}"
+            yield ""
+        elif with_tools:
+            yield line(_traffic(entry), TEXT_COLUMNS)
+
+
+_INDENTED: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
+
+
+def _happened(entry: dict[str, Any]) -> str:
+    facts = entry.get("metadata") or {}
+    template = _HAPPENED.get(str(facts.get("kind")))
+    return line(template.format_map(_Facts(facts)) if template else str(entry["text"]))
+
+
+def _traffic(entry: dict[str, Any]) -> str:
+    if entry["type"] == "tool_result":
+        return f"      <- {entry['text']}"
+    calls = (each["function"] for each in entry["tool_calls"])
+    return "      -> " + "; ".join(f"{each['name']} {each['arguments']}" for each in calls)
