@@ -9,12 +9,15 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from kbd_offline.intents import Column, Function, Key, Measure, Order, Part
 from kbd_offline.names import singular
 from kbd_offline.wording import FUNCTION_WORDS, TAKEN, UnclearError, Wording
 
 __all__ = [
-    "Figure", "countable", "measures_of", "take_columns", "take_figures", "take_keys", "take_order",
+    "Figure", "columns_at", "countable", "measures_of", "no_column", "take_columns", "take_figures",
+    "take_keys", "take_order",
 ]  # fmt: skip
 
 # The word nearest to "by" counts: in "Order Date and Amount sorted by" the first is of a name.
@@ -41,6 +44,8 @@ _PARTS: dict[str, Part] = {
     "month": "month", "monthly": "month", "quarter": "quarter", "quarterly": "quarter",
     "year": "year", "yearly": "year", "annual": "year",
 }  # fmt: skip
+_FILLER = re.compile(r"(?:\s+(?:up|of|the|all|in|for|did|do|have|we|you|i|they))*")
+_OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
     r"\b(?:with|showing|containing|including|columns?|select|keep|show|list|only)\b"
     r"(?:\s+(?:only|just|the|columns?|fields?|following|these)\b)*\s*:?"
@@ -105,7 +110,7 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
         wording.take(*adverb.span())
         return (Key(_only_date(wording), _PARTS[adverb.group()]),)
     if unknown:
-        raise _no_column(wording, unknown)
+        raise no_column(wording, unknown)
     return ()
 
 
@@ -114,20 +119,32 @@ def take_columns(wording: Wording) -> tuple[Column, ...]:
     start = 0
     while (clause := wording.find(_LIST, start)) is not None:
         start = clause.end()
-        first = wording.column_at(start)
-        if first is None:
-            continue
-        columns, end = [first.only()], first.end
-        while (comma := re.compile(_COMMA).match(wording.folded, end)) is not None:
-            mention = wording.column_at(comma.end())
-            if mention is None:
-                _check_end_of_list(wording, comma.end())
-                break
-            columns.append(mention.only())
-            end = mention.end
-        wording.take(clause.start(), end)
-        return tuple(dict.fromkeys(columns))
+        columns, end = columns_at(wording, start)
+        if columns:
+            wording.take(clause.start(), end)
+            return columns
     return ()
+
+
+def columns_at(wording: Wording, start: int) -> tuple[tuple[Column, ...], int]:
+    """Return the columns that a list at a place names, and where it ends; none if it is no list.
+
+    Raises:
+        UnclearError: It goes on with something that should be a column and is none, or a name in
+            it may be that of several.
+    """
+    first = wording.column_at(start)
+    if first is None:
+        return (), start
+    columns, end = [first.only()], first.end
+    while (comma := re.compile(_COMMA).match(wording.folded, end)) is not None:
+        mention = wording.column_at(comma.end())
+        if mention is None:
+            _check_end_of_list(wording, comma.end())
+            break
+        columns.append(mention.only())
+        end = mention.end
+    return tuple(dict.fromkeys(columns)), end
 
 
 def take_figures(wording: Wording) -> list[Figure]:
@@ -171,7 +188,7 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     if whole:  # "total amount" is the name of a column
         wording.take(whole.start, whole.end)
         return Figure(function, whole.only())
-    filler = re.compile(r"(?:\s+(?:up|of|the|all|in|for))*").match(wording.folded, word.end())
+    filler = _FILLER.match(wording.folded, word.end())
     end = filler.end() if filler else word.end()
     mention = wording.column_at(end)
     wording.take(word.start(), mention.end if mention else word.end())
@@ -232,14 +249,24 @@ def _keys_at(wording: Wording, start: int) -> tuple[tuple[Key, ...], int]:
             keys.append(Key(mention.only()))
             end = mention.end
         elif word and word.group() in _PARTS:
-            keys.append(Key(_only_date(wording), _PARTS[word.group()]))
-            end = word.end()
+            column, end = _date_of_part(wording, word.end())
+            keys.append(Key(column, _PARTS[word.group()]))
         else:
             return tuple(keys), end
         more = _AND_KEY.match(wording.folded, end)
         if more is None:
             return tuple(keys), end
         following = more.end()
+
+
+def _date_of_part(wording: Wording, start: int) -> tuple[Column, int]:
+    """Return the dates that a month or year is of, named behind it ("month of the date") or not."""
+    of = _OF_DATE.match(wording.folded, start)
+    mention = wording.column_at(of.end()) if of else None
+    dates = tuple(column for column in mention.columns if column.is_moment) if mention else ()
+    if mention is None or not dates:
+        return _only_date(wording), start
+    return msgspec.structs.replace(mention, columns=dates).only(), mention.end
 
 
 def _only_date(wording: Wording) -> Column:
@@ -256,10 +283,11 @@ def _check_end_of_list(wording: Wording, start: int) -> None:
     """Raise `UnclearError` if a list goes on with something that should be a column and is none."""
     word = wording.word_at(start)
     if word and word.group() not in _NO_COLUMN and singular(word.group()) not in FUNCTION_WORDS:
-        raise _no_column(wording, wording.original[word.start() : word.end()])
+        raise no_column(wording, wording.original[word.start() : word.end()])
 
 
-def _no_column(wording: Wording, word: str) -> UnclearError:
+def no_column(wording: Wording, word: str) -> UnclearError:
+    """Return the refusal of a word that should be a column, with the one that is nearest."""
     names = {column.name.casefold(): column.name for column in wording.columns}
     near = difflib.get_close_matches(word.casefold(), names, 1)
     hint = f'; did you mean "{names[near[0]]}"?' if near else ""

@@ -16,8 +16,9 @@ What is read of the opening messages:
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 from kbd.errors import ValidationFailed
@@ -29,6 +30,10 @@ __all__ = ["CallFailedError", "Conversation", "PendingError"]
 
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.DOTALL)
 _RECALL_CHARACTERS = 48_000
+_ERROR = "Error: "
+
+MOST_CALLS = 40
+"""Of a turn; the daemon takes 50 and answers the rest with an error (contract, section 5)."""
 
 
 class PendingError(Exception):
@@ -113,32 +118,47 @@ class Conversation:
         return self.calls((tool, arguments))[0]
 
     def calls(self, *wanted: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the results of several calls, made in one turn; raises as `call` does."""
-        missing = [one for one in wanted if _key(*one) not in self._results]
-        if missing:
-            raise PendingError(tuple(self._made(*one) for one in missing))
-        return [self._whole(self._results[_key(*one)]) for one in wanted]
+        """Return the results of several calls, made in as few turns as may be; raises as `call`."""
+        found = list[dict[str, Any]]()
+        for outcome in self.outcomes(*wanted):
+            if isinstance(outcome, CallFailedError):
+                raise outcome
+            found.append(outcome)
+        return found
 
-    def _whole(self, text: str) -> dict[str, Any]:
-        """Return a result, recalled in pages if only its receipt is here."""
-        if text.startswith("Error: "):
-            raise CallFailedError(text.removeprefix("Error: "))
-        value = _object(text)
-        if not value.get("receipt"):
-            return value
-        pages: list[str] = []
-        offset = 0
-        while True:
-            page = self.call(
-                "recall_tool_result",
-                entry_id=value["entry_id"],
-                offset=offset,
-                limit=_RECALL_CHARACTERS,
-            )
-            pages.append(str(page["text"]))
-            if not page["has_more"]:
-                return _object("".join(pages))
-            offset = int(page["next_offset"])
+    def outcomes(
+        self, *wanted: tuple[str, Mapping[str, Any]]
+    ) -> list[dict[str, Any] | CallFailedError]:
+        """Return what each of several calls led to, failures included.
+
+        Raises:
+            PendingError: Some have to be made first.
+            ValidationFailed: A tool is not offered.
+        """
+        self._make(one for one in wanted if _key(*one) not in self._results)
+        texts = [self._results[_key(*one)] for one in wanted]
+        pages = [_pages(text) for text in texts]
+        self._make(one for some in pages for one in some if _key(*one) not in self._results)
+        return [self._whole(text, some) for text, some in zip(texts, pages, strict=True)]
+
+    def _make(self, missing: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """Have calls made, no more in a turn than the daemon takes; the rest follows."""
+        once = {_key(*one): one for one in missing}.values()
+        calls = tuple(self._made(*one) for one in islice(once, MOST_CALLS))
+        if calls:
+            raise PendingError(calls)
+
+    def _whole(
+        self, text: str, pages: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> dict[str, Any] | CallFailedError:
+        """Return a result, put together from its pages if only its receipt is here."""
+        try:
+            if not pages:
+                return _result(text)
+            found = (_result(self._results[_key(*page)]) for page in pages)
+            return _result("".join(str(page["text"]) for page in found))
+        except CallFailedError as failed:
+            return failed
 
     def _made(self, tool: str, arguments: Mapping[str, Any]) -> ToolCall:
         if tool not in self._offered:
@@ -159,6 +179,22 @@ def _results(messages: Sequence[Message]) -> dict[str, str]:
     return found
 
 
+def _pages(text: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the calls that recall a result; none if it is no receipt."""
+    receipt = {} if text.startswith(_ERROR) else _result(text)
+    if not receipt.get("receipt"):
+        return []
+    # Bytes are never fewer than characters; a page past the end is empty.
+    offsets = range(0, int(receipt["size_bytes"]), _RECALL_CHARACTERS)
+    return [
+        (
+            "recall_tool_result",
+            {"entry_id": receipt["entry_id"], "offset": offset, "limit": _RECALL_CHARACTERS},
+        )
+        for offset in offsets
+    ]
+
+
 def _key(tool: str, arguments: Mapping[str, Any]) -> str:
     return f"{tool} {_canonical(arguments)}"
 
@@ -167,7 +203,10 @@ def _canonical(arguments: Mapping[str, Any]) -> str:
     return json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def _object(text: str) -> dict[str, Any]:
+def _result(text: str) -> dict[str, Any]:
+    """Return a result as an object, a list under the name `items`; raises CallFailedError."""
+    if text.startswith(_ERROR):
+        raise CallFailedError(text.removeprefix(_ERROR))
     try:
         value = json.loads(text)
     except ValueError:

@@ -1,66 +1,101 @@
-"""Which files a request is about: the table to read, and the name for the result. Pure."""
+"""Which files a request is about: those to read, and the name for the result. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kbd_offline.names import split_suffix
+from kbd_offline.names import fold, split_suffix
 from kbd_offline.wording import UnclearError
 
-__all__ = ["BOOK_SUFFIX", "TABLE_SUFFIXES", "Files", "choose_files", "without_stems"]
+__all__ = [
+    "BOOK_SUFFIX", "BOOK_SUFFIXES", "DECK_SUFFIXES", "DOCUMENT_SUFFIXES", "TABLE_SUFFIXES", "Files",
+    "Named", "choose_files", "grouped_files", "named_files", "only_target", "without_stems",
+]  # fmt: skip
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
 BOOK_SUFFIX = ".xlsx"
+BOOK_SUFFIXES = (".xlsx", ".xlsm", ".xltx", ".xltm")
+DOCUMENT_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
+DECK_SUFFIXES = (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm")
 MAX_REQUEST_CHARACTERS = 2_000
 """Far more than a request that the rules understand; patterns are tried at each place of it."""
 
 _QUOTED_NAME = re.compile(r"""["'“‘`]([^"'”’`\n]+\.[A-Za-z]{2,5})["'”’`]""")
 _PLAIN_NAME = re.compile(
-    r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xlsx?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|od[ts]))\b"
+    r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|od[ts]))\b"
 )
 _CALLED = re.compile(r"(?i)\b(?:called|named)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?")
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named)\Z")
 _TO = re.compile(r"(?i)\b(?:to|in)\Z")
 
+_AS_RESULT = re.compile(r"\b(?:into|to|as|in|make)\s+(?:(?:an?|one|new|single)\s+)*\Z")
+_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?)\b", TABLE_SUFFIXES),
+    (r"(?:excel\s+files?|xlsx(?:\s+files?)?|workbooks?|spreadsheets?)\b", BOOK_SUFFIXES),
+    (r"(?:word\s+(?:documents?|files?|docs?)|docx(?:\s+files?)?)\b", DOCUMENT_SUFFIXES),
+    (r"(?:powerpoints?(?:\s+files?)?|pptx(?:\s+files?)?|presentations?|decks?)\b", DECK_SUFFIXES),
+    (r"pdfs?(?:\s+files?)?\b", (".pdf",)),
+    (r"text\s+files?\b", (".txt", ".md", ".markdown", ".text", ".log")),
+)
+"""How files of one kind are spoken of together."""
+
+
+class Named(msgspec.Struct, frozen=True):
+    """The files that a request names.
+
+    Args:
+        sources: Files of the workbench to read.
+        targets: Names for results, as the request gives them.
+        text: The request with all names of files blanked, of the same length.
+    """
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    text: str
+
 
 class Files(msgspec.Struct, frozen=True):
-    """The files that a request is about.
+    """The files that a request about one table is about.
 
     Args:
         source: The table to read.
         target: The name for the result as the request gives it, perhaps without suffix, or None.
         text: The request with the names of files blanked, of the same length.
         taken: The names in use in the workbench.
+        sheet: The sheet that is the table, where the source is a workbook.
     """
 
     source: str
     target: str | None
     text: str
     taken: tuple[str, ...]
+    sheet: str = ""
 
 
-def choose_files(request: str, paths: Sequence[str]) -> Files:
-    """Return the files that a request is about.
+def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -> Named:
+    """Return the files that a request names.
 
     Args:
         request: What the user wrote.
         paths: The files of the workbench.
+        in_place: Whether the job changes files, so that "in" and "to" before one name no result.
 
     Raises:
-        UnclearError: No table is there, or more than one may be meant, or a file is missing.
+        UnclearError: A file is missing, or the request is too long.
     """
     if len(request) > MAX_REQUEST_CHARACTERS:
         raise UnclearError("it is too long to be read by rules.")
     known = {path.rpartition("/")[2].casefold(): path for path in paths}
     known |= {path.casefold(): path for path in paths}
     text, sources, targets = request, list[str](), list[str]()
-    for start, end in _named(request, known):
+    for start, end in _spans(request, known):
         name = request[start:end]
         text = text[:start] + " " * (end - start) + text[end:]
         before = request[:start].rstrip(" \"'“‘`")
         path = known.get(name.casefold())
-        if _INTO.search(before) or (_TO.search(before) and (sources or path is None)):
+        leads = _TO.search(before) and (path is None or (bool(sources) and not in_place))
+        if _INTO.search(before) or leads:
             targets.append(path or name)
         elif path is None:
             raise UnclearError(f"there is no file {name} in the workbench")
@@ -70,8 +105,70 @@ def choose_files(request: str, paths: Sequence[str]) -> Files:
     if called and not targets:
         targets.append(called.group(1))
         text = text[: called.start()] + " " * len(called.group()) + text[called.end() :]
-    source = _only_source(list(dict.fromkeys(sources)), paths)
-    return Files(source, _only_target(targets, source), text, tuple(paths))
+    return Named(tuple(dict.fromkeys(sources)), tuple(targets), text)
+
+
+def choose_files(request: str, paths: Sequence[str]) -> Files:
+    """Return the files that a request about one table is about.
+
+    Args:
+        request: What the user wrote.
+        paths: The files of the workbench.
+
+    Raises:
+        UnclearError: No table is there, or more than one may be meant, or a file is missing.
+    """
+    named = named_files(request, paths)
+    source = _only_source(named.sources, paths)
+    target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
+    if target is not None and target.casefold() == source.casefold():
+        raise UnclearError("the result would overwrite the table that it is made from")
+    return Files(source, target, named.text, tuple(paths))
+
+
+def grouped_files(text: str, paths: Sequence[str], suffixes: Collection[str]) -> tuple[str, ...]:
+    """Return the files that a request speaks of together ("all csv files"), else all that fit.
+
+    Args:
+        text: The request with the names of files blanked.
+        paths: The files of the workbench.
+        suffixes: Those of the files that the job can take; none for any.
+    """
+    folded = fold(text)
+    spoken = {suffix for words, group in _GROUPS if _speaks_of(words, folded) for suffix in group}
+    return tuple(
+        path
+        for path in paths
+        if (not spoken or split_suffix(path)[1] in spoken)
+        and (not suffixes or split_suffix(path)[1] in suffixes)
+    )
+
+
+def _speaks_of(words: str, folded: str) -> bool:
+    """Tell whether a kind of files is spoken of, but as the kind of the result."""
+    found = re.finditer(rf"\b{words}", folded)
+    return any(_AS_RESULT.search(folded[: match.start()]) is None for match in found)
+
+
+def only_target(targets: Sequence[str], suffixes: Collection[str], writes: str) -> str | None:
+    """Return the one name for the result, or None.
+
+    Args:
+        targets: The names that the request gives.
+        suffixes: Those that it may have; it may have none.
+        writes: What can be written, in words.
+
+    Raises:
+        UnclearError: There is more than one, or it is of another kind.
+    """
+    if len(targets) > 1:
+        raise UnclearError(f"it names more than one result: {', '.join(targets)}")
+    if not targets:
+        return None
+    suffix = split_suffix(targets[0])[1]
+    if suffix and suffix not in suffixes:
+        raise UnclearError(f"I do not write {suffix} files, {writes}")
+    return targets[0]
 
 
 def without_stems(request: str) -> str:
@@ -86,7 +183,7 @@ def without_stems(request: str) -> str:
     return request
 
 
-def _named(request: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
+def _spans(request: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
     """Return where files are named, in order, without overlaps; known names may hold blanks."""
     spans = list[tuple[int, int]]()
     for start, end in _candidates(request, known):
@@ -104,26 +201,16 @@ def _candidates(request: str, known: Mapping[str, str]) -> Iterator[tuple[int, i
 
 
 def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
-    tables = [path for path in named or paths if split_suffix(path)[1] in TABLE_SUFFIXES]
-    suffixes = ", ".join(suffix.lstrip(".") for suffix in TABLE_SUFFIXES)
-    if len(tables) == 1:
-        return tables[0]
-    if tables:
-        names = ", ".join(tables[:8])
-        raise UnclearError(f"it may be about any of {names}. Name the file in the request.")
+    """Return the only table; where none is named, plain ones go before workbooks."""
+    readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
+    for suffixes in (readable,) if named else (TABLE_SUFFIXES, BOOK_SUFFIXES):
+        tables = [path for path in named or paths if split_suffix(path)[1] in suffixes]
+        if len(tables) == 1:
+            return tables[0]
+        if tables:
+            names = ", ".join(tables[:8])
+            raise UnclearError(f"it may be about any of {names}. Name the file in the request.")
+    kinds = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
     if named:
-        raise UnclearError(f"{named[0]} is not a table that I read ({suffixes})")
-    raise UnclearError(f"there is no table in the workbench that I read ({suffixes})")
-
-
-def _only_target(targets: Sequence[str], source: str) -> str | None:
-    if len(targets) > 1:
-        raise UnclearError(f"it names more than one result: {', '.join(targets)}")
-    if not targets:
-        return None
-    suffix = split_suffix(targets[0])[1]
-    if suffix not in ("", BOOK_SUFFIX, *TABLE_SUFFIXES):
-        raise UnclearError(f"I do not write {suffix} files, only xlsx and csv")
-    if targets[0].casefold() == source.casefold():
-        raise UnclearError("the result would overwrite the table that it is made from")
-    return targets[0]
+        raise UnclearError(f"{named[0]} is not a table that I read ({kinds})")
+    raise UnclearError(f"there is no table in the workbench that I read ({kinds})")

@@ -1,31 +1,45 @@
 """The implement phase: one item, by its place in the plan."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.converting import convert_sheet
 from kbd_offline.declining import explained
+from kbd_offline.deduping import dedupe
+from kbd_offline.exporting import exported, rows_of
 from kbd_offline.intents import (
     Column,
     Declined,
+    Deduped,
     Grouped,
     Measure,
+    Merged,
+    Profiled,
+    Replaced,
     Rows,
     SheetPart,
+    Sheets,
     Split,
+    Table,
     found_in,
 )
 from kbd_offline.names import split_suffix
+from kbd_offline.profiling import profile
 from kbd_offline.sheets import Sheet, fill_sheet, fitted_widths
+from kbd_offline.stacking import stack
 from kbd_offline.steps import steps
+from kbd_offline.substituting import not_found, substitute
 
 __all__ = ["implement", "is_declined"]
 
 _BOOK = ".xlsx"
 _SHEET = "Sheet1"
 _MAX_ANSWER_ROWS = 50
+
+_Other = Sheets | Deduped | Merged | Profiled | Replaced | Declined
 
 
 def implement(conversation: Conversation) -> str:
@@ -40,19 +54,43 @@ def implement(conversation: Conversation) -> str:
     if intent is None or not 1 <= number <= len(steps(intent)):
         raise ValidationFailed("The offline provider can only carry out plans that it made itself.")
     try:
-        match intent:
-            case Split():
-                return _split(conversation, intent, number)
-            case Grouped(target=str(target)):
-                return _grouped(conversation, intent, target)
-            case Grouped():
-                return _answer(conversation, intent)
-            case Rows():
-                return _rows(conversation, intent)
-            case Declined():
-                return explained(intent)
+        if isinstance(intent, Split | Grouped | Rows):
+            return _table_work(conversation, intent, number)
+        return _other_work(conversation, intent, number)
     except CallFailedError as failed:
         raise ValidationFailed(f"A tool refused: {failed}") from None
+
+
+def _table_work(conversation: Conversation, intent: Split | Grouped | Rows, number: int) -> str:
+    match intent:
+        case Split():
+            return _split(conversation, intent, number)
+        case Grouped(target=str(target)):
+            return _grouped(conversation, intent, target)
+        case Grouped():
+            return _answer(conversation, intent)
+        case Rows():
+            return _rows(conversation, intent)
+
+
+def _other_work(conversation: Conversation, intent: _Other, number: int) -> str:
+    match intent:
+        case Sheets():
+            return convert_sheet(conversation, intent, number)
+        case Deduped():
+            return dedupe(conversation, intent)
+        case Merged():
+            return stack(conversation, intent, number)
+        case Profiled():
+            return profile(conversation, intent)
+        case Replaced(parts=()):
+            return not_found(intent)
+        case Replaced():
+            return substitute(conversation, intent, number)
+        case Declined():
+            return explained(intent)
+        case _:
+            assert_never(intent)
 
 
 def is_declined(conversation: Conversation) -> bool:
@@ -63,31 +101,31 @@ def is_declined(conversation: Conversation) -> bool:
 def _split(conversation: Conversation, intent: Split, number: int) -> str:
     if number <= len(intent.parts):
         return _part(conversation, intent, intent.parts[number - 1])
-    key, source = intent.key, intent.selection.source
-    figures = _overall(conversation, source, sql.overall(intent.selection, intent.measures))
+    key, table = intent.key, intent.selection.table
+    figures = _overall(conversation, table, sql.overall(intent.selection, intent.measures))
     query = sql.grouped(Grouped(intent.selection, (key,), intent.measures), for_sheet=True)
     columns = (_key_column(key.label, key.column, key.part), *map(_figure, intent.measures))
     totals = ("Total", *figures)
     sheet = Sheet(
         target=intent.target,
         name=intent.summary_sheet,
-        source=source,
+        table=table,
         query=query,
         columns=columns,
         rows=len(intent.parts),
-        widths=_widths(conversation, source, query, columns, totals),
+        widths=_widths(conversation, table, query, columns, totals),
         totals=totals,
     )
     fill_sheet(conversation, sheet)
     told = ", ".join(_told(intent.measures, figures))
-    return f'Sheet "{sheet.name}" has {_rows_of(sheet.rows)} and a row of totals ({told}).'
+    return f'Sheet "{sheet.name}" has {rows_of(sheet.rows)} and a row of totals ({told}).'
 
 
 def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
     sheet = Sheet(
         target=intent.target,
         name=part.sheet,
-        source=intent.selection.source,
+        table=intent.selection.table,
         query=sql.rows(
             intent.selection, intent.columns, intent.order, (intent.key, part.value), for_sheet=True
         ),
@@ -97,20 +135,20 @@ def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
     )
     fill_sheet(conversation, sheet)
     return (
-        f'Sheet "{part.sheet}" in {intent.target} has {_rows_of(part.rows)}; read back and counted.'
+        f'Sheet "{part.sheet}" in {intent.target} has {rows_of(part.rows)}; read back and counted.'
     )
 
 
 def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
-    source = intent.selection.source
+    table = intent.selection.table
     if split_suffix(target)[1] != _BOOK:
-        return _exported(conversation, source, target, sql.grouped(intent))
+        return exported(conversation, table, target, sql.grouped(intent))
     query = sql.grouped(intent, for_sheet=True)
     first, overall = conversation.calls(
-        ("table_query", {"path": source, "query": query, "window_rows": 1}),
+        ("table_query", {**table.arguments, "query": query, "window_rows": 1}),
         (
             "table_query",
-            {"path": source, "query": sql.overall(intent.selection, intent.measures)},
+            {**table.arguments, "query": sql.overall(intent.selection, intent.measures)},
         ),
     )
     rows = int(first["total_row_count"])
@@ -123,53 +161,41 @@ def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
     sheet = Sheet(
         target=target,
         name="Summary",
-        source=source,
+        table=table,
         query=query,
         columns=columns,
         rows=rows,
-        widths=_widths(conversation, source, query, columns, totals or figures),
+        widths=_widths(conversation, table, query, columns, totals or figures),
         totals=totals,
     )
     fill_sheet(conversation, sheet)
     told = ", ".join(_told(intent.measures, figures))
-    return f"{target} has {_rows_of(rows)}; over all of them: {told}."
+    return f"{target} has {rows_of(rows)}; over all of them: {told}."
 
 
 def _rows(conversation: Conversation, intent: Rows) -> str:
-    source, is_book = intent.selection.source, split_suffix(intent.target)[1] == _BOOK
+    table, is_book = intent.selection.table, split_suffix(intent.target)[1] == _BOOK
     query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
     if not is_book:
-        return _exported(conversation, source, intent.target, query, intent.rows)
+        asked = None if intent.is_whole else query
+        return exported(conversation, table, intent.target, asked, intent.rows)
     sheet = Sheet(
         target=intent.target,
         name=_SHEET,
-        source=source,
+        table=table,
         query=query,
         columns=intent.columns,
         rows=intent.rows,
         widths=intent.widths,
     )
     fill_sheet(conversation, sheet)
-    return f"{intent.target} has {_rows_of(intent.rows)}; read back and counted."
-
-
-def _exported(
-    conversation: Conversation, source: str, target: str, query: str, rows: int | None = None
-) -> str:
-    """Write a table as plain text and check how many rows were written."""
-    written = conversation.call(
-        "table_export", path=source, target_path=target, format="csv", query=query
-    )
-    count = int(written["row_count"])
-    if rows is not None and count != rows:
-        raise ValidationFailed(f"{target} has {count} rows instead of {rows}.")
-    return f"{target} has {_rows_of(count)}."
+    return f"{intent.target} has {rows_of(intent.rows)}; read back and counted."
 
 
 def _answer(conversation: Conversation, intent: Grouped) -> str:
     found = conversation.call(
         "table_query",
-        path=intent.selection.source,
+        **intent.selection.table.arguments,
         query=sql.grouped(intent),
         window_rows=_MAX_ANSWER_ROWS,
     )
@@ -185,19 +211,19 @@ def _answer(conversation: Conversation, intent: Grouped) -> str:
     return "\n".join(lines) or "No row is left to count."
 
 
-def _overall(conversation: Conversation, source: str, query: str) -> tuple[Any, ...]:
-    return tuple(conversation.call("table_query", path=source, query=query)["rows"][0])
+def _overall(conversation: Conversation, table: Table, query: str) -> tuple[Any, ...]:
+    return tuple(conversation.call("table_query", **table.arguments, query=query)["rows"][0])
 
 
 def _widths(
     conversation: Conversation,
-    source: str,
+    table: Table,
     query: str,
     columns: Sequence[Column],
     totals: Sequence[Any],
 ) -> tuple[int, ...]:
     """Return widths for the rows of a query and a row of totals below them."""
-    found = _overall(conversation, source, sql.widths(columns, f"({query})"))
+    found = _overall(conversation, table, sql.widths(columns, f"({query})"))
     last = (0 if value is None else len(str(value)) for value in totals)
     longest = [max(length or 0, other) for length, other in zip(found, last, strict=True)]
     return fitted_widths(columns, longest)
@@ -206,10 +232,6 @@ def _widths(
 def _told(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
     pairs = zip(measures, figures, strict=True)
     return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
-
-
-def _rows_of(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _value(value: Any) -> str:

@@ -3,6 +3,11 @@
 Split      one sheet for each value of a column, and a sheet of totals if asked
 Grouped    totals, averages or counts by columns, into a file, or as an answer
 Rows       rows filtered, sorted, with chosen columns, into a file
+Sheets     sheets of a workbook, each into a text table of its own
+Deduped    rows without those that were there before, into a file
+Merged     the rows of several tables below each other, into a file
+Profiled   a report of what files hold
+Replaced   a text replaced in files
 Declined   what was understood, and why it is not done
 """
 
@@ -12,8 +17,32 @@ from typing import Literal
 import msgspec
 
 __all__ = [
-    "Column", "Condition", "Declined", "Function", "Grouped", "Intent", "Key", "Measure",
-    "Operator", "Order", "Part", "Rows", "Selection", "SheetPart", "Split", "found_in", "written",
+    "Column",
+    "Condition",
+    "Declined",
+    "Deduped",
+    "Function",
+    "Grouped",
+    "Intent",
+    "Key",
+    "Measure",
+    "MergePart",
+    "Merged",
+    "Operator",
+    "Order",
+    "Part",
+    "Profiled",
+    "ReplacePart",
+    "Replaced",
+    "Rows",
+    "Selection",
+    "SheetOut",
+    "SheetPart",
+    "Sheets",
+    "Split",
+    "Table",
+    "found_in",
+    "written",
 ]  # fmt: skip
 
 Part = Literal["year", "quarter", "month"]
@@ -81,12 +110,36 @@ class Measure(msgspec.Struct, frozen=True):
         return f"{self.function.capitalize()} {self.column.name}"
 
 
-class Selection(msgspec.Struct, frozen=True):
-    """Which rows of which file."""
+class Table(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A table: a file, of a workbook with its sheet."""
+
+    path: str
+    sheet: str = ""
+
+    @property
+    def label(self) -> str:
+        """How it is told apart from others."""
+        return f"{self.path}: {self.sheet}" if self.sheet else self.path
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The arguments that name it to a table tool."""
+        sheet = {"source_sheet": self.sheet} if self.sheet else {}
+        return {"path": self.path, **sheet}
+
+
+class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which rows of which table."""
 
     source: str
     conditions: tuple[Condition, ...] = ()
     any_of: bool = False
+    sheet: str = ""
+
+    @property
+    def table(self) -> Table:
+        """The table itself."""
+        return Table(self.source, self.sheet)
 
 
 class SheetPart(msgspec.Struct, frozen=True):
@@ -122,7 +175,7 @@ class Grouped(msgspec.Struct, frozen=True, tag="grouped", tag_field="offline"):
 
 
 class Rows(msgspec.Struct, frozen=True, tag="rows", tag_field="offline"):
-    """Rows of the table into a file; no columns stand for all of them."""
+    """Rows of the table into a file; `is_whole` if all rows and columns go over as they are."""
 
     selection: Selection
     columns: tuple[Column, ...]
@@ -130,6 +183,104 @@ class Rows(msgspec.Struct, frozen=True, tag="rows", tag_field="offline"):
     target: str
     rows: int = 0
     widths: tuple[int, ...] = ()
+    is_whole: bool = False
+
+
+class SheetOut(msgspec.Struct, frozen=True):
+    """A sheet of a workbook, the file that it goes into, its count of rows."""
+
+    sheet: str
+    target: str
+    rows: int
+
+
+class Sheets(msgspec.Struct, frozen=True, tag="sheets", tag_field="offline"):
+    """Sheets of a workbook, each as a text table; `empty` are those without a table."""
+
+    source: str
+    parts: tuple[SheetOut, ...]
+    empty: tuple[str, ...] = ()
+
+
+class Deduped(msgspec.Struct, frozen=True, tag="deduped", tag_field="offline"):
+    """The first (or last) row of those that are alike; without keys, alike as a whole.
+
+    The target may be the source itself.
+    """
+
+    selection: Selection
+    columns: tuple[Column, ...]
+    keys: tuple[Column, ...]
+    keeps_last: bool
+    target: str
+    rows: int = 0
+    removed: int = 0
+    widths: tuple[int, ...] = ()
+
+
+class MergePart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A table of a merge.
+
+    Args:
+        table: Which.
+        rows: How many rows it has, and `filled` how many of them hold any value.
+        names: Its names of the columns in the result's order, None where it has none; empty where
+            they are the result's own.
+    """
+
+    table: Table
+    rows: int
+    filled: int
+    names: tuple[str | None, ...] = ()
+
+
+class Merged(msgspec.Struct, frozen=True, tag="merged", tag_field="offline"):
+    """Tables below each other; `origin` names the column that tells where a row is from, if any."""
+
+    parts: tuple[MergePart, ...]
+    columns: tuple[Column, ...]
+    target: str
+    origin: str = ""
+    widths: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows there will be."""
+        return sum(part.rows for part in self.parts)
+
+
+class Profiled(msgspec.Struct, frozen=True, tag="profiled", tag_field="offline"):
+    """A report of what files hold."""
+
+    paths: tuple[str, ...]
+    target: str
+
+
+class ReplacePart(msgspec.Struct, frozen=True):
+    """A file in which a text is replaced; `hits` are known before only of texts and cells."""
+
+    path: str
+    hits: int | None = None
+
+
+class Replaced(msgspec.Struct, frozen=True, tag="replaced", tag_field="offline"):
+    """A text replaced wherever it stands in files.
+
+    Args:
+        search, replacement: The texts.
+        match_case: Whether capitals count.
+        parts: The files in which it is replaced.
+        target: The name of a copy that is changed in place of the only file, or "".
+        notes: What else is to be said: files without the text, files left out and why.
+    """
+
+    search: str
+    replacement: str
+    match_case: bool
+    parts: tuple[ReplacePart, ...]
+    target: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline"):
@@ -139,7 +290,7 @@ class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline")
     reason: str
 
 
-Intent = Split | Grouped | Rows | Declined
+Intent = Split | Grouped | Rows | Sheets | Deduped | Merged | Profiled | Replaced | Declined
 
 _DECODER: msgspec.json.Decoder[Intent] = msgspec.json.Decoder(Intent)
 _LINE = re.compile(r'^\{"offline":.*\}$', re.MULTILINE)

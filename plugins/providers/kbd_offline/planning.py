@@ -1,10 +1,23 @@
 """The plan and summary phases: texts made from texts, without tools. Pure."""
 
-from typing import Any
+from typing import Any, assert_never
 
 from kbd_offline.conversation import Conversation
 from kbd_offline.declining import NOT_A_MODEL
-from kbd_offline.intents import Declined, Grouped, Intent, Rows, Split, found_in, written
+from kbd_offline.intents import (
+    Declined,
+    Deduped,
+    Grouped,
+    Intent,
+    Merged,
+    Profiled,
+    Replaced,
+    Rows,
+    Sheets,
+    Split,
+    found_in,
+    written,
+)
 from kbd_offline.steps import described, steps
 from kbd_offline.understanding import shortened
 
@@ -12,6 +25,9 @@ __all__ = ["plan", "summary"]
 
 MOST_TOLD = 3
 """How many items are told one by one; a hundred sheets are not."""
+
+MOST_COUNTED = 20
+"""The same where each item has a count of its own that the user asked for."""
 
 
 def plan(conversation: Conversation) -> str:
@@ -53,9 +69,12 @@ def summary(conversation: Conversation) -> str:
     if intent is not None and changes and not failed:
         lines.append(f"{described(intent)}.")
     done = [str(item.get("text", "")) for item in items if item not in failed]
-    if len(done) > MOST_TOLD:
+    most = MOST_TOLD if isinstance(intent, Split) else MOST_COUNTED
+    if len(done) > most:
         lines.append(f"{len(done)} of {len(items)} items are done, among them:")
-    lines += [f"- {text}" for text in done[-MOST_TOLD:]]
+    lines += [f"- {text}" for text in done[-most:]]
+    if isinstance(intent, Merged | Replaced):
+        lines += [f"- {note}." for note in intent.notes[:MOST_COUNTED]]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if changes:
         lines += ["", "The changes wait in a draft until you have reviewed and published them."]
@@ -75,8 +94,27 @@ def _notes(intent: Intent) -> list[str]:
                 f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
                 "- Empty fields stay empty and are left out of totals and averages.",
             ]
-        case Grouped() | Rows():
+        case Grouped() | Rows() | Deduped():
             target = intent.target or "none, the answer is a text"
-            return [f"- Source: {intent.selection.source}", f"- Target: {target}"]
+            return [f"- Source: {intent.selection.table.label}", f"- Target: {target}"]
+        case Sheets():
+            return [
+                f"- Source: {intent.source}",
+                "- Each sheet goes over as it is, into a new file.",
+            ]
+        case Merged():
+            return [
+                f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
+                "- Columns are matched by name, in the order of the first table.",
+                *(f"- {note}" for note in intent.notes),
+            ]
+        case Profiled():
+            return [f"- Target: {intent.target} (new)", "- The files themselves are not changed."]
+        case Replaced():
+            case = "as it is written" if intent.match_case else "in capitals or not"
+            notes = (f"- {note}" for note in intent.notes)
+            return [f"- The text is searched {case}; only where it stands is changed.", *notes]
         case Declined():
             return [f"- Not done: {intent.reason}"]
+        case _:
+            assert_never(intent)

@@ -8,16 +8,18 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import Conversation
-from kbd_offline.intents import Column
+from kbd_offline.intents import Column, Table
 from kbd_offline.sql import filled_rows
 
-__all__ = ["Sheet", "fill_sheet", "fitted_widths"]
+__all__ = ["HEADER", "Sheet", "fill_sheet", "fitted_widths", "lay_out", "letters", "write_rows"]
 
-_HEADER = {
+HEADER = {
     "font_bold": True,
     "fill_color": "#D9E1F2",
     "border_bottom": {"style": "thin", "color": "#8EA9DB"},
 }
+"""How headings look."""
+
 _TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"}}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AMOUNT = "#,##0.00"
@@ -33,7 +35,7 @@ class Sheet(msgspec.Struct, frozen=True):
     Args:
         target: The workbook.
         name: The sheet.
-        source: The table that the query reads.
+        table: What the query reads.
         query: Its rows, in order, with the columns.
         columns: Headings and types.
         rows: How many rows the query gives.
@@ -43,7 +45,7 @@ class Sheet(msgspec.Struct, frozen=True):
 
     target: str
     name: str
-    source: str
+    table: Table
     query: str
     columns: tuple[Column, ...]
     rows: int
@@ -57,24 +59,35 @@ def fill_sheet(conversation: Conversation, sheet: Sheet) -> None:
     Raises:
         ValidationFailed: What can be read back is not what was to be written.
     """
+    lay_out(conversation, sheet)
+    if sheet.rows:
+        write_rows(conversation, sheet, 2)
+        _check(conversation, sheet)
+
+
+def lay_out(conversation: Conversation, sheet: Sheet) -> None:
+    """Make a sheet with all but its rows: headings, looks, widths, totals."""
     conversation.call(
         "xlsx_operations",
         path=sheet.target,
         operations=_operations(sheet),
         create_if_missing=True,
     )
-    if sheet.rows:
-        conversation.call(
-            "table_update_from_export",
-            path=sheet.source,
-            target_path=sheet.target,
-            sheet=sheet.name,
-            mode="write_range",
-            query=sheet.query,
-            start_cell="A2",
-            include_header=False,
-        )
-        _check(conversation, sheet)
+
+
+def write_rows(conversation: Conversation, sheet: Sheet, row: int) -> int:
+    """Write a sheet's rows from a row on (counted from 1), and return how many they were."""
+    written = conversation.call(
+        "table_update_from_export",
+        **sheet.table.arguments,
+        target_path=sheet.target,
+        sheet=sheet.name,
+        mode="write_range",
+        query=sheet.query,
+        start_cell=f"A{row}",
+        include_header=False,
+    )
+    return int(written["row_count"])
 
 
 def fitted_widths(columns: Sequence[Column], longest: Sequence[int | None]) -> tuple[int, ...]:
@@ -115,7 +128,7 @@ def _operations(sheet: Sheet) -> list[dict[str, Any]]:
     ]
     operations: list[dict[str, Any]] = [
         {"op": "ensure_sheet", "sheet": name},
-        {"op": "set_range", "sheet": name, "start": "A1", "values": [headings], "style": _HEADER},
+        {"op": "set_range", "sheet": name, "start": "A1", "values": [headings], "style": HEADER},
     ]
     styled = {place: _style(column) for place, column in enumerate(sheet.columns, 1)}
     styled = {place: style for place, style in styled.items() if style}
@@ -188,7 +201,7 @@ def _check(conversation: Conversation, sheet: Sheet) -> None:
     if found["total_rows"] < rows + bool(sheet.totals):
         # A row without any value is no row of a sheet.
         query = filled_rows(sheet.query, sheet.columns)
-        answer = conversation.call("table_query", path=sheet.source, query=query)
+        answer = conversation.call("table_query", **sheet.table.arguments, query=query)
         rows = int(answer["rows"][0][0])
     expected = rows + bool(sheet.totals)
     headings = [" ".join(column.name.split()) for column in sheet.columns]

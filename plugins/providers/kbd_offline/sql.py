@@ -2,15 +2,25 @@
 
 from collections.abc import Sequence
 
-from kbd_offline.intents import Column, Condition, Grouped, Key, Measure, Order, Selection
+from kbd_offline.intents import (
+    Column,
+    Condition,
+    Deduped,
+    Grouped,
+    Key,
+    Measure,
+    Order,
+    Selection,
+)
 
 __all__ = [
-    "count_rows", "filled_rows", "grouped", "identifier", "key_of", "overall", "rows", "values_of",
-    "widths",
+    "count_of", "count_rows", "filled_rows", "grouped", "identifier", "key_of", "merged", "overall",
+    "rows", "unique", "values_of", "widths",
 ]  # fmt: skip
 
 _AGGREGATES = {"total": "sum", "average": "avg", "minimum": "min", "maximum": "max"}
 _PLACE = "row of the file"
+_TIME = "time that it is there"
 _NUMBERED = f'(SELECT *, row_number() OVER () AS "{_PLACE}" FROM data)'
 """Rows that sort alike stay in the file's order, so that a query gives the same each time."""
 
@@ -79,6 +89,29 @@ def values_of(selection: Selection, key: Key) -> str:
         f"SELECT {expression} AS value, count(*) AS n FROM data{where}"
         " GROUP BY 1 ORDER BY 1 NULLS LAST"
     )
+
+
+def unique(intent: Deduped, *, for_sheet: bool = False) -> str:
+    """Return the query for the rows that stay when those alike are taken out.
+
+    Rows without any value in the keys are not alike: nobody knows what they are. They all stay.
+    """
+    keys = intent.keys or intent.columns
+    way = " DESC" if intent.keeps_last else ""
+    shown = ", ".join(_shown(column, for_sheet=for_sheet) for column in intent.columns)
+    place, time = identifier(_PLACE), identifier(_TIME)
+    alike = ", ".join(identifier(column.name) for column in keys)
+    blank = " AND ".join(f"{identifier(column.name)} IS NULL" for column in intent.keys)
+    kept = f"{time} = 1 OR ({blank})" if blank else f"{time} = 1"
+    return (
+        f"SELECT {shown} FROM (SELECT *, row_number() OVER (PARTITION BY {alike}"
+        f" ORDER BY {place}{way}) AS {time} FROM {_NUMBERED}) WHERE {kept} ORDER BY {place}"
+    )
+
+
+def count_of(query: str) -> str:
+    """Return the query for the number of rows of a query."""
+    return f"SELECT count(*) AS n FROM ({query})"
 
 
 def widths(columns: Sequence[Column], rows_of: str = "data") -> str:
@@ -177,3 +210,22 @@ def _sides(column: Column, name: str, value: str) -> tuple[str, str]:
 
 def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
+
+
+def merged(
+    columns: Sequence[Column], names: Sequence[str | None], origin: tuple[str, str] | None
+) -> str:
+    """Return the query for a table's rows under the columns of a merge, in the file's order.
+
+    Args:
+        columns: Those of the result.
+        names: What the table calls each; None where it has none.
+        origin: The name of the column that tells where a row is from, and what it tells.
+    """
+    shown = [
+        f"{'NULL' if name is None else identifier(name)} AS {identifier(column.name)}"
+        for column, name in zip(columns, names, strict=True)
+    ]
+    if origin is not None:
+        shown.append(f"{_text(origin[1])} AS {identifier(origin[0])}")
+    return f"SELECT {', '.join(shown)} FROM {_NUMBERED} ORDER BY {identifier(_PLACE)}"

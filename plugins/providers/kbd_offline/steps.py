@@ -1,17 +1,24 @@
 """An intent as the items of a plan, and in words. Pure."""
 
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 import msgspec
 
 from kbd_offline.intents import (
+    Column,
     Condition,
     Declined,
+    Deduped,
     Grouped,
     Intent,
+    Merged,
     Order,
+    Profiled,
+    Replaced,
     Rows,
     Selection,
+    Sheets,
     Split,
 )
 
@@ -39,12 +46,29 @@ def steps(intent: Intent) -> tuple[Step, ...]:
     match intent:
         case Split():
             return _split_steps(intent)
-        case Grouped(target=None):
+        case Sheets():
+            return tuple(
+                Step(f"Entity: {part.sheet}", f"{part.rows} rows of the sheet into {part.target}")
+                for part in intent.parts
+            )
+        case Merged():
+            return tuple(
+                Step(f"Entity: {part.table.label}", f"Its {part.rows} rows into {intent.target}")
+                for part in intent.parts
+            )
+        case Replaced(parts=(_, *_)):
+            return tuple(
+                Step(f"Entity: {part.path}", f"{_replacing(intent)} in {part.path}")
+                for part in intent.parts
+            )
+        case Grouped(target=None) | Replaced():
             return (Step("Final: Answer", f"Answer: {described(intent)}"),)
-        case Grouped() | Rows():
+        case Grouped() | Rows() | Deduped() | Profiled():
             return (Step(f"Final: {intent.target}", described(intent)),)
         case Declined():
             return (Step("Final: Answer", "Say what was understood and what can be done"),)
+        case _:
+            assert_never(intent)
 
 
 def described(intent: Intent) -> str:
@@ -52,7 +76,7 @@ def described(intent: Intent) -> str:
     match intent:
         case Split():
             text = f"One sheet for each {intent.key.label}{_of(intent.selection)} with"
-            text += f" {listed(c.name for c in intent.columns)}{_sorted(intent.order)}"
+            text += f" {_names(intent.columns)}{_sorted(intent.order)}"
             totals = f", and a sheet {intent.summary_sheet} with totals" if intent.measures else ""
             return f"{text}{totals}, in {intent.target}"
         case Grouped():
@@ -61,17 +85,47 @@ def described(intent: Intent) -> str:
             where = f", in {intent.target}" if intent.target else ""
             return f"{figures}{by}{_of(intent.selection)}{_sorted(intent.order)}{where}"
         case Rows():
-            columns = listed(column.name for column in intent.columns)
-            text = f"Rows{_of(intent.selection)} with {columns}"
+            text = f"Rows{_of(intent.selection)} with {_names(intent.columns)}"
             return f"{text}{_sorted(intent.order)}, in {intent.target}"
+        case Sheets():
+            empty = f"; no table on {listed(intent.empty)}" if intent.empty else ""
+            return f"The sheets of {intent.source}, each as a text file of its own{empty}"
+        case Deduped():
+            alike = (
+                f"the same {_names(intent.keys)}" if intent.keys else "the same values throughout"
+            )
+            kept = "last" if intent.keeps_last else "first"
+            text = f"Only the {kept} of the rows{_of(intent.selection)} with {alike}"
+            return f"{text}, in {intent.target}"
+        case Merged():
+            tables = listed(part.table.label for part in intent.parts)
+            origin = f", with {intent.origin} as a column" if intent.origin else ""
+            return f"The rows of {tables} below each other{origin}, in {intent.target}"
+        case Profiled():
+            return f"A report of what {listed(intent.paths)} hold, in {intent.target}"
+        case Replaced():
+            files = listed(part.path for part in intent.parts) if intent.parts else "no file"
+            copy = f", as {intent.target}" if intent.target else ""
+            return f"{_replacing(intent)} in {files}{copy}"
         case Declined():
             return intent.understood
+        case _:
+            assert_never(intent)
 
 
 def listed(names: Iterable[str]) -> str:
     """Return names as a list in words: `A, B and C`."""
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def _names(columns: Iterable[Column]) -> str:
+    return listed(column.name for column in columns)
+
+
+def _replacing(intent: Replaced) -> str:
+    case = "" if intent.match_case else ", in capitals or not"
+    return f'"{intent.search}" replaced by "{intent.replacement}"{case}'
 
 
 def _split_steps(intent: Split) -> tuple[Step, ...]:
@@ -98,7 +152,7 @@ def _shown(value: str | None) -> str:
 def _of(selection: Selection) -> str:
     joint = " or " if selection.any_of else " and "
     conditions = joint.join(_condition(condition) for condition in selection.conditions)
-    return f" of {selection.source}" + (f" where {conditions}" if conditions else "")
+    return f" of {selection.table.label}" + (f" where {conditions}" if conditions else "")
 
 
 def _condition(condition: Condition) -> str:

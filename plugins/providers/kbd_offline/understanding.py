@@ -16,7 +16,7 @@ from kbd_offline.clauses import (
     take_order,
 )
 from kbd_offline.conditions import take_conditions
-from kbd_offline.files import BOOK_SUFFIX, TABLE_SUFFIXES, Files
+from kbd_offline.files import BOOK_SUFFIX, Files
 from kbd_offline.intents import (
     Column,
     Declined,
@@ -29,7 +29,8 @@ from kbd_offline.intents import (
     Selection,
     Split,
 )
-from kbd_offline.names import free_name, split_suffix
+from kbd_offline.names import split_suffix
+from kbd_offline.targets import BOOK, RESULT, said_suffix, target_for
 from kbd_offline.vocabulary import HARMLESS, REFUSED
 from kbd_offline.wording import FUNCTION_WORDS, UnclearError, Wording
 
@@ -41,12 +42,7 @@ _SHEETS = (
     r"|\b(?:each|every)\s+\S+\s+(?:on|in|to|into|as)\s+\S+\s+(?:own\s+)?(?:work)?(?:sheet|tab)\b"
     r"|\b(?:split|divide|separate|break)\b"
 )
-_BOOK = r"\b(?:excel|xlsx|workbook|spreadsheet|(?:work)?sheets?)\b"
 _FILES = r"\b(?:separate|own|individual|different|one)\s+(?:csv\s+)?files?\b"
-_RESULT = (
-    r"\b(?:to|into|as|in|an?)\s+(?:an?\s+|one\s+)?(?:new\s+)?"
-    r"(csv|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)\b"
-)
 _CONVERT = r"\b(?:convert|export|save|turn|transform|change|make|write|copy|create)\b"
 _QUESTION = r"^\s*(?:what|which|how|who|is|are|do|does|tell)\b|\?\s*$"
 _TOTALS = r"\b(?:summary|overview|(?:sub-?)?totals?|sums?)\b"
@@ -68,7 +64,7 @@ def understand(request: str, files: Files, columns: Sequence[Column]) -> Intent:
 
 def refused(text: str, columns: Sequence[Column] = ()) -> str | None:
     """Return why a request is declined by its words alone, or None."""
-    wording = Wording(text, columns)
+    wording = Wording(text, columns, has_synonyms=False)
     for mention in wording.mentions():
         wording.take(mention.start, mention.end)
     for quoted in re.finditer(r"[\"“`][^\"”`]*[\"”`]", text):
@@ -88,38 +84,39 @@ def shortened(request: str) -> str:
 
 def _understand(files: Files, wording: Wording) -> Intent:
     is_split = wording.has(_SHEETS)
-    if wording.has(_FILES) and not wording.has(_BOOK):
+    if wording.has(_FILES) and not wording.has(BOOK):
         raise UnclearError("I make sheets of one workbook, not a file for each value.")
-    names_kind = wording.has(_RESULT) or files.target is not None
+    names_kind = wording.has(RESULT) or files.target is not None
     question, converts = wording.has(_QUESTION), wording.has(_CONVERT)
     whole = Wording(files.text)
     order = take_order(wording)
     conditions, any_of = take_conditions(wording)
-    selection = Selection(files.source, conditions, any_of)
+    selection = Selection(files.source, conditions, any_of, files.sheet)
     keys = take_keys(wording)
     if is_split and keys:
         return _split(files, wording, selection, keys, order)
     if _asks_for_figures(wording):
         figures = take_figures(wording)
         measures = measures_of(figures, countable(wording.columns))
-        _check_rest(wording)
+        wording.check_rest(HARMLESS)
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         answers = (question or not keys) and not names_kind
-        book = _kind(files, whole, book_by_default=True)
-        target = None if answers else _target(files, "summary", book=book)
+        suffix = _suffix(files, whole, book_by_default=True)
+        target = None if answers else target_for(files, "summary", suffix)
         return Grouped(selection, keys, measures, ordered, target)
     if keys:
         raise UnclearError("it groups by a column, but does not say what to work out")
     columns = take_columns(wording)
-    _check_rest(wording)
+    wording.check_rest(HARMLESS)
     if not (conditions or order or columns or (converts and names_kind)):
         raise UnclearError("I found nothing in it that I can do with a table.")
     name = split_suffix(files.source)[0].rpartition("/")[2]
     ending = "-filtered" if conditions else "-sorted" if order else "-selected" if columns else ""
-    book = _kind(files, whole, book_by_default=False)
-    target = _target(files, name + ending, book=book)
+    suffix = _suffix(files, whole, book_by_default=False)
+    target = target_for(files, name + ending, suffix)
     _check_order(order, wording.columns)
-    return Rows(selection, columns or wording.columns, order, target)
+    is_whole = not (conditions or order or columns)
+    return Rows(selection, columns or wording.columns, order, target, is_whole=is_whole)
 
 
 def _split(
@@ -137,7 +134,7 @@ def _split(
     wants_totals = wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
     figures = take_figures(wording)
-    _check_rest(wording)
+    wording.check_rest(HARMLESS)
     _check_order(order, wording.columns)
     measures: tuple[Measure, ...] = ()
     if wants_totals:
@@ -149,7 +146,7 @@ def _split(
         # Rows, so that the count agrees with the sheet that it tells of.
         counted = Measure("count")
         measures = (counted, *(one for one in measures if one.function != "count"))
-    target = _target(files, "summary", book=True)
+    target = target_for(files, "summary", BOOK_SUFFIX)
     if split_suffix(target)[1] != BOOK_SUFFIX:
         raise UnclearError("sheets need a workbook: name the result with .xlsx.")
     return Split(selection, keys[0], tuple(columns), order, measures, target)
@@ -160,30 +157,15 @@ def _asks_for_figures(wording: Wording) -> bool:
     return wording.has(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b")
 
 
-def _target(files: Files, name: str, *, book: bool) -> str:
-    """Return the name of the result: what the request says, else a free one of the right kind.
-
-    Raises:
-        UnclearError: The request names a file that is there already.
-    """
-    suffix = BOOK_SUFFIX if book else ".csv"
-    if files.target is None:
-        return free_name(name + suffix, files.taken)
-    stem, given = split_suffix(files.target)
-    target = files.target if given in (BOOK_SUFFIX, *TABLE_SUFFIXES) else stem + suffix
-    if target.casefold() in {path.casefold() for path in files.taken}:
-        raise UnclearError(f"{target} is in the workbench already: name another result.")
-    return target
-
-
-def _kind(files: Files, wording: Wording, *, book_by_default: bool) -> bool:
-    """Tell whether the result is a workbook rather than plain text."""
-    said = list(re.finditer(_RESULT, wording.folded))
-    if said:
-        return said[-1].group(1) != "csv"
+def _suffix(files: Files, wording: Wording, *, book_by_default: bool) -> str:
+    """Return the suffix of the result."""
+    said = said_suffix(wording)
+    if said is not None:
+        return said
     if files.target is not None and split_suffix(files.target)[1]:
-        return split_suffix(files.target)[1] == BOOK_SUFFIX
-    return book_by_default or wording.has(_BOOK)
+        return split_suffix(files.target)[1]
+    is_book = book_by_default or bool(files.sheet) or wording.has(BOOK)
+    return BOOK_SUFFIX if is_book else ".csv"
 
 
 def _of_result(order: Order, keys: Sequence[Key], measures: Sequence[Measure]) -> Order:
@@ -203,11 +185,3 @@ def _check_order(orders: Sequence[Order], columns: Sequence[Column]) -> None:
     for order in orders:
         if order.column not in {column.name for column in columns}:
             raise UnclearError(f'there is no column "{order.column.lstrip("@")}" to sort by')
-
-
-def _check_rest(wording: Wording) -> None:
-    """Raise `UnclearError` if a word is left that no clause has taken and that may matter."""
-    for word in re.finditer(r"[^\W_]+", wording.folded):
-        if word.group() not in HARMLESS:
-            said = wording.original[word.start() : word.end()]
-            raise UnclearError(f'I do not know what to make of "{said}" here.')

@@ -1,6 +1,8 @@
 """Words: what is refused by name, and what may stand in a request without meaning anything more."""
 
-__all__ = ["HARMLESS", "REFUSED"]
+__all__ = [
+    "CONVERTING", "DEDUPING", "HARMLESS", "MERGING", "POLITE", "PROFILING", "REFUSED", "REPLACING",
+]  # fmt: skip
 
 _A_DOCUMENT = (
     r"\bsummari[sz]e\b(?!.*\b(?:by|per|each|every)\b)"
@@ -31,6 +33,17 @@ REFUSED = (
 )
 """What is asked for often and cannot be done by rules, each with the words that give it away."""
 
+_POLITE = """
+a all also an and any are as at be been both by called can contain contains could data do does each
+existing file files for from get give go has have hello here hi i in into is it its just kindly let
+like make me my name named need new now of on one ones only or our out output please produce put
+result results save so some table tables take thank thanks that the their them then there these
+they this those to too us use using want was we were which will with within workbench would write
+you your
+"""
+POLITE = frozenset(_POLITE.split())
+"""Words that may be left over in any request."""
+
 _HARMLESS = """
 a about add all an and another any are as at available based be below both break build but by
 can change clear column columns complete containing contents convert copy could create csv data
@@ -45,6 +58,62 @@ spreadsheets subtotals summaries summary tab table tables tabs take tell that th
 then there these this those to together too transaction transactions transform turn under up us
 use using value values want was we well were what where which whole will with work workbook
 workbooks worksheet worksheets would write xlsx you
+tsv delimited
 """
 HARMLESS = frozenset(_HARMLESS.split())
-"""Words that may be left over when every clause has been taken."""
+"""Words that may be left over in a request about one table."""
+
+_CONVERTING = """
+book books change convert converted copy create csv delimited different dump every excel export
+extract individual individually its make own psv save separate separated separately sheet sheets
+single split spreadsheet tab tabs text transform tsv turn values workbook worksheet worksheets xlsx
+"""
+CONVERTING = POLITE | frozenset(_CONVERTING.split())
+"""Words that may be left over in a request of the sheets of a workbook."""
+
+_DEDUPING = """
+clean column columns complete completely copy create csv dedup dedupe deduped dedupes deduplicate
+deduplicated deduplication delete discard distinct double doubles drop duplicate duplicated
+duplicates duplication eliminate entire entries entry equal every exact exactly excel export filter
+first full fully identical keep keeping leave line lines list occurrence occurrences only out purge
+record records redundant remove removed removing repeated rid row rows same save sheet spreadsheet
+strip throw tsv unique whole without workbook xlsx
+"""
+DEDUPING = POLITE | frozenset(_DEDUPING.split())
+"""Words that may be left over in a request to take out duplicates."""
+
+_MERGING = """
+adding another append appended below beneath big book books column columns combine combined
+combining concat concatenate consolidate consolidated create csv different entries every excel
+filled first five four header headers join joined large list lists merge merged merging order other
+put record records row rows same separate sheet sheets single spreadsheet spreadsheets stack stacked
+tab tabs three together tsv two under underneath union unite workbook workbooks worksheet worksheets
+xlsx
+"""
+MERGING = POLITE | frozenset(_MERGING.split())
+"""Words that may be left over in a request to put tables together."""
+
+_PROFILING = """
+average averages blank blanks book books column columns complete containing content contents count
+counts create csv data deck decks describe described describing description detailed distinct doc
+docs document documents docx each empty every excel fields full generate heading headings how html
+include including inventory kind kinds list listing many markdown max maximum md mean means min
+minimum missing much names number numbers overview page pages pdf pdfs per plain powerpoint pptx
+prepare presentation presentations profile profiles profiling quality quick range ranges report
+reports row rows sheet sheets short show showing simple size sizes slides spreadsheet spreadsheets
+statistics stats structure summaries summary tell text tsv txt type types unique value values what
+word words workbook workbooks xlsx
+"""
+PROFILING = POLITE | frozenset(_PROFILING.split())
+"""Words that may be left over in a request for a report on files."""
+
+_REPLACING = """
+across anywhere book books cell cells change changed content contents copy csv deck decks docs
+document documents docx each every everything everywhere excel find instance instances keep match
+matching new occur occurrence occurrences occurs paragraphs phrase powerpoint powerpoints pptx
+presentation presentations replace replaced replacing sheet sheets slide slides spreadsheet
+spreadsheets string substitute swap term text texts through throughout update updated version
+versions where wherever word words workbook workbooks xlsx
+"""
+REPLACING = POLITE | frozenset(_REPLACING.split())
+"""Words that may be left over in a request to replace a text."""

@@ -5,20 +5,27 @@ again and what nobody understood can be seen at the end.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from kbd_offline.intents import Column, Function
 from kbd_offline.names import fold, singular, tokens
+from kbd_offline.synonyms import synonymous
 
-__all__ = ["FUNCTION_WORDS", "TAKEN", "Mention", "UnclearError", "Wording"]
+__all__ = ["FUNCTION_WORDS", "QUOTED", "TAKEN", "Mention", "UnclearError", "Wording"]
 
 FUNCTION_WORDS: dict[str, Function] = {
     "total": "total", "sum": "total", "subtotal": "total", "average": "average", "mean": "average",
     "avg": "average", "count": "count", "number": "count", "minimum": "minimum", "min": "minimum",
     "maximum": "maximum", "max": "maximum", "summarize": "total", "summarise": "total",
 }  # fmt: skip
+
+QUOTED = (
+    r"(?<![^\W_])(?:\"([^\"\n]*)\"|'([^'\n]*)'(?![^\W_])|“([^”\n]*)”|‘([^’\n]*)’"
+    r"|„([^“”\n]*)[“”]|«([^»\n]*)»|`([^`\n]*)`)"
+)
+"""A text in quotes of any kind; the text itself is the one group that is there."""
 
 TAKEN = "\x00"
 """What stands in the place of text that was taken; neither a blank nor part of a word."""
@@ -57,16 +64,20 @@ class Wording:
     Args:
         text: As the user wrote it.
         columns: The table's columns, as far as they are known.
+        has_synonyms: Whether columns are also found by other words for them.
 
     Attributes:
         folded: The text in lower case without accents, what was taken being `TAKEN`;
             of the same length as the original.
     """
 
-    def __init__(self, text: str, columns: Sequence[Column] = ()) -> None:
+    def __init__(
+        self, text: str, columns: Sequence[Column] = (), *, has_synonyms: bool = True
+    ) -> None:
         self.original = text
         self.folded = fold(text)
         self.columns = tuple(columns)
+        self._by_meaning = self.columns if has_synonyms else ()
         self._keys = [("".join(tokens(column.name)), column) for column in columns]
 
     def find(self, pattern: str, start: int = 0) -> re.Match[str] | None:
@@ -85,7 +96,8 @@ class Wording:
     def column_at(self, start: int, *, exact: bool = False) -> Mention | None:
         """Return the column whose name begins at a place, blanks and quotes before it left aside.
 
-        The longest name wins, and a whole name wins over a part of one ("date" for "Order Date").
+        The longest name wins, a whole name wins over a part of one ("date" for "Order Date"), and
+        both win over another word for it ("spend" for "Amount").
 
         Args:
             start: Where to look.
@@ -104,6 +116,10 @@ class Wording:
             parts = tuple(column for column in self.columns if first in tokens(column.name))
             if parts and first not in FUNCTION_WORDS:
                 best = self._mention(parts, words[0].start(), words[0].end())
+        if best is None and words:
+            others = synonymous(singular(words[0].group()), self._by_meaning, as_whole=exact)
+            if others:
+                best = Mention(others, words[0].start(), words[0].end())
         return best
 
     def mentions(self) -> list[Mention]:
@@ -121,6 +137,17 @@ class Wording:
         """Return the word that begins at a place, blanks and quotes before it left aside."""
         words = self._words(start)
         return words[0] if words else None
+
+    def check_rest(self, harmless: Collection[str]) -> None:
+        """Check that no word is left that no clause has taken and that may matter.
+
+        Raises:
+            UnclearError: There is one; it is named.
+        """
+        for word in _WORD.finditer(self.folded):
+            if word.group() not in harmless:
+                said = self.original[word.start() : word.end()]
+                raise UnclearError(f'I do not know what to make of "{said}" here.')
 
     def _words(self, start: int) -> list[re.Match[str]]:
         """Return the words from a place on, as long as they may belong to one name."""

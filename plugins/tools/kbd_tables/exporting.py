@@ -141,10 +141,12 @@ class TableUpdateFromExport(_ExportTool):
     def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
         super().__init__(limits, formats)
         names = ", ".join(handler.name for handler in self._handlers if has_sheets(handler))
+        plain = ", ".join(handler.name for handler in self._handlers if not has_sheets(handler))
         self.description = (
             "Write a table, or what a query makes of it, into one sheet of a workbook "
             f"({names}) in the draft; other sheets are kept. Modes: replace_sheet, append_rows "
-            "(below what is there), write_range (at start_cell). Give the query an ORDER BY."
+            "(below what is there), write_range (at start_cell). Give the query an ORDER BY. "
+            f"append_rows also adds to the end of a text table that exists ({plain})."
         )
 
     async def run(self, context: ToolContext, arguments: UpdateArguments) -> ToolResult:
@@ -156,7 +158,9 @@ class TableUpdateFromExport(_ExportTool):
         """
         _check(arguments)
         existing, name, handler = _target(context, arguments.target_path)
-        if handler is None or not has_sheets(handler):
+        if handler is None or not (
+            has_sheets(handler) or _can_append(handler, existing, arguments)
+        ):
             suffixes = ", ".join(s for h in self._handlers if has_sheets(h) for s in h.suffixes)
             raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
         if existing is None and not arguments.create_workbook_if_missing:
@@ -173,19 +177,27 @@ class TableUpdateFromExport(_ExportTool):
             path=arguments.path,
             sheet=arguments.source_sheet,
             query=arguments.query,
-            keep_text=False,
+            keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
         written, notes = await _write(context, handover, handler, name, existing, placement)
         value = {
             "target_path": name,
-            "sheet": arguments.sheet,
+            "sheet": arguments.sheet if has_sheets(handler) else None,
             "written_range": written.written_range,
             "row_count": written.row_count,
             "column_count": written.column_count,
             "warnings": [*notes, *written.warnings],
         }
         return ToolResult(value, is_action=True)
+
+
+def _can_append(
+    handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
+) -> bool:
+    """Whether rows can be added to a table without sheets: at its end, in its own form."""
+    is_table = existing is not None and isinstance(handler, Tabular)
+    return is_table and arguments.mode == "append_rows"
 
 
 def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:

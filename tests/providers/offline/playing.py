@@ -20,10 +20,13 @@ from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd.types import Phase
 from kbd_csv import CsvFormat
+from kbd_docx import DocxFormat
 from kbd_edits import kbd_register_tools as edits
 from kbd_files import kbd_register_tools as file_tools
 from kbd_offline import OfflineProvider
+from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools as table_tools
+from kbd_text import TextFormat
 from kbd_xlsx import XlsxFormat
 
 MOST_TURNS = 30
@@ -58,7 +61,8 @@ class Player:
     """
 
     def __init__(self, root: Path, files: dict[str, str | bytes]) -> None:
-        self.workbench = Workbench(root, [CsvFormat(), XlsxFormat()])
+        handlers = [CsvFormat(), DocxFormat(), PptxFormat(), TextFormat(), XlsxFormat()]
+        self.workbench = Workbench(root, handlers)
         for name, data in files.items():
             self.workbench.add(name, data)
         formats = self.workbench.formats
@@ -68,7 +72,7 @@ class Player:
         self._ends: list[str] = []
         self._ids: set[str] = set()
         self._entry = 0
-        self._before = set(files)
+        self._before = {name: self.workbench.files.get(name).blob for name in files}
 
     async def run(self, request: str) -> Outcome:
         """Run the four phases."""
@@ -144,8 +148,13 @@ class Player:
             {"item": place, "label": item, "state": "done", "text": answer}
             for place, (item, answer) in enumerate(zip(plan.items, answers, strict=True), 1)
         ]
-        added = sorted(set(self.workbench.files.names()) - self._before)
+        added = sorted(set(self.workbench.files.names()) - set(self._before))
         changes = [{"path": path, "change_type": "added"} for path in added]
+        changes += [
+            {"path": path, "change_type": "modified"}
+            for path, blob in sorted(self._before.items())
+            if self.workbench.files.get(path).blob != blob
+        ]
         results = json.dumps({"items": items})
         changed = json.dumps({"changes": changes})
         return (

@@ -1,0 +1,81 @@
+"""Sheets of a workbook, each into a text table of its own."""
+
+import re
+from collections.abc import Sequence
+
+from kbd_offline.books import Book
+from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.exporting import exported
+from kbd_offline.files import BOOK_SUFFIX, Files
+from kbd_offline.findings import Findings
+from kbd_offline.intents import SheetOut, Sheets, Table
+from kbd_offline.names import free_name, split_suffix
+from kbd_offline.targets import said_suffix
+from kbd_offline.vocabulary import CONVERTING
+from kbd_offline.wording import UnclearError, Wording
+
+__all__ = ["convert_sheet", "read_sheets"]
+
+MAX_FILES = 100
+_FORBIDDEN = re.compile(r"[\x00-\x1f/\\:*?\"<>|]+")
+
+
+def read_sheets(
+    conversation: Conversation, files: Files, book: Book, chosen: Sequence[str]
+) -> Findings:
+    """Read a request about several sheets of a workbook: only turning them into text is known.
+
+    Raises:
+        UnclearError: It asks for something else, or does not say into what.
+        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+    """
+    wording = Wording(files.text)
+    suffix = said_suffix(wording)
+    if suffix is None and re.search(r"\b(?:csv|tsv)\b", wording.folded):
+        suffix = ".tsv" if "tsv" in wording.folded else ".csv"
+    if suffix in (None, BOOK_SUFFIX):
+        raise book.several()
+    try:
+        wording.check_rest(CONVERTING)
+    except UnclearError as unclear:
+        # Words of another job: that one is done with one sheet.
+        raise UnclearError(f"{unclear} {book.several()}") from None
+    if files.target is not None:
+        raise UnclearError(f"{book.path} has several sheets, and {files.target} is one name.")
+    return _found(conversation, files, book, (chosen or book.filled, suffix or ".csv"))
+
+
+def convert_sheet(conversation: Conversation, intent: Sheets, number: int) -> str:
+    """Write one sheet and tell it; see `exported` for what it raises."""
+    part = intent.parts[number - 1]
+    return exported(conversation, Table(intent.source, part.sheet), part.target, rows=part.rows)
+
+
+def _found(
+    conversation: Conversation, files: Files, book: Book, wanted: tuple[Sequence[str], str]
+) -> Findings:
+    sheets, suffix = wanted
+    if len(sheets) > MAX_FILES:
+        raise UnclearError(
+            f"{book.path} has {len(sheets)} sheets; I write up to {MAX_FILES} files."
+        )
+    tables = [Table(book.path, sheet) for sheet in sheets]
+    outcomes = conversation.outcomes(*(("table_get_map", table.arguments) for table in tables))
+    stem = split_suffix(book.path)[0].rpartition("/")[2]
+    parts, notes, lines = list[SheetOut](), list[str](), list[str]()
+    empty = [sheet for sheet in book.sheets if sheet not in book.filled and not files.sheet]
+    for table, outcome in zip(tables, outcomes, strict=True):
+        if isinstance(outcome, CallFailedError):
+            notes.append(f"{table.sheet}: {outcome}")
+            empty.append(table.sheet)
+            continue
+        taken = [*files.taken, *(part.target for part in parts)]
+        name = _FORBIDDEN.sub(" ", table.sheet).strip(" .") or "sheet"
+        target = free_name(f"{stem}-{name}{suffix}", taken)
+        parts.append(SheetOut(table.sheet, target, int(outcome["row_count"])))
+        lines.append(f"- {table.label}: {outcome['row_count']} rows")
+        notes += [f"{table.sheet}: {warning}" for warning in outcome.get("warnings", ())]
+    if not parts:
+        raise UnclearError(f"{book.path} has no sheet with a table on it.")
+    left = tuple(dict.fromkeys(empty)) if len(sheets) == len(book.filled) else ()
+    return Findings(Sheets(book.path, tuple(parts), left), tuple(lines), tuple(notes))

@@ -1,0 +1,71 @@
+"""Which kind of job a request asks for, by its verbs; all else is work on one table. Pure."""
+
+import re
+from enum import Enum, auto
+
+from kbd_offline.names import fold
+
+__all__ = ["Job", "job_of"]
+
+
+class Job(Enum):
+    """The kinds of jobs; each is read by rules of its own."""
+
+    TABLE = auto()
+    DEDUPE = auto()
+    MERGE = auto()
+    PROFILE = auto()
+    REPLACE = auto()
+
+
+# A verb counts where a sentence or its next part begins: "by Merge Status" asks for no merge.
+_BEGINS = (
+    r"(?:^|[.,;:!]|\b(?:and|then|please|to|you|just|kindly|lets?|now|first|bitte|want|need)\b)\s*"
+    r"(?:(?:please|just|also|do)\s+)*"
+)
+_DEDUPE = (
+    rf"{_BEGINS}(?:de-?dup\w*|dedup\w*)"
+    r"|\b(?:remov|delet|drop|strip|eliminat|clean|purg|discard|get\s+rid|without|keep\s+only"
+    r"|leav\w*\s+out|filter\s+out|throw\s+out)\w*\b[^.;]{0,40}?"
+    r"\b(?:duplicat\w*|repeated\s+(?:rows|records|entries|lines)|doubles|double\s+rows)\b"
+    rf"|{_BEGINS}(?:keep|get|list|only|give\s+me)\s+(?:only\s+)?(?:the\s+)?(?:unique|distinct)"
+    r"\s+(?:rows|records|entries|lines)\b"
+)
+_MERGE = (
+    rf"{_BEGINS}(?:merge|combine|concat\w*|stack|consolidate|append|join|unite|union)\b"
+    rf"|{_BEGINS}put\s+(?!each|every)[^.;]{{0,80}}?\b(?:together|(?:in|into)\s+(?:one|a\s+single)"
+    r"\s+(?:file|table|list))\b"
+)
+_PROFILE = (
+    rf"{_BEGINS}profile\b|\b(?:a|an|the|data|file|quality)\s+(?:data\s+)?profile\s+(?:of|for|report)\b"
+    r"|\bdata\s+profiles?\b|\bprofiling\b"
+    r"|\b(?:data\s+quality|profile)\s+report\b|\binventory\s+of\b"
+    r"|\b(?:report|overview)\s+(?:of|on|about)\s+(?:(?:the|these|all|my|what)\s+)*"
+    r"(?:(?:csv|excel|word|data)\s+)?(?:files?|workbooks?|documents|tables)\b"
+    rf"|{_BEGINS}describe\s+(?:(?:the|these|all|my|data)\s+)*(?:files?|tables?|columns|data)\b"
+)
+_REPLACE = (
+    rf"{_BEGINS}(?:find\s+(?:and|&)\s+)?(?:replac|substitut)\w*\b|\bfind\s+(?:and|&)\s+replace\b"
+    rf"|{_BEGINS}(?:change|rename|correct|swap|turn|fix)\s+(?:(?:all|every|each|any|the|word|name"
+    r"|text|term|phrase|occurrences?|instances?|of)\s+)*[\"'“‘`«„]"
+    rf"|{_BEGINS}find\b[^.;]*?\band\s+(?:replace|change)\b"
+)
+_RULES = (
+    (Job.REPLACE, _REPLACE),
+    (Job.DEDUPE, _DEDUPE),
+    (Job.MERGE, _MERGE),
+    (Job.PROFILE, _PROFILE),
+)
+
+
+def job_of(text: str) -> Job:
+    """Return the kind of job that a request asks for.
+
+    Args:
+        text: The request, the names of files blanked.
+    """
+    folded = fold(text)
+    for job, pattern in _RULES:
+        if re.search(pattern, folded):
+            return job
+    return Job.TABLE

@@ -1,0 +1,196 @@
+"""Find and replace: which text by which, in which files, and how often it is there."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from kbd_offline.cells import cells_with
+from kbd_offline.conversation import Conversation
+from kbd_offline.files import (
+    BOOK_SUFFIXES,
+    DECK_SUFFIXES,
+    DOCUMENT_SUFFIXES,
+    grouped_files,
+    named_files,
+    only_target,
+)
+from kbd_offline.findings import Findings
+from kbd_offline.intents import Replaced, ReplacePart
+from kbd_offline.names import fold, split_suffix
+from kbd_offline.texts import WholeText, occurrences, read_texts
+from kbd_offline.vocabulary import REPLACING
+from kbd_offline.wording import QUOTED, UnclearError, Wording
+
+__all__ = ["look", "read"]
+
+_TOO_FINE = (
+    (
+        r"\bwhole\s+words?\b|\bwords?\s+only\b",
+        "I replace a text wherever it stands, also in words.",
+    ),
+    (r"\bcolumns?\b|\brows?\b|\bfirst\s+occurrence", "I replace a text in whole files."),
+    (
+        r"\bregex\w*|\bregular\s+expressions?\b|\bwildcards?\b|\bpatterns?\b",
+        "I search for plain text.",
+    ),
+)
+_IGNORE_CASE = (
+    r"\b(?:ignor\w+\s+(?:the\s+)?(?:upper\s*/?\s*lower\s+)?case|case[- ]?insensitiv\w*"
+    r"|(?:whatever|regardless\s+of|any|without\s+regard\s+to)\s+(?:the\s+)?case"
+    r"|(?:don'?t|do\s+not)\s+match\s+(?:the\s+)?case|not\s+case[- ]sensitive)\b"
+)
+_MATCH_CASE = (
+    r"\b(?:match\w*\s+(?:the\s+)?(?:exact\s+)?case|case[- ]?sensitiv\w*|exact\s+case|same\s+case)\b"
+)
+_VERB = (
+    r"(?:find\s+(?:and|&)\s+replace|replac(?:e|es|ing)|substitut(?:e|ing)|change|rename|correct"
+    r"|swap|turn|fix|find)"
+)
+_FILL = (
+    r"(?:\s+(?:all|every|each|any|the|of|word|words|name|text|term|phrase|string|occurrences?"
+    r"|instances?))*\s*:?\s*"
+)
+_BETWEEN = (
+    r"\s*,?\s*(?:everywhere\s+)?(?:(?:and\s+(?:then\s+)?)?(?:replace|change)\s+(?:it|them|that|this"
+    r"|each)\s+)?(?:with|by|to|into|for|->|=>|→)\s+(?:the\s+)?(?:(?:word|text|name|phrase)\s+)?"
+)
+_PLAIN = (
+    rf"\b{_VERB}{_FILL}(?P<old>[^\"'“‘`«„\n]+?)\s+(?:with|by)\s+(?P<new>[^\"'“‘`«„\n]+?)"
+    r"(?=\s+(?:in|everywhere|throughout|across|inside|within|ignoring|matching|and\s+save)\b"
+    r"|\s*[.,;!?]?\s*\Z|[,;]\s)"
+)
+
+
+_VAGUE = r"\b(?:columns?|rows?|cells?|values?|everything|texts?|it|them|empty|blanks?|missing)\b"
+"""What speaks of things rather than being the text itself, unless it stands in quotes."""
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """A text, what stands in its place, whether capitals count, and the rest of the request."""
+
+    search: str
+    replacement: str
+    match_case: bool
+    rest: str
+
+
+def look(conversation: Conversation, request: str) -> Findings:
+    """Read a request to replace a text and count where that can be done beforehand.
+
+    Raises:
+        UnclearError: It has no reading, or more than one.
+        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+    """
+    wish = read(request)
+    named = named_files(wish.rest, conversation.paths, in_place=True)
+    Wording(named.text).check_rest(REPLACING)
+    chosen = named.sources or grouped_files(named.text, conversation.paths, ())
+    if not chosen:
+        raise UnclearError("there is no file in the workbench that it can be about")
+    target = only_target(named.targets, [split_suffix(path)[1] for path in chosen], "only a copy")
+    if target and (len(chosen) > 1 or not split_suffix(target)[1]):
+        raise UnclearError(f"{target} can be the copy of one file only, of the same kind.")
+    if target in conversation.paths:
+        raise UnclearError(f"{target} is in the workbench already: name another result.")
+    parts, notes = _counted(conversation, chosen, wish, is_named=bool(named.sources))
+    intent = Replaced(
+        wish.search, wish.replacement, wish.match_case, parts, target or "", tuple(notes)
+    )
+    lines = tuple(f"- {path}" for path in chosen)
+    return Findings(intent, lines, tuple(notes))
+
+
+def read(request: str) -> Wish:
+    """Return which text a request replaces by which.
+
+    Raises:
+        UnclearError: That cannot be told, or it asks for more than plain text.
+    """
+    pairs = list(_quoted_pairs(request))
+    if len(pairs) > 1:
+        raise UnclearError("I replace one text at a time: ask for one after the other.")
+    if pairs:
+        search, replacement, start, end = pairs[0]
+    else:
+        found = re.search(_PLAIN, request, re.IGNORECASE)
+        if found is None or re.search(_VAGUE, fold(found.group("old"))):
+            raise UnclearError('put both texts in quotes: replace "old" with "new" in FILE.')
+        search, replacement = found.group("old").strip(), found.group("new").strip()
+        start, end = found.span()
+    rest = request[:start] + " " * (end - start) + request[end:]
+    folded = fold(rest)
+    for pattern, reason in _TOO_FINE:
+        if re.search(pattern, folded):
+            raise UnclearError(reason)
+    match_case = True
+    for pattern, is_exact in ((_IGNORE_CASE, False), (_MATCH_CASE, True)):
+        said = re.search(pattern, fold(rest))
+        if said:
+            match_case = is_exact
+            rest = rest[: said.start()] + " " * (said.end() - said.start()) + rest[said.end() :]
+            break
+    if not search:
+        raise UnclearError("the text to be replaced is empty.")
+    if search == replacement:
+        raise UnclearError("both texts are the same.")
+    return Wish(search, replacement, match_case, rest)
+
+
+def _quoted_pairs(request: str) -> list[tuple[str, str, int, int]]:
+    """Return the pairs of quoted texts, the first before "with" or "to", and where they stand."""
+    quoted = list(re.finditer(QUOTED, request))
+    found = list[tuple[str, str, int, int]]()
+    for first, second in pairwise(quoted):
+        if found and first.start() < found[-1][3]:
+            continue
+        between = request[first.end() : second.start()]
+        if re.fullmatch(_BETWEEN, f"{between.lower()} "):
+            old, new = (next(g for g in one.groups() if g is not None) for one in (first, second))
+            lead = re.search(rf"\b{_VERB}{_FILL}\Z", request[: first.start()], re.IGNORECASE)
+            swapped = lead is not None and lead.group().lower().startswith("substitut")
+            if swapped and re.match(r"\s*for\b", between, re.IGNORECASE):
+                old, new = new, old
+            found.append((old, new, lead.start() if lead else first.start(), second.end()))
+    return found
+
+
+def _counted(
+    conversation: Conversation, paths: Sequence[str], wish: Wish, *, is_named: bool
+) -> tuple[tuple[ReplacePart, ...], list[str]]:
+    """Return the files that have the text, as far as that is known, and what is to be said."""
+    parts, notes = dict[str, ReplacePart](), list[str]()
+    plain = list[str]()
+    for path in paths:
+        suffix = split_suffix(path)[1]
+        if suffix in (*DOCUMENT_SUFFIXES, *DECK_SUFFIXES):
+            parts[path] = ReplacePart(path)
+        elif suffix in BOOK_SUFFIXES:
+            found = cells_with(conversation, path, wish.search, match_case=wish.match_case)
+            notes += found.notes
+            if found.hits:
+                parts[path] = ReplacePart(path, found.hits)
+            else:
+                notes.append(f'"{wish.search}" is in no text of {path}')
+        else:
+            plain.append(path)
+    for path, text in zip(plain, read_texts(conversation, plain), strict=True):
+        reason = text if isinstance(text, str) else _breaking(text, wish)
+        if isinstance(text, str) or reason:
+            if is_named:
+                raise UnclearError(f"{path}: {reason}")
+            notes.append(f"{path} was left out: {reason}")
+            continue
+        hits = occurrences(text.content, wish.search, match_case=wish.match_case)
+        if hits:
+            parts[path] = ReplacePart(path, hits)
+        else:
+            notes.append(f'"{wish.search}" is not in {path}')
+    return tuple(parts[path] for path in paths if path in parts), notes
+
+
+def _breaking(text: WholeText, wish: Wish) -> str:
+    """Return why a replacement would change more than texts of a table, or ""."""
+    signs = sorted(set(text.separators) & set(wish.search + wish.replacement))
+    return f"{' and '.join(signs)} would change where its fields end" if signs else ""
