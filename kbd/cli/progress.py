@@ -84,6 +84,8 @@ class Told:
                 self.write(f"  {line(str(params.get('warning_message', 'waiting')))}")
             case "WorkshopAgentLoopWarning":
                 self.write(f"  the model repeats itself: {line(str(params['tool_name']))}")
+            case "WorkshopNotice":
+                self.write(f"  {line(str(params.get('message', '')))}")
             case "WorkshopRunCancelRequested":
                 self.write("Cancelling…")
             case _:

@@ -8,6 +8,7 @@ A broken promise is an AssertionError that names the handler, the sample and the
 
 import csv
 import random
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Union
@@ -55,6 +56,8 @@ _ROWS: list[list[Any]] = [
 _PICTURES = (b"\x89PNG", b"\xff\xd8")
 """How the pictures that every client can show begin."""
 _PREVIEW_PX = 64
+STYLE_BYTES = 16 * 1024
+"""The longest guidance on style that runs are told."""
 _SEED = 8
 _FLIPPED_BYTES = 20
 
@@ -103,6 +106,10 @@ def _check_declaration(handler: FormatHandler) -> None:
     expect(f"{who}.name is lower case", kept=handler.name == handler.name.lower() != "")
     expect(f"{who} has a wire_name and a kind", kept=bool(handler.wire_name and handler.kind))
     expect(f"{who} claims suffixes", kept=bool(handler.suffixes))
+    if handler.style_file:
+        package = sys.modules[type(handler).__module__.partition(".")[0]]
+        text = Path(str(package.__file__)).with_name(handler.style_file).read_bytes()
+        expect(f"{who}.style_file is UTF-8 and short", kept=0 < len(text.decode()) <= STYLE_BYTES)
     for suffix, mime in handler.suffixes.items():
         expect(f"{who}: suffix {suffix} is lower case", kept=suffix == suffix.lower())
         expect(f"{who}: {suffix} has a MIME type", kept="/" in mime)

@@ -11,7 +11,7 @@ from kbd.core.catalog import Catalog, content_hash
 from kbd.core.plugins.host import Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.suffixes import FormatsByName
-from kbd.errors import NotFound
+from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import FormatHandler
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect, Phase
@@ -187,3 +187,30 @@ def test_the_hash_of_a_plugin(tmp_path: Path) -> None:
 
     assert before == same
     assert content_hash(plugin) != before
+
+
+class Looked(Rune):
+    """A format that says how its files should look."""
+
+    style_file = "style.md"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("content", [None, b"\xff\xfe", b" \n", b"x" * 17_000])
+async def test_guidance_on_style_is_read_or_refused(tmp_path: Path, content: bytes | None) -> None:
+    """A file that is missing or no such text is an error; the next call tries again."""
+    plugins, handler = Plugins(), Looked()
+    owner = Plugin("runes", "kbd_runes", "1.2", tmp_path, {})
+    plugins.formats = (Owned(owner, handler),)
+    catalog, file = Catalog(plugins), tmp_path / "style.md"
+    if content is not None:
+        file.write_bytes(content)
+
+    with pytest.raises(StyleSkillLoadFailed) as refused:
+        await catalog.style_guidance(handler)
+    assert str(tmp_path) not in refused.value.message
+
+    file.write_text("Ranks in columns.")
+    assert await catalog.style_guidance(handler) == "Ranks in columns."
+    file.unlink()
+    assert await catalog.style_guidance(handler) == "Ranks in columns."

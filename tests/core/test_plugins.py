@@ -116,6 +116,10 @@ def test_a_good_plugin_is_loaded(discover: Discover) -> None:
          "Rune.name is 'R!'"),
         (GOOD.replace('suffixes = {".rune"', 'suffixes = {".RUNE"').replace("(Look(),)", "()"),
          "Rune.suffixes"),
+        (GOOD.replace('"text"', '"text"; style_file = "../a.md"').replace("(Look(),)", "()"),
+         "Rune.style_file"),
+        (GOOD.replace('"text"', '"text"; style_words = "slides"').replace("(Look(),)", "()"),
+         "Rune.style_words"),
     ],
 )  # fmt: skip
 def test_a_bad_plugin_is_left_out(discover: Discover, text: str, reason: str) -> None:
