@@ -20,7 +20,7 @@ is seen then), `framing` (its rows), `screen` (the terminal), `layout` (text in 
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`,
 `conversation`, `undo`, `regenerate`, `fork`, `checkpoints`, `context`, `watch`, `log`, `show`,
 `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
-`doctor`, `plugins`, `rpc`.
+`doctor`, `plugins`, `providers`, `egress`, `rpc`.
 """
 
 from kbd.cli.command import main

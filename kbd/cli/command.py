@@ -44,6 +44,8 @@ COMMANDS = {
     "daemon": "run the daemon in the foreground",
     "doctor": "check the installation and say what is wrong",
     "plugins": "list plugins, with the reason for each that is left out",
+    "providers": "list providers of models; try, enable, disable one; how hard it thinks",
+    "egress": "show what left this machine, and whether it may",
     "rpc": "call a method of the daemon",
 }
 
@@ -187,6 +189,10 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.doctor import command  # noqa: PLC0415 - 44 ms
         case "plugins":
             from kbd.cli.plugins import command  # noqa: PLC0415 - 14 ms
+        case "providers":
+            from kbd.cli.providers import command  # noqa: PLC0415 - 14 ms
+        case "egress":
+            from kbd.cli.egress import command  # noqa: PLC0415 - 14 ms
         case _:
             from kbd.cli.rpc import command  # noqa: PLC0415 - 14 ms
     return command(parser)

@@ -1,0 +1,129 @@
+"""`kbd egress`: what left this machine, to whom, and whether it may."""
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Refused, Stop
+from kbd.cli.link import call
+from kbd.cli.names import find
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import ask, counted, interactive, moment, note, say, size, table
+from kbd.client.blocking import Client
+
+__all__ = ["command"]
+
+NEWEST = 20
+"""Rows that are shown without `--all`."""
+
+_PAGE = 1000
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd egress` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd egress taxes
+  kbd egress taxes --all --json
+  kbd egress
+  kbd egress --mode allow_all
+
+Each request was recorded before it left. Without a workbench: those that belong
+to none, as `kbd providers validate` makes. `--mode` chooses for all workbenches
+whether you are asked before contents leave (ask) or agree to everything
+(allow_all)."""
+    parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name")
+    parser.add_argument("--all", action="store_true", help=f"all requests, not the newest {NEWEST}")
+    parser.add_argument("--mode", choices=("ask", "allow_all"), help="whether you are asked")
+    parser.add_argument("--yes", action="store_true", help="approve of allow_all")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return _egress
+
+
+def _egress(arguments: argparse.Namespace) -> int:
+    with connect_or_start(arguments) as client:
+        if arguments.mode:
+            _choose(client, arguments.mode, yes=arguments.yes)
+            return OK
+        log_id = find(client, arguments.workbench)["id"] if arguments.workbench else "daemon"
+        consent = _consent(client, log_id) if arguments.workbench else None
+        mode = call(client, "UserGetConsentMode")["mode"]
+        sent = _sent(client, log_id)
+    if arguments.json:
+        shown = sent if arguments.all else sent[-NEWEST:]
+        total = sum(row["bytes_out"] for row in sent)
+        say(json.dumps({"consent": consent, "mode": mode, "events": shown, "bytes_out": total}))
+        return OK
+    if consent is not None:
+        say(_told(consent))
+    if mode == "allow_all":
+        say("Everything is allowed, for all workbenches: kbd egress --mode ask")
+    say(_listed(sent, every=arguments.all))
+    return OK
+
+
+def _choose(client: Client, mode: str, *, yes: bool) -> None:
+    """Set whether people are asked; to allow everything takes a yes of its own."""
+    if mode == "allow_all" and not yes:
+        note("The files of every workbench may then be sent to its model's provider, unasked.")
+        if not interactive():
+            raise Stop("Nobody can be asked here; --yes approves.", CONFIRMATION_NEEDED)
+        if not ask("Allow everything?"):
+            raise Stop("Nothing was changed.", CONFIRMATION_NEEDED)
+    call(client, "UserSetConsentMode", {"mode": mode, "approved": mode == "allow_all"})
+    say("You are asked." if mode == "ask" else "Everything is allowed.")
+
+
+def _consent(client: Client, workbench_id: str) -> dict[str, Any] | str:
+    """Return how consent stands, or why a model could not be called anyway."""
+    try:
+        status: dict[str, Any] = call(
+            client, "EgressGetConsentStatus", {"workbench_id": workbench_id}
+        )
+    except Refused as refused:
+        return refused.reason
+    return status
+
+
+def _told(consent: dict[str, Any] | str) -> str:
+    if isinstance(consent, str):
+        return consent
+    place = consent["endpoint"] or "this machine"
+    if consent["consented"]:
+        return f"Runs may send to {consent['model_id']} at {place}."
+    return f"Nobody agreed to send these files to {consent['model_id']} at {place}."
+
+
+def _sent(client: Client, log_id: str) -> list[dict[str, Any]]:
+    """Return all requests of a log, oldest first."""
+    rows: list[dict[str, Any]] = []
+    after, has_more = 0, True
+    while has_more:
+        asked = {"workbench_id": log_id, "after": after, "limit": _PAGE}
+        found = call(client, "EgressListEvents", asked, slow=True)
+        rows += found["events"]
+        after, has_more = found["last_seq"], found["has_more"]
+    return rows
+
+
+def _listed(sent: list[dict[str, Any]], *, every: bool) -> str:
+    """Return the requests, the newest last, and their sum."""
+    if not sent:
+        return "Nothing was sent."
+    shown = sent if every else sent[-NEWEST:]
+    rows = [
+        (
+            moment(row["ts"]),
+            row["endpoint"],
+            f"{row['method']} {row['path']}",
+            size(row["bytes_out"]),
+            row["model_id"] or row["purpose"],
+            row.get("run_id", "-"),
+        )
+        for row in shown
+    ]
+    total = size(sum(row["bytes_out"] for row in sent))
+    left_out = f", {len(sent) - len(shown)} of them older" if len(shown) < len(sent) else ""
+    header = ("sent (UTC)", "to", "request", "bytes", "model", "run")
+    return f"{table(header, rows)}\n{counted(len(sent), 'request')}{left_out}, {total} in all."

@@ -1,0 +1,113 @@
+"""`kbd providers`: how models are reached; try, enable or disable one; how hard it thinks."""
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+from kbd.cli.exits import FAILED, OK, USAGE, Stop
+from kbd.cli.link import call
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import line, note, say, table
+from kbd.client.blocking import Client
+
+__all__ = ["command"]
+
+ACTIONS = ("list", "validate", "enable", "disable", "effort")
+PHASES = ("research", "plan", "implement")
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd providers` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd providers
+  kbd providers validate openai
+  kbd providers disable openai
+  kbd providers effort openai --research low --implement high
+
+`validate` asks the provider whether it answers and takes the key; no content of
+files is sent. `effort` says how hard its models shall think in each phase;
+`default` leaves it to the model, and phases that are not named stay as they are."""
+    parser.add_argument("action", nargs="?", metavar="ACTION", default="list",
+                        choices=ACTIONS, help=" | ".join(ACTIONS))  # fmt: skip
+    parser.add_argument("provider", nargs="?", metavar="NAME", help="the provider")
+    for phase in PHASES:
+        parser.add_argument(f"--{phase}", metavar="EFFORT", help=f"effort: of the {phase} phase")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return _providers
+
+
+def _providers(arguments: argparse.Namespace) -> int:
+    if arguments.action != "list" and not arguments.provider:
+        raise Stop(f"kbd providers {arguments.action} needs the name of a provider.", USAGE)
+    with connect_or_start(arguments) as client:
+        match arguments.action:
+            case "list":
+                answer = call(client, "ProvidersGetStatus")
+                told = _listed(answer["providers"], arguments.provider)
+            case "validate":
+                answer = call(
+                    client, "ProvidersValidate", {"provider_id": arguments.provider}, slow=True
+                )
+                told = f"{arguments.provider} answers."
+            case "enable" | "disable":
+                enabled = arguments.action == "enable"
+                named = {"provider_id": arguments.provider, "enabled": enabled}
+                answer = call(client, "ProvidersSetEnabled", named)
+                told = f"{arguments.provider} is {arguments.action}d."
+            case _:
+                answer = _set_effort(client, arguments)
+                told = f"{arguments.provider} thinks {_efforts(answer)}."
+    say(json.dumps(answer) if arguments.json else told)
+    return OK
+
+
+def _set_effort(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Set what is named, and leave the other phases as they are."""
+    rows = call(client, "ProvidersGetStatus")["providers"]
+    found = [row for row in rows if row["provider_id"] == arguments.provider]
+    now = found[0].get("rpi_reasoning", {}) if found else {}
+    asked = {f"{phase}_effort": getattr(arguments, phase) for phase in PHASES}
+    if not any(asked.values()):
+        offered = ", ".join(("default", *found[0].get("efforts", ()))) if found else "default"
+        note(f"Name a phase: --research, --plan or --implement with one of: {line(offered)}")
+        raise Stop("", USAGE)
+    wanted = {name: effort or now.get(name, "default") for name, effort in asked.items()}
+    answer: dict[str, Any] = call(
+        client, "ProvidersSetReasoningEffort", {"provider_id": arguments.provider, **wanted}
+    )
+    return answer
+
+
+def _listed(rows: list[dict[str, Any]], named: str | None) -> str:
+    """Return a row for each provider, or for the one that is named."""
+    shown = [
+        (
+            row["provider_id"],
+            _standing(row),
+            row["endpoint"] or "-",
+            "yes" if row["leaves_machine"] else "no",
+            _efforts(row),
+            row.get("reason", ""),
+        )
+        for row in rows
+        if named in (None, row["provider_id"])
+    ]
+    if not shown:
+        raise Stop(f"There is no provider {named}; `kbd providers` shows all.", FAILED)
+    return table(("provider", "status", "address", "leaves here", "thinks", "missing"), shown)
+
+
+def _standing(row: dict[str, Any]) -> str:
+    if not row["enabled"]:
+        return "disabled"
+    return "ready" if row["configured"] else "not set up"
+
+
+def _efforts(row: dict[str, Any]) -> str:
+    reasoning = row.get("rpi_reasoning")
+    if not reasoning:
+        return "-"
+    words = [reasoning[f"{phase}_effort"] for phase in PHASES]
+    return words[0] if len(set(words)) == 1 else "/".join(words)
