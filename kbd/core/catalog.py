@@ -36,7 +36,7 @@ class FileKind(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a file is, by its name.
 
     Args:
-        kind: The word that manifests show; "other" where no format handles it.
+        kind: The word that manifests show; "binary" where no format handles it.
         mime_type: Its MIME type, as its format says or as commonly guessed.
         is_opaque: Whether no installed format can look into it.
         reason: Why it is opaque.
@@ -100,7 +100,7 @@ class Catalog(FormatCatalog):
             return FileKind(kind=found[0].kind, mime_type=found[1])
         mime, _ = self._mime_types.guess_type(name.rsplit("/", 1)[-1])
         return FileKind(
-            kind="other",
+            kind="binary",
             mime_type=mime or "application/octet-stream",
             is_opaque=True,
             reason="no installed format reads this type of file",

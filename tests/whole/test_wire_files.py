@@ -1,4 +1,7 @@
-"""Files, drafts and publishing over the socket: what a client of the contract relies on."""
+"""Files, drafts and publishing over the socket, on each backend.
+
+What a client of the seeds' system relies on is in conformance/test_conformance_files.py.
+"""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +11,7 @@ from typing import Any
 import pytest
 
 from backends import mostly
-from wired import FILE_BYTES, FILES, Heard, Wired, wired
+from wired import FILE_BYTES, Heard, Wired, wired
 
 
 @pytest.fixture(scope="module", params=mostly("trio"))
@@ -16,23 +19,6 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here."""
     with wired(str(request.param)) as running:
         yield running
-
-
-def test_a_new_workbench_is_empty(wire: Wired) -> None:
-    """It is listed and can be opened; it has no files, no messages, no draft, the default model."""
-    workbench_id = wire.ask("WorkbenchCreate", name="March")["workbench_id"]
-
-    listed = {row["id"]: row for row in wire.ask("WorkbenchList")["workbenches"]}
-    assert listed[workbench_id]["name"] == "March"
-    opened = wire.ask("WorkbenchOpen", workbench_id=workbench_id)["workbench"]
-    assert (opened["files"], opened["has_draft"], opened["default_model_id"]) == (
-        0, False, "openai:scripted",
-    )  # fmt: skip
-    assert wire.files(workbench_id) == []
-    assert wire.ask("WorkshopGetConversation", workbench_id=workbench_id) == {"messages": []}
-    state = wire.ask("WorkshopGetState", workbench_id=workbench_id)
-    assert state["active_model_id"] == state["default_model_id"] == "openai:scripted"
-    assert wire.ask("DraftGetState", workbench_id=workbench_id) == {"has_draft": False}
 
 
 def test_what_cannot_be_added_is_said_and_the_rest_is_added(wire: Wired) -> None:
@@ -60,60 +46,6 @@ def test_what_cannot_be_added_is_said_and_the_rest_is_added(wire: Wired) -> None
     assert wire.files(workbench_id) == ["a.txt", "b.csv", "exact.txt"]
     link.unlink()
     fifo.unlink()
-
-
-def test_a_batch_over_the_count_is_refused_whole(wire: Wired) -> None:
-    """Nothing of it is stored, nothing is shown, and one that fits is added afterwards."""
-    workbench_id = wire.workbench(first__txt="x")
-    many = [str(wire.file(f"{number}.txt")) for number in range(FILES)]
-    before = wire.ask("LogHead", workbench_id=workbench_id)
-    refused = wire.refused("WorkbenchFilesAdd", workbench_id=workbench_id, source_paths=many)
-
-    assert refused.data["error_code"] == "VALIDATION_FAILED"
-    assert "No file was added" in refused.message
-    assert wire.files(workbench_id) == ["first.txt"]
-    assert os.listdir(wire.published(workbench_id)) == ["first.txt"]
-    assert wire.ask("LogHead", workbench_id=workbench_id) == before
-    wire.ask("WorkbenchFilesAdd", workbench_id=workbench_id, source_paths=many[1:])
-    assert len(wire.files(workbench_id)) == FILES
-
-
-def test_an_unknown_type_is_stored_as_opaque(wire: Wired) -> None:
-    """It is kept and shown, with the reason why nobody can look into it."""
-    workbench_id = wire.workbench(data__xyz="x")
-    (row,) = wire.ask("WorkbenchFilesList", workbench_id=workbench_id)["files"]
-
-    assert (row["path"], row["is_opaque"], row["file_kind"]) == ("data.xyz", True, "other")
-    assert row["reason"]
-
-
-def test_the_scope_tells_the_limits(wire: Wired) -> None:
-    """The settings' limits, what can be edited, and the folder that nothing leaves."""
-    workbench_id = wire.workbench()
-    scope = wire.ask("WorkbenchGetScope", workbench_id=workbench_id)
-
-    assert scope["limits"] == {"max_files": FILES, "max_file_bytes": FILE_BYTES}
-    assert scope["supported_types"]["editable_extensions"]
-    assert workbench_id in scope["sandbox_root"]
-
-
-def test_files_come_and_go_and_clients_hear_of_it(wire: Wired) -> None:
-    """Added and removed files are told with their event's number, once each, in order."""
-    path = wire.file("notes.txt")
-    with wire.daemon.client() as client:
-        heard = Heard(client)
-        workbench_id = client.send("WorkbenchCreate", {"name": "told"})["workbench_id"]
-        named = {"workbench_id": workbench_id}
-        client.send("WorkbenchFilesAdd", {**named, "source_paths": [str(path)]})
-        client.send("WorkbenchFilesRemove", {**named, "workbench_paths": ["notes.txt"]})
-        told = heard.until("WorkbenchFilesChanged", 2)
-
-    assert [(each["added"], each["removed"], each["seq"]) for each in told] == [
-        (["notes.txt"], [], 2), ([], ["notes.txt"], 3),
-    ]  # fmt: skip
-    assert wire.files(workbench_id) == []
-    assert os.listdir(wire.published(workbench_id)) == []
-    assert path.read_text() == "text"
 
 
 def test_a_removal_with_a_draft_open_is_a_deletion_to_be_confirmed(wire: Wired) -> None:
@@ -232,29 +164,6 @@ def test_a_discarded_draft_leaves_what_is_published(wire: Wired) -> None:
     assert wire.ask("CheckpointsList", **named)["checkpoints"] == []
 
 
-def test_extracted_files_get_free_names(wire: Wired) -> None:
-    """Every file is extracted, also with a draft open; a taken name is numbered before its end."""
-    workbench_id = wire.workbench(a__txt="text", archive__tar__gz="x")
-    out = wire.folder / f"out-{workbench_id}"
-    named: dict[str, Any] = {"workbench_id": workbench_id, "destination_dir": str(out)}
-    wire.draft(workbench_id, made__txt="not published")
-    names = []
-    for _ in range(3):
-        found = wire.ask("WorkbenchFilesExtract", **named)["extract_results"]
-        assert [row["status"] for row in found] == ["extracted"] * 2
-        names += [Path(row["final_path"]).name for row in found]
-
-    assert names == [
-        "a.txt", "archive.tar.gz", "a(1).txt", "archive.tar(1).gz", "a(2).txt",
-        "archive.tar(2).gz",
-    ]  # fmt: skip
-    (out / "a(1).txt").unlink()
-    (found,) = wire.ask(
-        "WorkbenchFilesExtract", workbench_paths=["a.txt"], **named
-    )["extract_results"]  # fmt: skip
-    assert Path(found["final_path"]) == out / "a(1).txt"
-
-
 @pytest.mark.parametrize(
     "path", ["../x.txt", "/etc/passwd", "a/../../x", "meta/x.txt", "a\0b", "~/x", "draft/../../x"]
 )
@@ -287,14 +196,3 @@ def test_a_nested_name_is_allowed(wire: Wired) -> None:
     wire.ask("WorkbenchFilesExtract", workbench_id=workbench_id, destination_dir=str(out))
 
     assert (out / "reports" / "march.txt").read_text() == "x"
-
-
-def test_a_deleted_workbench_is_gone(wire: Wired) -> None:
-    """With its folder; nothing finds it any more."""
-    workbench_id = wire.workbench(a__txt="x")
-    assert wire.ask("WorkbenchDelete", workbench_id=workbench_id) == {"deleted": True}
-
-    assert not wire.published(workbench_id).parent.exists()
-    refused = wire.refused("WorkbenchOpen", workbench_id=workbench_id)
-    assert refused.data["error_code"] == "NOT_FOUND"
-    assert workbench_id not in [row["id"] for row in wire.ask("WorkbenchList")["workbenches"]]
