@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from kbd.core.secrets import Secrets
+from kbd.core.secrets import BLOTTED, Secrets
 from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
 
 __all__ = ["Redaction"]
@@ -58,7 +58,7 @@ class Redaction:
     def data(self, data: bytes) -> bytes:
         """Return bytes so; bytes that hold no key are returned as they are, whatever they are."""
         for form in self._secrets.forms:
-            data = data.replace(form.encode(), b"***")
+            data = data.replace(form.encode(), BLOTTED.encode())
         return data
 
     def begun(self, text: str) -> int:

@@ -20,7 +20,7 @@ from kbd.core.paths import Home
 from kbd.core.settings import read_table
 from kbd.errors import ProviderNotConfigured, ValidationFailed
 
-__all__ = ["Secrets", "hide_environment"]
+__all__ = ["BLOTTED", "Secrets", "hide_environment"]
 
 COMMAND_S = 30.0
 """Seconds that a command may take to print a key; it may ask the user to unlock something."""
@@ -28,6 +28,9 @@ COMMAND_S = 30.0
 SHORTEST_REDACTED = 8
 """A shorter key is nobody's real key, and blotting it out would blot out ordinary words: servers on
 one's own machine that take any key are given `ollama` or `none`."""
+
+BLOTTED = "***"
+"""What stands in the place of a key."""
 
 PR_SET_DUMPABLE = 4
 
@@ -118,7 +121,7 @@ class Secrets:
         """Return a text with every known key in it replaced by `***`."""
         for form in self._forms:
             if form in text:
-                text = text.replace(form, "***")
+                text = text.replace(form, BLOTTED)
         return text
 
     def _find(self, name: str, key: str) -> None:

@@ -128,3 +128,15 @@ def test_what_two_texts_share_is_found(one: str, other: str, length: int) -> Non
     """At the beginning, however long; bytes likewise."""
     assert shared_length(one, other) == length
     assert shared_length(one.encode() * 1, other.encode()) == length
+
+
+def test_what_the_log_has_blotted_out_is_taken_for_equal() -> None:
+    """A proof knows no key: where `***` is recorded anything may stand, and nothing else may."""
+    key = "sk-canary-0123"
+    recorded = done({"text": "a *** b *** c"})
+
+    assert what_differs(recorded, done({"text": f"a {key} b {key} c"})) == ()
+    assert what_differs(recorded, recorded) == ()
+    for other in (f"a {key} b {key} d", f"a {key} c", f"x {key} b {key} c", "a  b  c"):
+        assert what_differs(recorded, done({"text": other})) == ("result", "shown")
+    assert what_differs(refusal("no ***"), refusal(f"no {key}")) == ()
