@@ -7,10 +7,11 @@ parsed without DTDs, entities or network.
 import io
 import os
 import posixpath
+import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Self, cast
+from typing import IO, BinaryIO, Self, cast
 from zipfile import BadZipFile, ZipInfo
 
 import msgspec
@@ -143,6 +144,12 @@ class Package:
     def by_key(self) -> Mapping[str, ZipInfo]:
         """The same entries by the key of their names."""
         return self._infos
+
+    def copy_to(self, target: BinaryIO) -> None:
+        """Write the whole file as it is; raises FileReadFailed."""
+        with reading_errors(self.name):
+            self._file.seek(0)
+            shutil.copyfileobj(self._file, target)
 
     def read(self, part: str) -> bytes:
         """Return a part's bytes.

@@ -181,6 +181,10 @@ class Rewriting:
     def save(self, target: Path) -> None:
         """Write the package; raises FileReadFailed if an entry to copy is not all there."""
         with target.open("wb") as file:
+            if self._package is not None and not self._new and not self._dropped:
+                # What nothing was done to is the same file, not a likeness of it.
+                self._package.copy_to(file)
+                return
             archive = ArchiveWriter(file)
             for key, info in self._old.items():
                 if key in self._new:

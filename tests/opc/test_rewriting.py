@@ -368,3 +368,15 @@ def test_saved_packages_open_in_another_program(corpora: Path, tmp_path: Path) -
         assert before.exists() == after.exists(), name
         if before.exists():
             assert before.read_text("utf-8") == after.read_text("utf-8"), name
+
+
+def test_what_nothing_was_done_to_is_the_same_file(tmp_path: Path) -> None:
+    """Not a likeness of it: also what stands beside the entries is the file's own."""
+    original = package(tmp_path / "a.xlsx")
+    with zipfile.ZipFile(original.path, "a") as archive:
+        archive.comment = b"a remark"
+
+    with Package(original) as opened:
+        Rewriting(opened).save(tmp_path / "b.xlsx")
+
+    assert (tmp_path / "b.xlsx").read_bytes() == original.path.read_bytes()
