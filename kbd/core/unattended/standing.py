@@ -52,7 +52,7 @@ def standing(state: WorkbenchState, reported: Collection[RunId]) -> Standing:
         return Standing.START  # asked again, and then stopped
     is_retry = state.run_id(run.number) in reported
     if run.status is RunStatus.FINISHED:
-        was_in_vain = bool(failed_items(run)) or run.discarded
+        was_in_vain = bool(failed_items(run)) or run.discarded or run.undone
         again = is_retry and was_in_vain and not is_published(state, run)
         return Standing.ASK_AGAIN if again else Standing.CONCLUDE
     if run.status is not RunStatus.INTERRUPTED and not is_retry:
@@ -83,12 +83,14 @@ def is_own_draft(state: WorkbenchState, run: Run) -> bool:
 
 def is_published(state: WorkbenchState, run: Run) -> bool:
     """Return whether the draft that a finished run left is published, by whomever."""
-    return run.left_draft and not run.discarded and state.draft is None
+    is_gone = run.discarded or run.undone
+    return run.left_draft and not is_gone and state.draft is None
 
 
 def fresh_message_id(state: WorkbenchState) -> str:
     """Return the id of the job's next message: the same until it is sent."""
-    sent = sum(_is_of_job(said.message_id) for said in state.said)
+    # Those that a person undid are among them: an id is given once.
+    sent = sum(map(_is_of_job, state.heard))
     return f"{_MESSAGE}{sent + 1}"
 
 

@@ -144,6 +144,8 @@ class Unattended:
             failure.retryable = run.error.retryable
             raise failure
         if not is_published(bench.state, run):
+            if run.undone:
+                raise UserCanceled("a person undid the run", retryable=False)
             _check_items(bench, run)
             if run.discarded:
                 raise UserCanceled("a person discarded the draft of the run", retryable=False)

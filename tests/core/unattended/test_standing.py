@@ -1,13 +1,16 @@
 """What comes next for a job, told from its workbench alone."""
 
+from copy import deepcopy
+
 import pytest
 
-from folding import BENCH, Folded
-from kbd.core.decisions import EndRun, InterruptRun, RequestCancel, SendMessage, StartRun
-from kbd.core.unattended.standing import Standing, fresh_message_id, standing
-from kbd.events.drafts import DraftDiscarded
+from folding import BENCH, Folded, blob
+from kbd.core.decisions import EndRun, InterruptRun, RequestCancel, Rewind, SendMessage, StartRun
+from kbd.core.decisions.rewinds import rewound
+from kbd.core.unattended.standing import Standing, fresh_message_id, is_published, standing
+from kbd.events.drafts import DraftDiscarded, FileChanged
 from kbd.events.runs import RunFailed, RunFinished
-from kbd.types import RunId
+from kbd.types import FileName, RunId
 
 FIRST = {RunId(f"{BENCH}-1")}
 
@@ -90,3 +93,20 @@ def test_a_run_whose_draft_was_thrown_away_is_made_again() -> None:
     assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
     folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
     assert standing(folded.state, FIRST) is Standing.START
+
+
+def test_a_run_that_a_person_undid_is_not_made_again_unasked() -> None:
+    """It is concluded, not published; a retry asks anew, under an id that was never given."""
+    folded = _asked()
+    asked = deepcopy(folded.state)
+    folded.do(StartRun(None, "p:m"))
+    folded.apply(FileChanged(FileName("a.txt"), None, blob("a")), run=1)
+    folded.do(EndRun(1, RunFinished(has_draft=True)))
+    folded.do(Rewind(rewound(asked, "watch-1"), "p1", {}))
+
+    assert not is_published(folded.state, folded.state.run(1))
+    assert standing(folded.state, set()) is Standing.CONCLUDE
+    assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
+    folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
+    folded.do(Rewind(rewound(asked, "watch-1"), "p2", {}))
+    assert fresh_message_id(folded.state) == "watch-3"
