@@ -82,7 +82,7 @@ class _Files:
         mime_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
         described: dict[str, Any] = {
             "path": file.name,
-            "kind": handler.kind if handler else "opaque",
+            "kind": handler.kind if handler else "binary",
             "size_bytes": file.size_bytes,
             "mime_type": mime_type,
             "is_opaque": handler is None,
