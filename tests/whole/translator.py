@@ -67,15 +67,8 @@ class Translator:
         """Make a turn."""
         turn, found = turn_of(body), list(_results(body))
         match phase_of(body):
-            case "research" if turn == 0:
-                return calls(call("get_file_map", {"path": "data.xlsx"}))
-            case "research" if turn == 1:
-                sheet = found[0]["sheets"][0]["name"]
-                where = {"path": "data.xlsx", "sheet": sheet, "range": "A1:F4"}
-                return calls(call("read_file", where))
             case "research":
-                rows = {sheet["name"]: _last_row(sheet) for sheet in found[0]["sheets"]}
-                return text(f"# Research\n\nRows: {json.dumps(rows)}\n\n{found[1]['text']}")
+                return _research(found)
             case "plan":
                 said = str(body["messages"][1]["content"])
                 return text(_plan(json.loads(re.findall(r"Rows: (\{.*?\})", said)[0])))
@@ -94,8 +87,19 @@ def _results(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield json.loads(message["content"])
 
 
-def _last_row(sheet: dict[str, Any]) -> int:
-    return int(sheet["used_range"]["max_row"])
+def _research(found: list[dict[str, Any]]) -> Reply:
+    """Take the map, the rest of it if it came as a receipt, and a look at the first sheet."""
+    if not found:
+        return calls(call("get_file_map", {"path": "data.xlsx"}))
+    if "receipt" in found[0] and len(found) == 1:
+        entry = {"entry_id": found[0]["entry_id"], "limit": 64_000}
+        return calls(call("recall_tool_result", entry))
+    told = json.loads(found[1]["text"]) if "receipt" in found[0] else found[0]
+    rows = {sheet["name"]: sheet["used_range"]["max_row"] for sheet in told["sheets"]}
+    if len(found) < (3 if "receipt" in found[0] else 2):
+        where = {"path": "data.xlsx", "sheet": next(iter(rows)), "range": "A1:F4"}
+        return calls(call("read_file", where))
+    return text(f"# Research\n\nRows: {json.dumps(rows)}\n\n{found[-1]['text']}")
 
 
 def _plan(rows: dict[str, int]) -> str:
