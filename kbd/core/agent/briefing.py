@@ -19,6 +19,9 @@ from kbd.types import ContextCategory
 
 __all__ = ["Briefing", "briefing"]
 
+SEARCHED_CHARACTERS = 20_000
+"""In so much of a request names of files and words for formats are looked for."""
+
 
 class Briefing(msgspec.Struct, frozen=True):
     """The ready blocks of context and style, "" for none, and the listing of the files."""
@@ -44,12 +47,12 @@ async def briefing(desk: Desk, request: str, *, light: bool = False) -> Briefing
     items = dict(desk.state.context)
     context = told(items, guidance, model)
     await _give(desk, (*notices, *context.notices))
-    listing = await desk.listing.build(
+    listing = await desk.manifest.build(
         files,
         desk.formats,
         room_bytes(model, desk.limits.manifest_bytes),
         light=light,
-        request=request,
+        wanted=request[:SEARCHED_CHARACTERS],
         context_items=[category for category in ContextCategory if category in items],
     )
     return Briefing(context.text, listing)
@@ -63,7 +66,9 @@ async def _guidance(
     found: list[Guidance] = []
     notices: list[Notice] = []
     for handler in desk.catalog.handlers():
-        if handler.style_file and (handler.name in there or asks_for(handler, request)):
+        if handler.style_file and (
+            handler.name in there or asks_for(handler, request[:SEARCHED_CHARACTERS])
+        ):
             try:
                 text = await desk.catalog.style_guidance(handler)
             except StyleSkillLoadFailed as fault:

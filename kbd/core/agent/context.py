@@ -95,7 +95,7 @@ def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: 
     """
     window_bytes = model.context_tokens * model.bytes_per_token
     notices: list[Notice] = []
-    texts = {ContextCategory(name): item.text for name, item in items.items()}
+    texts = _texts(items)
     house = texts.get(ContextCategory.STYLE, "")
     chosen = list(guidance)
     if chosen and house:
@@ -121,8 +121,7 @@ def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: 
 
 def weigh(items: Mapping[str, ContextItem], model: ModelInfo = _USUAL) -> Weight:
     """Return what context items take of each request to a model."""
-    texts = {ContextCategory(name): item.text for name, item in items.items()}
-    tokens = int(_size(_standing(texts)) / model.bytes_per_token)
+    tokens = int(_size(_standing(_texts(items))) / model.bytes_per_token)
     return Weight(tokens, tokens / model.context_tokens)
 
 
@@ -131,6 +130,10 @@ def asks_for(handler: FormatHandler, request: str) -> bool:
     words = "|".join(re.escape(word) for word in (handler.name, *handler.style_words))
     suffixes = "|".join(re.escape(suffix) for suffix in handler.suffixes)
     return bool(re.search(rf"(?i)(?<!\w)(?:{words})(?!\w)|\w(?:{suffixes})(?!\w)", request))
+
+
+def _texts(items: Mapping[str, ContextItem]) -> dict[ContextCategory, str]:
+    return {each: items[each].text for each in ContextCategory if each in items}
 
 
 def _merged(guidance: Sequence[Guidance], house: str, most: int) -> None:

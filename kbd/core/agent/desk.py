@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.agent.manifest import Listing
+from kbd.core.agent.manifest import Manifest
 from kbd.core.agent.notices import Announce
 from kbd.core.agent.performing import Means
 from kbd.core.catalog import Catalog
@@ -50,7 +50,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         sleep: Waits so many seconds.
         chance: Returns a random number in [0, 1).
         copies: The folder for readable copies (`meta/workshop`), or None for none.
-        listing: Lists the files for prompts, and keeps what it has found of each.
+        manifest: Lists the files for prompts, and keeps what it has found of each.
     """
 
     keeper: Keeper[WorkbenchState, Command]
@@ -71,7 +71,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     sleep: Callable[[float], Awaitable[None]]
     chance: Callable[[], float]
     copies: Path | None = None
-    listing: Listing = msgspec.field(default_factory=Listing)
+    manifest: Manifest = msgspec.field(default_factory=Manifest)
 
     @property
     def means(self) -> Means:

@@ -29,7 +29,7 @@ from kbd.providers import ModelInfo
 from kbd.tools import FileRef, Files
 from kbd.types import BlobHash, FileName
 
-__all__ = ["Listing", "Looks", "room_bytes"]
+__all__ = ["Looks", "Manifest", "room_bytes"]
 
 MAP_BYTES = 8 * 1024
 """The largest map of one file that goes into a prompt; of a larger one the summary does."""
@@ -96,7 +96,7 @@ def room_bytes(model: ModelInfo, most: int) -> int:
     return min(most, int(model.context_tokens * model.bytes_per_token) // 4)
 
 
-class Listing:
+class Manifest:
     """The listings of one run: what was found of a file is kept for the next one.
 
     Args:
@@ -114,7 +114,7 @@ class Listing:
         room: int,
         *,
         light: bool = False,
-        request: str = "",
+        wanted: str = "",
         context_items: Sequence[str] = (),
     ) -> dict[str, Any]:
         """List every file as it is now.
@@ -124,22 +124,22 @@ class Listing:
             formats: Their formats.
             room: The most bytes that the listing takes, as a block shows it.
             light: Whether files are listed without maps and texts: no file is opened.
-            request: The files that it names are shortened last.
+            wanted: The words of the request: the files that it names are shortened last.
             context_items: The categories that are set.
 
         Raises:
             ContextExhausted: Not even the names fit.
         """
         listed = [files.get(name) for name in files.names()]
-        lower = request.casefold()
-        wanted = {place for place, file in enumerate(listed) if _is_named(file.name, lower)}
+        words = wanted.casefold()
+        named = {place for place, file in enumerate(listed) if _is_named(file.name, words)}
         if not light:
-            first = [listed[place] for place in sorted(wanted)]
+            first = [listed[place] for place in sorted(named)]
             # Where names, kinds and sizes fill the room, nobody would see the rest.
             least = sum(len(file.name.encode()) + _BARE_BYTES for file in listed)
             await self._look([*first, *listed] if least <= room else first, files, formats)
         entries = [self._entry(files, file, light=light) for file in listed]
-        steps = _fitted(entries, wanted, room - _HEAD_BYTES)
+        steps = _fitted(entries, named, room - _HEAD_BYTES)
         listing: dict[str, Any] = {}
         if note := _note(entries, steps):
             listing["note"] = note
@@ -220,7 +220,7 @@ def _steps(described: Mapping[str, Any], found: _Found) -> _Entry:
     return _Entry(tuple(json_text(each).encode() for each in (whole, shown, short, bare, path)))
 
 
-def _fitted(entries: Sequence[_Entry], wanted: set[int], room: int) -> list[int]:
+def _fitted(entries: Sequence[_Entry], named: set[int], room: int) -> list[int]:
     """Return the step at which each file is shown.
 
     Raises:
@@ -228,7 +228,7 @@ def _fitted(entries: Sequence[_Entry], wanted: set[int], room: int) -> list[int]
     """
     steps = [0] * len(entries)
     size = sum(len(entry.steps[0]) + 1 for entry in entries)
-    others = [place for place in range(len(entries)) if place not in wanted]
+    others = [place for place in range(len(entries)) if place not in named]
     everyone = range(len(entries))
     for places in (others, everyone):
         for step in range(_NAMED):
@@ -284,8 +284,8 @@ def _note(entries: Sequence[_Entry], steps: list[int]) -> str:
     )
 
 
-def _is_named(name: FileName, request: str) -> bool:
-    return name.rpartition("/")[2].casefold() in request
+def _is_named(name: FileName, words: str) -> bool:
+    return name.rpartition("/")[2].casefold() in words
 
 
 def _key(file: FileRef) -> _Key:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kbd.core.agent.blocks import json_block
-from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Listing, room_bytes
+from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, room_bytes
 from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
 from kbd.formats import (
     FormatHandler,
@@ -108,7 +108,7 @@ async def test_every_file_is_listed_with_what_it_shows(workbench: Workbench) -> 
     workbench.add("c.lined", "x" * MAP_BYTES)
     workbench.add("d.unknown", "")
 
-    listing = await Listing().build(
+    listing = await Manifest().build(
         workbench.files, Looked(workbench), ROOM, context_items=["situation"]
     )
     a, b, c, d = listed(listing)
@@ -132,7 +132,7 @@ async def test_a_text_is_inlined_up_to_four_thousand_bytes(workbench: Workbench)
     workbench.add("a.lined", "é" * (TEXT_BYTES // 2))
     workbench.add("b.lined", "é" * (TEXT_BYTES // 2) + "x")
 
-    a, b = listed(await Listing().build(workbench.files, Looked(workbench), ROOM))
+    a, b = listed(await Manifest().build(workbench.files, Looked(workbench), ROOM))
 
     assert a["text"] == "é" * 2000
     assert "text" not in b
@@ -143,7 +143,7 @@ async def test_a_light_listing_opens_no_file(workbench: Workbench) -> None:
     workbench.add("a.lined", "one")
     looked = Looked(workbench)
 
-    (entry,) = listed(await Listing().build(workbench.files, looked, ROOM, light=True))
+    (entry,) = listed(await Manifest().build(workbench.files, looked, ROOM, light=True))
 
     assert looked.asked == []
     assert entry.keys() == {"path", "kind", "size_bytes", "mime_type", "is_opaque"}
@@ -162,8 +162,8 @@ async def test_it_stays_within_its_size_for_any_number(
     for n in range(files):
         workbench.add(f"{n:04}.lined", lines)
 
-    listing = await Listing().build(
-        workbench.files, Looked(workbench), room, request="look at 0001.lined"
+    listing = await Manifest().build(
+        workbench.files, Looked(workbench), room, wanted="look at 0001.lined"
     )
     entries = listed(listing)
 
@@ -181,7 +181,7 @@ async def test_names_that_do_not_fit_are_an_error(workbench: Workbench) -> None:
         workbench.add(f"{n:03}.lined", "x")
 
     with pytest.raises(ContextExhausted) as refused:
-        await Listing().build(workbench.files, Looked(workbench), 2000)
+        await Manifest().build(workbench.files, Looked(workbench), 2000)
 
     assert refused.value.detail["files"] == 100
     assert refused.value.detail["needed_bytes"] > refused.value.detail["room_bytes"]
@@ -192,7 +192,7 @@ async def test_what_is_known_is_not_looked_up_again(workbench: Workbench) -> Non
     """The next listing looks into what changed, and asks again where a worker was away."""
     for name in ("a.lined", "b.lined", "c.lined"):
         workbench.add(name, name)
-    looked, listing = Looked(workbench), Listing()
+    looked, listing = Looked(workbench), Manifest()
     await listing.build(workbench.files, looked, ROOM)
     workbench.add("b.lined", "changed")
     looked.away = 1
@@ -209,7 +209,7 @@ async def test_a_map_that_takes_long_holds_nobody_up(workbench: Workbench) -> No
     """It is left alone from then on; the other files are there."""
     for name in ("a.lined", "b.lined"):
         workbench.add(name, name)
-    looked, listing = Looked(workbench, slow="a.lined"), Listing(looking_s=0.05)
+    looked, listing = Looked(workbench, slow="a.lined"), Manifest(looking_s=0.05)
 
     for _ in range(2):
         a, b = listed(await listing.build(workbench.files, looked, ROOM))
@@ -241,7 +241,7 @@ async def test_no_name_and_no_content_closes_the_fence(workbench: Workbench) -> 
         texts[name] = "".join(chance.choices(pieces, k=12)) + "."
         workbench.add(name, texts[name])
 
-    listing = await Listing().build(workbench.files, Looked(workbench), ROOM)
+    listing = await Manifest().build(workbench.files, Looked(workbench), ROOM)
     block = json_block("files", listing)
 
     assert block.count("```") == 2

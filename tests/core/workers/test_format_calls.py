@@ -69,6 +69,18 @@ async def test_a_map_is_made_once(
     assert file.path.with_suffix(".mapped").read_text() == "x"
 
 
+async def test_a_short_text_is_read_once(
+    formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
+) -> None:
+    """As a map is kept, so is it, and that a text is too long."""
+    short, long = blob(tmp_path, "é" * 5), blob(tmp_path, "é" * 6)
+    for asked in (formats, FormatCalls(Catalog(faulty), workers, tmp_path / "cache")):
+        assert await asked.small_text(short, 11) == "é" * 5 + "\n"
+        assert await asked.small_text(long, 11) is None
+        short.path.unlink(missing_ok=True)
+        long.path.unlink(missing_ok=True)
+
+
 async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path) -> None:
     """A cache is never believed more than the file."""
     file = blob(tmp_path, "one")
