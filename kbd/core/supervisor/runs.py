@@ -22,9 +22,15 @@ _log = structlog.get_logger(__name__)
 
 
 class _Task:
-    """The task of one run."""
+    """The task of one run.
 
-    def __init__(self) -> None:
+    Args:
+        before: The run's task before it, if that has not ended: a run can be gone on with as soon
+            as its end is recorded, while its task still writes copies.
+    """
+
+    def __init__(self, before: "_Task | None") -> None:
+        self.before = before
         self.scope = anyio.CancelScope()
         self.ended = anyio.Event()
 
@@ -52,7 +58,7 @@ class Runs:
             del seq
             key = (bench.id, record.run)
             if isinstance(record.data, RunStarted | RunResumed):
-                task = self._under_way[key] = _Task()
+                task = self._under_way[key] = _Task(self._under_way.get(key))
                 self._tasks.start_soon(self._work, bench, record.run, task)
             elif isinstance(record.data, RunCancelRequested) and key in self._under_way:
                 self._under_way[key].scope.cancel()
@@ -76,13 +82,22 @@ class Runs:
                 await task.ended.wait()
 
     async def _work(self, bench: Bench, run: int, task: _Task) -> None:
+        key = (bench.id, run)
         try:
             with task.scope:
+                if task.before is not None:
+                    await task.before.ended.wait()
                 await run_agent(desk_for(self._parts, bench, run))
         finally:
             with anyio.CancelScope(shield=True):
-                await self._close(bench, run, cancelled=task.scope.cancelled_caught)
-            self._under_way.pop((bench.id, run), None)
+                if task.before is not None:
+                    await task.before.ended.wait()
+                    task.before = None
+                # If the run was gone on with meanwhile, it is its newest task's to close.
+                if self._under_way[key] is task:
+                    await self._close(bench, run, cancelled=task.scope.cancelled_caught)
+            if self._under_way[key] is task:
+                del self._under_way[key]
             task.ended.set()
 
     async def _close(self, bench: Bench, run: int, *, cancelled: bool) -> None:
