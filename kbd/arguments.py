@@ -21,6 +21,9 @@ __all__ = ["record_of"]
 MOST_FAULTS = 5
 """As many are told at once; a longer list helps nobody."""
 
+MOST_LOOKED_AT = 20_000
+"""As many values are looked at for faults: some 50 ms; the first one is always told."""
+
 MOST_NAMES = 30
 """As many fields or values are named where none is near."""
 
@@ -60,7 +63,8 @@ def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
     try:
         return msgspec.convert(fitted, kind)
     except msgspec.ValidationError as fault:
-        found = list(_faults(fitted, info, "")) or [_plain_fault(str(fault))]
+        found = list(_faults(fitted, info, "", iter(range(MOST_LOOKED_AT))))
+        found = found or [_plain_fault(str(fault))]
     told = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MOST_FAULTS]]
     if len(found) > MOST_FAULTS:
         told.append(f"and {len(found) - MOST_FAULTS} more")
@@ -128,24 +132,26 @@ def _meant(value: Any, info: inspect.Type) -> inspect.Type | None:
     return None
 
 
-def _faults(value: Any, info: inspect.Type, where: str) -> Iterator[_Fault]:
-    """Yield what is wrong with a value."""
+def _faults(value: Any, info: inspect.Type, where: str, left: Iterator[int]) -> Iterator[_Fault]:
+    """Yield what is wrong with a value, while any looks are left."""
+    if next(left, None) is None:
+        return
     match _meant(value, info):
         case inspect.StructType() as record:
-            yield from _faults_of_record(value, record, where)
+            yield from _faults_of_record(value, record, where, left)
         case inspect.DictType(value_type=inner):
             for name, part in value.items():
-                yield from _faults(part, inner, f"{where}.{name}")
+                yield from _faults(part, inner, f"{where}.{name}", left)
         case inspect.CollectionType() as listed:
             yield from _faults_of_length(value, listed, where)
             for place, part in enumerate(value):
-                yield from _faults(part, listed.item_type, f"{where}[{place}]")
+                yield from _faults(part, listed.item_type, f"{where}[{place}]", left)
         case _:
             yield from _faults_of_leaf(value, _alternatives(info), where)
 
 
 def _faults_of_record(
-    value: Mapping[str, Any], record: inspect.StructType, where: str
+    value: Mapping[str, Any], record: inspect.StructType, where: str, left: Iterator[int]
 ) -> Iterator[_Fault]:
     fields = {field.encode_name: field for field in record.fields}
     for name in value:
@@ -154,7 +160,7 @@ def _faults_of_record(
             yield where, f"object contains unknown field `{name}`{_near(name, fields)}"
     for name, field in fields.items():
         if name in value:
-            yield from _faults(value[name], field.type, f"{where}.{name}")
+            yield from _faults(value[name], field.type, f"{where}.{name}", left)
         elif field.required:
             yield where, f"object missing required field `{name}`"
 

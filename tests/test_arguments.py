@@ -129,3 +129,11 @@ def test_what_the_walk_does_not_know_is_told_in_msgspecs_words() -> None:
 
     with pytest.raises(ValidationFailed, match=r"pair\[1\]: expected `str`, got `int`"):
         record_of({"pair": [1, 2]}, Dated)
+
+
+def test_a_fault_far_back_in_a_large_value_is_told_all_the_same() -> None:
+    """Not every value is looked at in search of more faults; the first one is never missed."""
+    rows: list[Any] = [["x"] * 100 for _ in range(500)]
+    rows[-1][-1] = 1.5
+    with pytest.raises(ValidationFailed, match=r"^rows\[499\]\[99\]: expected"):
+        record_of({"path": "a", "rows": rows}, Wanted)

@@ -7,6 +7,7 @@ What real servers send and what is made of it:
     no index                           the call last begun, or a new one if it has a name
     a finish reason and no end mark    complete
     calls together with `stop`         calls
+    arguments as an object             their JSON text
 """
 
 from typing import Any
@@ -76,7 +77,7 @@ def _tool(tool: ToolSchema, request: ModelRequest) -> dict[str, Any]:
 
 class _Function(msgspec.Struct):
     name: str | None = None
-    arguments: str | None = None
+    arguments: str | dict[str, Any] | None = None
 
 
 class _CallPiece(msgspec.Struct):
@@ -147,7 +148,7 @@ class ChatReader:
             call = self._call_for(piece, function)
             call.id = call.id or piece.id or ""
             call.name = call.name or function.name or ""
-            self._assembly.write(call, function.arguments)
+            self._assembly.write(call, _text_of(function.arguments))
         self._assembly.finish_reason = choice.finish_reason or self._assembly.finish_reason
 
     def _call_for(self, piece: _CallPiece, function: _Function) -> Writing:
@@ -161,3 +162,7 @@ class ChatReader:
                 piece.id != known.id if piece.id else function.name  # the rest follows its start
             )
         return self._assembly.begin(piece.index) if known is None or begins else known
+
+
+def _text_of(arguments: str | dict[str, Any] | None) -> str | None:
+    return msgspec.json.encode(arguments).decode() if isinstance(arguments, dict) else arguments

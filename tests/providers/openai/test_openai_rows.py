@@ -341,6 +341,24 @@ async def test_real_servers_turns(kind: type[Protocol]) -> None:
 
 
 @one_each
+async def test_a_call_to_a_tool_that_was_not_offered(kind: type[Protocol]) -> None:
+    """Row `calls to tools that were not offered`: it comes as it is and goes with a legal name."""
+
+    async def script(connection: Connection, protocol: Protocol) -> None:
+        await protocol.call(connection, "a", "rm -rf /", "{}")
+        await protocol.finish(connection)
+
+    found, _, _ = await heard_of(kind, playing(kind, script))
+    assert isinstance(found, ModelReply)
+    history = (Message("user", "u"), Message("assistant", tool_calls=found.tool_calls))
+    _, _, server = await heard_of(kind, playing(kind, script), asking("m", *history))
+
+    assert [call.name for call in found.tool_calls] == ["rm -rf /"]
+    sent = str(server.requests[0].get("messages") or server.requests[0]["input"])
+    assert "'name': 'rm_-rf__'" in sent
+
+
+@one_each
 async def test_a_call_cut_by_length_is_never_sent_back(kind: type[Protocol]) -> None:
     """Row `finish_reason length with a cut tool call`: it comes as it is, and goes as `{}`."""
 

@@ -109,7 +109,7 @@ async def test_ids_are_made_unique() -> None:
 
 
 async def test_calls_under_one_index() -> None:
-    """Servers that give every call the index 0, or none, are understood."""
+    """Servers that give every call the index 0, or none, or an object for text, are understood."""
     same = [call_piece(0, "{}", "one", id="a"), call_piece(0, "{}", "two", id="b")]
     none = [
         call_piece(None, '{"k"', "one"),
@@ -117,10 +117,14 @@ async def test_calls_under_one_index() -> None:
         call_piece(None, "{}", "two"),
     ]
 
+    as_object = {"index": 0, "id": "a", "function": {"name": "one", "arguments": {"k": 1}}}
+
     by_id = await reply_to(deltas(same, "tool_calls"))
+    whole = await reply_to(deltas([{"tool_calls": [as_object]}], "tool_calls"))
     by_name = await reply_to(deltas(none, "tool_calls"))
 
     assert [call.name for call in by_id.tool_calls] == ["one", "two"]
+    assert [call.arguments for call in whole.tool_calls] == ['{"k":1}']
     assert [call.arguments for call in by_name.tool_calls] == ['{"k":1}', "{}"]
 
 
