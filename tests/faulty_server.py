@@ -44,12 +44,14 @@ _STREAMS = (
     "ssecomment", "sseerr", "badshape",
 )  # fmt: skip
 
+_LINES = {"path": "a.csv", "line_count": 1}
+
 _TURNS: Mapping[str, Reply] = {
     "cut_by_length": calls(call("write_text_file", '{"path": "x.txt", "content": "ab', "cut"))
     | {"finish_reason": "length"},
     "cut_text": text("This is not al") | {"finish_reason": "length"},
     "empty": text(""),
-    "many": calls(*(call("list_files", {}, f"many{number}") for number in range(30))),
+    "many": calls(*(call("read_file", _LINES | {"line_start": n}, f"m{n}") for n in range(1, 31))),
     "stop_with_calls": calls(call("list_files", " {\n} \t")) | {"finish_reason": "stop"},
     "not_offered": calls(call("rm -rf /", {"path": "x"}), call("delete_all", {})),
     "one_id": calls(call("list_files", {}, "same"), call("list_files", {}, "same")),

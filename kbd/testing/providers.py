@@ -7,8 +7,11 @@ provider promises.
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+import msgspec
+
 from kbd.errors import ProviderUnavailable
 from kbd.providers import (
+    OPTIONS,
     Access,
     Emit,
     ModelInfo,
@@ -87,15 +90,17 @@ class NoAccess:
 
 
 async def check_provider(provider: Provider, access: Access, request: ModelRequest) -> None:
-    """Check what every provider promises, with one turn.
+    """Check what every provider promises: how it is set up, a check of its access, two turns.
 
     Args:
         provider: The provider, configured.
         access: What it needs for a turn.
-        request: A turn that succeeds.
+        request: A turn that succeeds. It is made as it is, and once more with the provider's
+            first effort and without every option, as after a server refused them all.
 
     Raises:
         AssertionError: A promise is broken; the message says which.
+        KbdError: The access or a turn was refused.
     """
     assert provider.name, "a provider has a name"
     assert ":" not in provider.name, "the name is a prefix of model ids"
@@ -105,6 +110,15 @@ async def check_provider(provider: Provider, access: Access, request: ModelReque
     status = provider.status()
     assert status.configured == (status.reason is None), "a reason is given if it is not set up"
     assert status == provider.status(), "the status does not change by asking"
+    efforts = provider.efforts
+    assert len({"", *efforts}) == len(efforts) + 1, "efforts have names of their own"
+    await provider.validate(access)
+    await _check_turn(provider, access, request)
+    bare = msgspec.structs.replace(request, effort="".join(efforts[:1]), without=OPTIONS)
+    await _check_turn(provider, access, bare)
+
+
+async def _check_turn(provider: Provider, access: Access, request: ModelRequest) -> None:
     heard: list[str] = []
     reply = await provider.complete(request, access, heard.append)
     assert "".join(heard) == reply.text, "the whole text is emitted, and nothing else"

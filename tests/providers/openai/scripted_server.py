@@ -83,6 +83,11 @@ def deltas(pieces: Sequence[Mapping[str, Any]], finish_reason: str = "stop") -> 
     return streamed(script)
 
 
+async def listing(connection: Connection) -> None:
+    """List no models."""
+    await connection.whole("200 OK", {"object": "list", "data": []})
+
+
 class ScriptedServer:
     """What was asked, and where to ask.
 

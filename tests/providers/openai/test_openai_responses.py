@@ -22,7 +22,7 @@ from kbd_openai.faults import Fault, fault_of_stream
 from kbd_openai.responses import ResponsesReader
 from providers.openai.lent import asking, lending
 from providers.openai.protocols import Responses
-from providers.openai.scripted_server import Connection, serving, streamed
+from providers.openai.scripted_server import Connection, listing, serving, streamed
 
 Event = dict[str, Any]
 
@@ -203,7 +203,7 @@ async def test_the_contract_of_a_provider() -> None:
         await protocol.say(connection, "day")
         await protocol.finish(connection)
 
-    async with serving(m=answer) as server, lending(server.port) as access:
+    async with serving(m=answer, models=listing) as server, lending(server.port) as access:
         settings = {"base_url": access.base_url, "model": "m", "api": "responses"}
         await check_provider(OpenAIProvider(settings), access, asking("m"))
         wrong = OpenAIProvider(settings | {"api": "graphql"})

@@ -10,7 +10,7 @@ from kbd.testing.providers import check_provider
 from kbd.types import CallId
 from kbd_openai import OpenAIProvider
 from providers.openai.lent import asking, lending
-from providers.openai.scripted_server import Answer, Connection, deltas, serving, streamed
+from providers.openai.scripted_server import Answer, Connection, deltas, listing, serving, streamed
 
 pytestmark = [
     pytest.mark.anyio,
@@ -189,6 +189,6 @@ async def test_what_is_sent() -> None:
 async def test_the_contract_of_a_provider() -> None:
     """It keeps what every provider promises."""
     answer = deltas([{"content": "Good "}, {"content": "day"}])
-    async with serving(m=answer) as server, lending(server.port) as access:
+    async with serving(m=answer, models=listing) as server, lending(server.port) as access:
         settings = {"base_url": access.base_url, "model": "m"}
         await check_provider(OpenAIProvider(settings), access, asking("m"))
