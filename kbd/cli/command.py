@@ -161,6 +161,14 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.checkpoints import command  # noqa: PLC0415 - 13 ms
         case "watch":
             from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
+        case _:
+            return _looking_back(name, parser)
+    return command(parser)
+
+
+def _looking_back(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C901 - the same table
+    """Do the same for the commands that tell of work, and those about kbd itself."""
+    match name:
         case "log":
             from kbd.cli.log import command  # noqa: PLC0415 - 25 ms
         case "show":

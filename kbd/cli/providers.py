@@ -68,7 +68,11 @@ def _set_effort(client: Client, arguments: argparse.Namespace) -> dict[str, Any]
     rows = call(client, "ProvidersGetStatus")["providers"]
     found = [row for row in rows if row["provider_id"] == arguments.provider]
     now = found[0].get("rpi_reasoning", {}) if found else {}
-    asked = {f"{phase}_effort": getattr(arguments, phase) for phase in PHASES}
+    asked = {
+        "research_effort": arguments.research,
+        "plan_effort": arguments.plan,
+        "implement_effort": arguments.implement,
+    }
     if not any(asked.values()):
         offered = ", ".join(("default", *found[0].get("efforts", ()))) if found else "default"
         note(f"Name a phase: --research, --plan or --implement with one of: {line(offered)}")

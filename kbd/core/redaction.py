@@ -106,8 +106,7 @@ class Redaction:
     def _record(self, record: msgspec.Struct) -> msgspec.Struct:
         hints = get_type_hints(type(record))
         changed: dict[str, Any] = {}
-        for name in record.__struct_fields__:
-            held = getattr(record, name)
+        for name, held in msgspec.structs.asdict(record).items():
             if name not in _KEPT_FIELDS and not _is_kept(hints[name]):
                 cleaned = self.value(held)
                 # A default is left out of the log by its identity.

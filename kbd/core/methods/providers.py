@@ -1,7 +1,5 @@
 """Methods about providers and models: how they are set up, what people let them do."""
 
-import msgspec
-
 from kbd.core.decisions.daemon import RecordDaemon
 from kbd.core.egress import Egress
 from kbd.core.methods.shop import Shop
@@ -18,8 +16,6 @@ __all__ = ["ProviderMethods"]
 
 DEFAULT_EFFORT = "default"
 """What stands for a model's own way on the wire; in the log it is an empty text."""
-
-_PHASES = (Phase.RESEARCH, Phase.PLAN, Phase.IMPLEMENT)
 
 
 class ProviderMethods:
@@ -86,7 +82,11 @@ class ProviderMethods:
         """Say how hard a provider's models shall think in each phase."""
         del session
         provider = self._egress.models.provider_named(request.provider_id)
-        asked = {phase: _effort(provider, request, phase) for phase in _PHASES}
+        asked = {
+            Phase.RESEARCH: _effort(provider, "research_effort", request.research_effort),
+            Phase.PLAN: _effort(provider, "plan_effort", request.plan_effort),
+            Phase.IMPLEMENT: _effort(provider, "implement_effort", request.implement_effort),
+        }
         now = self._shop.benches.daemon.state.efforts.get(provider.name, {})
         changes = [
             SettingChanged("reasoning_effort", effort, provider.name, phase.value)
@@ -149,25 +149,27 @@ class ProviderMethods:
             await self._shop.benches.daemon.submit(RecordDaemon(facts))
 
 
-def _effort(provider: Provider, request: wire.ProvidersSetReasoningEffort, phase: Phase) -> str:
+def _effort(provider: Provider, parameter: str, asked: str) -> str:
     """Return what is asked for a phase, "" for the model's own way.
 
     Raises:
         ValidationFailed: The provider has no such effort; the message names those it has.
     """
-    asked: str = getattr(request, f"{phase.value}_effort")
     if asked in ("", DEFAULT_EFFORT):
         return ""
     if asked not in provider.efforts:
         valid = ", ".join((DEFAULT_EFFORT, *provider.efforts))
-        msg = f"{phase.value}_effort {asked[:40]!r} is not one that {provider.name} has: {valid}"
+        msg = f"{parameter} {asked[:40]!r} is not one that {provider.name} has: {valid}"
         raise ValidationFailed(msg, detail={"efforts": list(provider.efforts)})
     return asked
 
 
 def _told(egress: Egress, provider: Provider) -> wire.ReasoningEfforts:
-    chosen = {
-        f"{phase.value}_effort": egress.models.chosen_effort(provider, phase) or DEFAULT_EFFORT
-        for phase in _PHASES
-    }
-    return msgspec.convert(chosen, wire.ReasoningEfforts)
+    def told(phase: Phase) -> str:
+        return egress.models.chosen_effort(provider, phase) or DEFAULT_EFFORT
+
+    return wire.ReasoningEfforts(
+        research_effort=told(Phase.RESEARCH),
+        plan_effort=told(Phase.PLAN),
+        implement_effort=told(Phase.IMPLEMENT),
+    )
