@@ -30,7 +30,7 @@ def wire(served: Wired) -> Wired:
 
 
 def test_a_run_is_told_from_its_start_to_its_end(wire: Wired) -> None:
-    """Four phases, each item by its number from 1, text in every phase, one answer at the end."""
+    """Conformance 86: four phases, each item by its number from 1, one answer at the end."""
     wire.script.plan, wire.script.writes = TWO_ITEMS, {"a.txt": "x"}
     workbench_id = wire.workbench()
     with wire.daemon.client() as client:
@@ -69,7 +69,7 @@ def test_a_run_is_told_from_its_start_to_its_end(wire: Wired) -> None:
 
 
 def _say_more(wire: Wired, workbench_id: str, plan: Path) -> None:
-    """A new message clears what the last one left of research and plan."""
+    """Conformance 96: a new message clears what the last one left of research and plan."""
     wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="more")
     deadline = time.monotonic() + 20
     while plan.exists():  # The copies follow the log.
@@ -96,7 +96,7 @@ def test_the_conversation_has_one_answer_a_message(wire: Wired) -> None:
 
 
 def test_a_run_that_changes_nothing_leaves_no_draft(wire: Wired) -> None:
-    """It ends well, with its answer, and there is nothing to review."""
+    """Conformance 95: it ends well, with its answer, and there is nothing to review."""
     workbench_id = wire.workbench(a__txt="x")
     run = wire.daemon.run_prompt(workbench_id, "look")
 
@@ -107,7 +107,7 @@ def test_a_run_that_changes_nothing_leaves_no_draft(wire: Wired) -> None:
 
 
 def test_a_plan_without_an_item_is_no_success(wire: Wired) -> None:
-    """It is asked for once more, then the run fails in its phase; waiting for it raises that."""
+    """Conformance 101: asked for once more, then the run fails; waiting for it raises that."""
     wire.script.plan = "# Execution Plan\n\nI would rather not.\n"
     workbench_id = wire.workbench()
     wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write")

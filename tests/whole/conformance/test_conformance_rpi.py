@@ -39,6 +39,8 @@ two notes
 - keep this
 """
 
+EFFORTS = {"research_effort": "none", "plan_effort": "low", "implement_effort": "high"}
+
 RECALL = (
     call("recall_tool_result", {"entry_id": 2}, "second"),
     call("recall_tool_result", {"entry_id": 999}, "none"),
@@ -92,6 +94,7 @@ class Whole:
         self.workbench_id = wire.workbench(small__txt="small", table__csv=TABLE, long__txt=LONG)
         named: dict[str, Any] = {"workbench_id": self.workbench_id}
         wire.script.instead = _two_items
+        wire.ask("ProvidersSetReasoningEffort", provider_id="openai", **EFFORTS)
         with wire.daemon.client() as client:
             self.heard = Heard(client)
             client.send("WorkshopSendUserMessage", {**named, "text": "two notes"})
@@ -188,6 +191,16 @@ def test_text_streams_in_every_phase(whole: Whole) -> None:
     }
     assert not [event for event in whole.events if "Delta" in event["type"]]
     assert len(whole.heard.of("WorkshopAssistantMessageComplete")) == 1
+
+
+def test_efforts_are_passed_by_phase(whole: Whole) -> None:
+    """Conformance 89: each phase has its own; a summary is never asked to think."""
+    asked = {(phase_of(body), body.get("reasoning_effort")) for body in whole.requests}
+    assert asked == {
+        ("research", "none"), ("plan", "low"), ("implement", "high"), ("no tools", None),
+    }  # fmt: skip
+    recorded = {data["effort"] for data in whole.data("ModelRequested") if "effort" in data}
+    assert recorded >= {"none", "low", "high"}
 
 
 def _calls_of(count: int, *wanted: dict[str, Any]) -> Any:
