@@ -191,7 +191,7 @@ def test_settings_are_documented() -> None:
         shown = names(rows[key]["default"])
         said = msgspec.json.decode(shown[0]) if shown else None
         assert msgspec.json.decode(msgspec.json.encode(default)) == said, key
-        if key not in ("default_model", "plugins"):
+        if key not in ("default_model", "models", "plugins"):
             assert [f"KBD_{key.replace('.', '_').upper()}"] == names(rows[key]["variable"])
 
 
