@@ -26,7 +26,7 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd context taxes                                what is set, and what it weighs
   kbd context taxes set situation "The audit of 2024; amounts in EUR."
-  kbd context taxes set document-style --file house-style.docx
+  kbd context taxes set document-style --file house-style.txt
   kbd context taxes show situation
   kbd context taxes delete situation
 

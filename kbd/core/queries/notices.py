@@ -27,9 +27,7 @@ def notifications(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[No
     return tuple(each for each in told if each is not None)
 
 
-def notification(  # noqa: C901 - a case an event
-    state: WorkbenchState, seq: Seq, record: Recorded
-) -> Notification | None:
+def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notification | None:
     """Return the notification that tells of an event, or None if none does.
 
     Args:
@@ -54,6 +52,32 @@ def notification(  # noqa: C901 - a case an event
             return where.told(wire.ContextChanged, category=category, action=action)
         case workbenches.ContextRemoved(category=category):
             return where.told(wire.ContextChanged, category=category, action="deleted")
+        case (
+            drafts.DraftOpened()
+            | drafts.DraftDiscarded()
+            | drafts.FileChanged()
+            | drafts.PublishCompleted()
+        ):
+            return _draft_state(state, where)
+        case workbenches.ConversationRewound(message_id=message_id, reason="regenerate"):
+            return where.told(wire.WorkshopRegenerateStarted, message_id=message_id)
+        case workbenches.ConversationRewound(message_id=message_id):
+            has_draft = state.draft is not None
+            undone = wire.WorkshopUndoCompleted
+            return where.told(undone, message_id=message_id, has_draft=has_draft)
+        case drafts.CheckpointRestored(checkpoint_id=checkpoint_id) as restored:
+            before = restored.pre_restore_checkpoint_id
+            back = wire.CheckpointRestored
+            return where.told(back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before)
+        case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
+            return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
+        case _:
+            return _of_run(state, where, record)
+
+
+def _of_run(state: WorkbenchState, where: "_Where", record: Recorded) -> Notification | None:
+    """Return the notification that tells of an event of a run, or None if none does."""
+    match record.data:
         case runs.NoticeGiven(code=code, message=message):
             return where.told(wire.WorkshopNotice, error_code=code, message=message)
         case runs.RunStarted(message_id=message_id, model_id=model_id):
@@ -80,25 +104,6 @@ def notification(  # noqa: C901 - a case an event
             return _progress(state, where, item)
         case runs.ToolReturned() | runs.ToolRefused() as ended:
             return _tool_ended(state, where, ended)
-        case (
-            drafts.DraftOpened()
-            | drafts.DraftDiscarded()
-            | drafts.FileChanged()
-            | drafts.PublishCompleted()
-        ):
-            return _draft_state(state, where)
-        case workbenches.ConversationRewound(message_id=message_id, reason="regenerate"):
-            return where.told(wire.WorkshopRegenerateStarted, message_id=message_id)
-        case workbenches.ConversationRewound(message_id=message_id):
-            has_draft = state.draft is not None
-            undone = wire.WorkshopUndoCompleted
-            return where.told(undone, message_id=message_id, has_draft=has_draft)
-        case drafts.CheckpointRestored(checkpoint_id=checkpoint_id) as restored:
-            before = restored.pre_restore_checkpoint_id
-            back = wire.CheckpointRestored
-            return where.told(back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before)
-        case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
-            return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
         case _:
             return None
 
