@@ -56,6 +56,7 @@ _NO_COLUMN = {
     "into", "it", "its", "keep", "make", "mean", "number", "one", "only", "order", "put", "save",
     "sheet", "sort", "sorted", "sum", "summary", "the", "them", "then", "total", "totals", "use",
     "with", "write", "where", "grand", "overview", "name", "call", "create", "add", "as", "to",
+    "remove", "drop", "delete",
 }  # fmt: skip
 
 

@@ -20,6 +20,8 @@ _WIDEST = 60
 _FIELDS = (
     "Column", "Type", "Filled", "Blank", "Distinct", "Min", "Max", "Mean", "Most common",
 )  # fmt: skip
+_NARROW = ("Column", "Type", "Filled (blank)", "Distinct", "Values")
+"""What fits side by side on a page."""
 
 
 def write_report(conversation: Conversation, target: str, profiles: Sequence[FileProfile]) -> None:
@@ -92,7 +94,7 @@ def _write_document(
         operations.append({"op": "add_table", "rows": [list(fact) for fact in facts]})
         for sheet, columns in _by_sheet(one):
             operations.append(_paragraph(f"Sheet {sheet}" if sheet else "Columns", "Heading 2"))
-            rows = [list(_FIELDS), *(list(_fields(column)) for column in columns)]
+            rows = [list(_NARROW), *(list(_narrow(column)) for column in columns)]
             operations.append({"op": "add_table", "rows": rows})
         if one.headings:
             operations.append(_paragraph("Headings", "Heading 2"))
@@ -176,6 +178,14 @@ def _fields(column: ColumnProfile) -> tuple[Any, ...]:
         column.name, column.type, column.filled, column.blank, column.distinct, column.minimum,
         column.maximum, column.mean, column.common,
     )  # fmt: skip
+
+
+def _narrow(column: ColumnProfile) -> tuple[Any, ...]:
+    """Return a column's fields for a page: its range and mean, or its most common values."""
+    span = f"{column.minimum} to {column.maximum}" if column.minimum else column.common
+    mean = f", mean {column.mean}" if column.mean else ""
+    filled = f"{column.filled:,} ({column.blank:,})"
+    return column.name, column.type, filled, f"{column.distinct:,}", f"{span}{mean}"
 
 
 def _by_sheet(one: FileProfile) -> list[tuple[str, list[ColumnProfile]]]:

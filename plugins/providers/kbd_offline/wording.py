@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from kbd_offline.intents import Column, Function
-from kbd_offline.names import fold, singular, tokens
+from kbd_offline.names import fold, singular, split_suffix, tokens
 from kbd_offline.synonyms import synonymous
 
 __all__ = ["FUNCTION_WORDS", "QUOTED", "TAKEN", "Mention", "UnclearError", "Wording"]
@@ -138,14 +138,21 @@ class Wording:
         words = self._words(start)
         return words[0] if words else None
 
-    def check_rest(self, harmless: Collection[str]) -> None:
+    def check_rest(self, harmless: Collection[str], path: str = "") -> None:
         """Check that no word is left that no clause has taken and that may matter.
+
+        Args:
+            harmless: Words that do not.
+            path: The file that is spoken of, perhaps by what its name says it holds ("the films"
+                of film_list.csv); only in the plural, for "open" may say which orders are meant.
 
         Raises:
             UnclearError: There is one; it is named.
         """
+        things = set(tokens(split_suffix(path)[0]))
         for word in _WORD.finditer(self.folded):
-            if word.group() not in harmless:
+            one = singular(word.group())
+            if word.group() not in harmless and (one == word.group() or one not in things):
                 said = self.original[word.start() : word.end()]
                 raise UnclearError(f'I do not know what to make of "{said}" here.')
 

@@ -1,0 +1,271 @@
+"""What requests beyond one table's are read as, and which are declined, by words alone."""
+
+import pytest
+
+from kbd_offline import deduping, merging, profiling, replacing
+from kbd_offline.books import take_sheets, wants_each_sheet
+from kbd_offline.files import Files, choose_files
+from kbd_offline.findings import Seen
+from kbd_offline.intents import Column, Declined, Grouped, Key, Measure, Rows, Table
+from kbd_offline.jobs import Job, job_of
+from kbd_offline.understanding import understand
+from kbd_offline.wording import UnclearError
+
+DAY = Column("Date", "date")
+BUYER = Column("Customer Name")
+AMOUNT = Column("Amount", "float")
+UNIT = Column("Unit Price", "float")
+EMAIL = Column("Email")
+COLUMNS = (DAY, BUYER, AMOUNT, EMAIL)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "job"),
+    [
+        ("remove duplicates", Job.DEDUPE),
+        ("please dedupe by email", Job.DEDUPE),
+        ("give me the list without duplicate rows", Job.DEDUPE),
+        ("get rid of all the repeated rows", Job.DEDUPE),
+        ("keep only unique rows", Job.DEDUPE),
+        ("merge these files", Job.MERGE),
+        ("Can you combine the csv files into one", Job.MERGE),
+        ("put both tables together", Job.MERGE),
+        ("append b to a", Job.MERGE),
+        ("profile the data", Job.PROFILE),
+        ("make a data quality report", Job.PROFILE),
+        ("a report on these files as docx", Job.PROFILE),
+        ("describe the columns", Job.PROFILE),
+        ("find and replace foo with bar", Job.REPLACE),
+        ("please replace 'foo' by 'bar' everywhere", Job.REPLACE),
+        ('change "foo" to "bar"', Job.REPLACE),
+        ("one sheet per Merge Status", Job.TABLE),
+        ("total amount by Duplicate Flag", Job.TABLE),
+        ("split by profile", Job.TABLE),
+        ("convert it to csv", Job.TABLE),
+        ("change it to xlsx", Job.TABLE),
+    ],
+)
+def test_jobs_are_told_apart(request_text: str, job: Job) -> None:
+    """A verb decides where it begins a sentence or a part of one, not in a column's name."""
+    assert job_of(request_text) is job
+
+
+@pytest.mark.parametrize(
+    ("request_text", "column"),
+    [
+        ("total spend per customer", AMOUNT),
+        ("total cost by client", AMOUNT),
+        ("total price per clients", AMOUNT),
+        ("total Kosten per Kunde", AMOUNT),
+    ],
+)
+def test_columns_by_other_words(request_text: str, column: Column) -> None:
+    """Everyday words for an amount and a customer find their columns, plurals too."""
+    intent = understand(request_text, choose_files(request_text, ["a.csv"]), COLUMNS)
+
+    assert isinstance(intent, Grouped)
+    assert intent.measures == (Measure("total", column),)
+    assert intent.keys == (Key(BUYER),)
+
+
+def test_month_of_the_date() -> None:
+    """The dates of a month may be named; of two that fit, both are told."""
+    shipped, ordered = Column("Ship Date", "date"), Column("Order Date", "date")
+    request = "total amount by month of the order date"
+    files = choose_files(request, ["a.csv"])
+
+    intent = understand(request, files, (shipped, ordered, AMOUNT))
+    assert isinstance(intent, Grouped)
+    assert intent.keys == (Key(ordered, "month"),)
+    both = "total amount by month of the date"
+    unclear = understand(both, choose_files(both, ["a.csv"]), (shipped, ordered, AMOUNT))
+    assert isinstance(unclear, Declined)
+    assert '"Ship Date" or "Order Date"' in unclear.reason
+
+
+def test_no_guess_between_synonyms() -> None:
+    """Of two columns that a word fits equally well neither is taken; a unit price is no spend."""
+    request = "total spend by client"
+    files = choose_files(request, ["a.csv"])
+
+    net, gross = Column("Net Cost", "float"), Column("Gross Cost", "float")
+    two = understand(request, files, (net, gross, BUYER))
+    assert isinstance(two, Declined)
+    assert '"Net Cost" or "Gross Cost"' in two.reason
+    other = understand(request, files, (UNIT, Column("Discount Amount", "float"), BUYER))
+    assert isinstance(other, Declined)
+
+
+def test_its_own_name_goes_before_a_synonym() -> None:
+    """A column called Price is meant by "price" although there is an Amount."""
+    request = "sort by price"
+    intent = understand(request, choose_files(request, ["a.csv"]), (AMOUNT, UNIT))
+
+    assert isinstance(intent, Rows)
+    assert intent.order[0].column == "Unit Price"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "keys", "keeps_last", "target"),
+    [
+        ("remove duplicates", [], False, "list-deduped.csv"),
+        ("drop exact duplicate rows from list.csv", [], False, "list-deduped.csv"),
+        ("dedupe by email", [EMAIL], False, "list-deduped.csv"),
+        ("remove duplicate emails, keep the last one", [EMAIL], True, "list-deduped.csv"),
+        ("remove rows with duplicated Email and Date", [EMAIL, DAY], False, "list-deduped.csv"),
+        ("delete duplicates based on the columns date and client as clean.xlsx", [DAY, BUYER],
+         False, "clean.xlsx"),
+        ("keep one row for each customer, remove the duplicates", [BUYER], False,
+         "list-deduped.csv"),
+        ("remove duplicates in list.csv in place", [], False, "list.csv"),
+        ("dedupe the lists into Excel", [], False, "list-deduped.xlsx"),
+    ],
+)  # fmt: skip
+def test_duplicates(request_text: str, keys: list[Column], keeps_last: bool, target: str) -> None:
+    """By whole rows or columns, into a new file unless the file itself shall be changed."""
+    intent = deduping.read(choose_files(request_text, ["list.csv"]), COLUMNS)
+
+    assert list(intent.keys) == keys
+    assert (intent.keeps_last, intent.target) == (keeps_last, target)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "why"),
+    [
+        ("remove duplicates and sort by date", "sort"),
+        ("dedupe by name of the street", "street"),
+        ("dedupe by Emial", 'did you mean "Email"'),
+        ("dedupe, keep the latest", "keep the first"),
+        ("remove duplicates where amount is large", "large"),
+    ],
+)
+def test_duplicates_declined(request_text: str, why: str) -> None:
+    """What else is asked, and what is no column, is told instead of passed over."""
+    columns = (*COLUMNS, Column("Street"))[:4] if "street" in request_text else COLUMNS
+    with pytest.raises(UnclearError, match=why):
+        deduping.read(choose_files(request_text, ["list.csv"]), columns)
+
+
+def seen(path: str, *columns: Column) -> Seen:
+    return Seen(Table(path), columns, 1, {}, (), ())
+
+
+def test_columns_of_a_merge() -> None:
+    """Matched by name whatever case, signs and order; a missing one is named, or stays empty."""
+    first = seen("a.csv", Column("Order ID", "integer"), AMOUNT)
+    second = seen("b.csv", Column("amount", "integer"), Column("order_id"))
+
+    columns, parts, notes = merging.matched([first, second], has_gaps=False)
+    assert columns == (Column("Order ID"), AMOUNT)
+    assert [part.names for part in parts] == [(), ("order_id", "amount")]
+    assert notes == (
+        '"Order ID" holds integer and string values', '"Amount" holds float and integer values',
+    )  # fmt: skip
+    third = seen("c.csv", AMOUNT)
+    with pytest.raises(UnclearError, match=r'c\.csv has no column "Order ID"'):
+        merging.matched([first, third], has_gaps=False)
+    _, parts, notes = merging.matched([first, third], has_gaps=True)
+    assert parts[1].names == (None, "Amount")
+    assert 'c.csv has no column "Order ID"' in notes
+    with pytest.raises(UnclearError, match="no column in common"):
+        merging.matched([third, seen("d.csv", EMAIL)], has_gaps=True)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "origin", "has_gaps", "target"),
+    [
+        ("merge the files", "", False, "merged.csv"),
+        ("combine them into one Excel workbook", "", False, "merged.xlsx"),
+        ("merge all csv files, with a source column", "Source", False, "merged.csv"),
+        ("merge both and add a column with the file name called Origin", "Origin", False,
+         "merged.csv"),
+        ("stack these tables, missing columns stay empty", "", True, "merged.csv"),
+    ],
+)  # fmt: skip
+def test_merges(request_text: str, origin: str, has_gaps: bool, target: str) -> None:
+    """A column of origins, gaps and the kind of the result are read."""
+    asked = merging.read(request_text, [Table("a.csv"), Table("b.csv")], None, ["a.csv", "b.csv"])
+
+    assert (asked.origin, asked.has_gaps, asked.target) == (origin, has_gaps, target)
+
+
+@pytest.mark.parametrize("request_text", ["join a and b on id", "merge by day", "merge and sort"])
+def test_merges_declined(request_text: str) -> None:
+    """Rows are put below each other, not matched by a value, and nothing else is done."""
+    with pytest.raises(UnclearError):
+        merging.read(request_text, [Table("a.csv"), Table("b.csv")], None, [])
+
+
+@pytest.mark.parametrize(
+    ("request_text", "texts", "match_case"),
+    [
+        ('replace "Acme Ltd" with "Beta" in all files', ("Acme Ltd", "Beta"), True),
+        ("find and replace foo with bar, ignoring case", ("foo", "bar"), False),
+        ("Replace all occurrences of 2023 by 2024 everywhere", ("2023", "2024"), True),
+        ("find “old” and replace it with “new”", ("old", "new"), True),
+        ("change 'it' to 'that', case-insensitive", ("it", "that"), False),
+        ('substitute "new" for "old"', ("old", "new"), True),
+        ('replace "gone" with ""', ("gone", ""), True),
+    ],
+)
+def test_replacements(request_text: str, texts: tuple[str, str], match_case: bool) -> None:
+    """Both texts, with or without quotes, and whether capitals count."""
+    wish = replacing.read(request_text)
+
+    assert ((wish.search, wish.replacement), wish.match_case) == (texts, match_case)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        'replace "a" with "b" in the column City',
+        'replace "a" with "b" and "c" with "d"',
+        'replace "a" with "b", whole words only',
+        "replace missing values with 0",
+        'replace "a" with "a"',
+        "replace it",
+    ],
+)
+def test_replacements_declined(request_text: str) -> None:
+    """More than one plain text in whole files is not replaced by something near."""
+    with pytest.raises(UnclearError):
+        replacing.read(request_text)
+
+
+def test_profiles() -> None:
+    """Which files, and the kind of report by the words for it."""
+    paths = ("a.csv", "b.xlsx", "c.docx")
+
+    assert profiling.read("profile these files", paths).paths == paths
+    word = profiling.read("profile all csv files into a Word report", paths)
+    assert (word.paths, word.target) == (("a.csv",), "profile.docx")
+    assert profiling.read("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
+    with pytest.raises(UnclearError, match="translate"):
+        profiling.read("profile and translate the files", paths)
+
+
+def test_sheets() -> None:
+    """Sheets are named beside the word; every sheet is told from one."""
+    sheets = ("Q1", "Q1 2024", "Notes")
+
+    assert take_sheets("sheet Q1 2024 to csv", sheets)[0] == ("Q1 2024",)
+    assert take_sheets('the sheets "Q1" and Notes as csv', sheets)[0] == ("Q1", "Notes")
+    assert take_sheets("the Notes tab", sheets)[0] == ("Notes",)
+    assert take_sheets("one sheet per Notes", sheets)[0] == ()
+    with pytest.raises(UnclearError, match='no sheet "Q9"'):
+        take_sheets('sheet "Q9"', sheets)
+    assert wants_each_sheet("every sheet as its own csv")
+    assert not wants_each_sheet("one sheet per kind")
+
+
+def test_workbooks_are_read_where_no_plain_table_is() -> None:
+    """A csv goes before a workbook that nobody named; of two that are named none is guessed."""
+    assert choose_files("sort by x", ["a.csv", "b.xlsx"]).source == "a.csv"
+    assert choose_files("sort by x", ["b.xlsx", "c.pdf"]).source == "b.xlsx"
+    assert choose_files("sort b.xlsx by x", ["a.csv", "b.xlsx"]).source == "b.xlsx"
+    with pytest.raises(UnclearError, match="any of"):
+        choose_files("sort a.csv and b.xlsx", ["a.csv", "b.xlsx"])
+    read = Files("b.xlsx", None, "sort by date", ("b.xlsx",), "S")
+    intent = understand("sort by date", read, COLUMNS)
+    assert isinstance(intent, Rows)
+    assert (intent.target, intent.selection.sheet) == ("b-sorted.xlsx", "S")
