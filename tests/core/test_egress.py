@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from backends import on_asyncio, on_trio
 from folding import Folded, blob
 from kbd.core.catalog import Catalog
 from kbd.core.clock import SystemClock
@@ -18,6 +19,7 @@ from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.installed import Installed
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState, fold_daemon
@@ -55,7 +57,9 @@ def door(folder: Path, environment: Mapping[str, str]) -> Egress:
     folder.mkdir(exist_ok=True)
     home = Home(folder=folder, socket=folder / "s")
     settings = Settings.read(home, environment)
-    plugins = Plugins.discover(settings, environment=environment)
+    # The formats are no part of this, and take ten times as long.
+    found = [Installed("offline", "kbd_offline"), Installed("openai", "kbd_openai")]
+    plugins = Plugins.discover(settings, environment=environment, found=found)
     of_plugin = partial(settings.of_plugin, environment=environment)
     daemon: Keeper[DaemonState, DaemonCommand] = Keeper(
         Journal(EventLog.open(folder / "daemon-log")),
@@ -213,6 +217,7 @@ def test_consent_for_one_run_ends_with_it(tmp_path: Path) -> None:
     assert not egress.consented(folded.state, MODEL)
 
 
+@on_trio
 @pytest.mark.anyio
 async def test_every_turn_is_checked(tmp_path: Path) -> None:
     """A file that is added during a run is not sent by its next turn."""
@@ -226,6 +231,7 @@ async def test_every_turn_is_checked(tmp_path: Path) -> None:
         await egress.complete(folded.state, MODEL, request, lambda _: None, nowhere)
 
 
+@on_asyncio
 @pytest.mark.anyio
 async def test_a_turn_that_cannot_connect_does_not_tell_the_key(tmp_path: Path) -> None:
     """The key goes to the provider's client and into no error."""
