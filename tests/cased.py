@@ -75,7 +75,7 @@ def contents(folders: WorkbenchFolders) -> Contents:
     """What goes into the case file of the run."""
     end = survey(folders.log)
     anchor = Anchor(end.seq, end.chain)
-    return contents_of(Wanted(folders, 1, anchor, is_active=False, cost=0.25))
+    return contents_of(Wanted(folders, 1, anchor, is_active=False))
 
 
 def small(folders: WorkbenchFolders) -> Contents:

@@ -5,8 +5,6 @@ reserved for a turn that never came back counts as spent until the day ends. A p
 to nobody and asks no money uses none, and nothing is recorded for it.
 """
 
-from datetime import UTC, datetime, timedelta
-
 import anyio
 
 from kbd.core.catalog import Catalog
@@ -16,12 +14,10 @@ from kbd.core.keeper import Keeper
 from kbd.core.settings import RunLimits
 from kbd.core.state import DaemonState
 from kbd.errors import NotFound
+from kbd.events.shown import utc_day
 from kbd.types import WorkbenchId
 
 __all__ = ["Purse"]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 class Purse:
     """Holds what the turns of all runs may use in a day, in UTC.
@@ -67,7 +63,7 @@ class Purse:
         limits, name = self._limits, self._clock.new_id()
         command = ReserveBudget(
             reservation=name,
-            day=self._today(),
+            day=utc_day(self._clock.now_us()),
             workbench_id=workbench_id,
             run=run,
             model_id=model_id,
@@ -104,6 +100,3 @@ class Purse:
         except NotFound:
             return False  # Nobody will be asked.
         return bool(provider.status().endpoint)
-
-    def _today(self) -> str:
-        return (_EPOCH + timedelta(microseconds=self._clock.now_us())).date().isoformat()

@@ -11,7 +11,7 @@ from typing import Any
 
 from kbd.types import Seq
 
-__all__ = ["shown", "shown_time"]
+__all__ = ["shown", "shown_time", "utc_day"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -20,6 +20,11 @@ def shown_time(ts_us: int) -> str:
     """Return microseconds since 1970 UTC as `2026-01-31T09:30:00.123456Z`."""
     seconds, rest = divmod(ts_us, 1_000_000)
     return f"{_second(seconds)}.{rest:06}Z"
+
+
+def utc_day(ts_us: int) -> str:
+    """Return the day of a time, as `2026-01-31`."""
+    return shown_time(ts_us)[:10]
 
 
 @lru_cache(maxsize=256)

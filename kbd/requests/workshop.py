@@ -265,6 +265,26 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
     retryable: bool = False
 
 
+class RunBudget(Answer):
+    """The caps of a run and of a day (UTC), over all runs, and what of the day is gone.
+
+    Args:
+        tokens: The cap of the run in tokens.
+        cost: The same in US dollars; 0 for none.
+        day_tokens: The cap of a day in tokens; 0 for none.
+        day_cost: The same in US dollars; 0 for none.
+        day_tokens_gone: What was used of this day or is reserved, in tokens.
+        day_cost_gone: The same in US dollars.
+    """
+
+    tokens: int
+    cost: float
+    day_tokens: int
+    day_cost: float
+    day_tokens_gone: int
+    day_cost_gone: float
+
+
 class RunInfo(Answer):
     """One run.
 
@@ -281,6 +301,7 @@ class RunInfo(Answer):
         started_at: ISO 8601, UTC.
         error: Why it failed.
         ended_at: The same, if it ended.
+        budget: The caps that it works under, if it is not finished.
     """
 
     run_id: RunId
@@ -295,6 +316,7 @@ class RunInfo(Answer):
     started_at: str
     error: RunError | Unset = UNSET
     ended_at: str | Unset = UNSET
+    budget: RunBudget | Unset = UNSET
 
 
 class RunGet(_WorkshopRequest):

@@ -23,21 +23,25 @@ from kbd.core.queries import EventWire, change_set, notification
 from kbd.core.queries.changes import deletion_confirmations
 from kbd.core.queries.conversation import conversation
 from kbd.core.queries.events import ENCODED_KEPT, FOLLOW_BATCH
-from kbd.core.queries.runs import run_info, workshop_state
-from kbd.core.settings import Settings
+from kbd.core.queries.runs import run_budget, run_info, workshop_state
+from kbd.core.settings import RunLimits, Settings
+from kbd.core.state import DaemonState, Spent
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.runs import (
     ItemStarted,
+    ModelReplied,
     PhaseStarted,
     PlanWritten,
     RunFailed,
     RunFinished,
 )
 from kbd.events.vocabulary import Event
-from kbd.events.workbenches import ModelChosen
+from kbd.events.workbenches import BudgetReserved, ModelChosen
+from kbd.messages import Usage
 from kbd.requests import notifications as wire
+from kbd.requests import workshop as asked
 from kbd.requests.base import Notification
 from kbd.types import FileName, Phase, Seq
 from supervised import draft, supervised
@@ -131,7 +135,7 @@ def test_progress_counts_from_one() -> None:
     assert shown.current_phase is Phase.IMPLEMENT
     assert shown.implement_progress is not None
     assert (shown.implement_progress.current, shown.implement_progress.total) == (1, 2)
-    rows = run_info(folded.state, folded.state.runs[0], 0.0).items
+    rows = run_info(folded.state, folded.state.runs[0]).items
     assert [(row.index, row.label, row.state) for row in rows] == [
         (1, "One", "active"), (2, "Two", "open"),
     ]  # fmt: skip
@@ -145,11 +149,29 @@ def test_a_run_tells_what_was_asked_of_which_model() -> None:
     folded.apply(RunFinished(has_draft=False), run=1)
     folded.do(SendMessage("u2", "x" * 201))
     folded.do(StartRun(None, "p:n"))
-    told = [run_info(folded.state, run, 0.0) for run in folded.state.runs]
+    told = [run_info(folded.state, run) for run in folded.state.runs]
 
     assert [(row.request, row.model_id) for row in told] == [
         ("total by month", "p:m"), ("x" * 199 + "…", "p:n"),
     ]  # fmt: skip
+
+
+def test_a_run_tells_what_it_cost_and_what_is_left_for_it() -> None:
+    """Its cost is what each reply did cost; of the day, what is reserved is gone, too."""
+    folded = Folded()
+    folded.do(SendMessage("u1", "x"))
+    folded.do(StartRun(None, "p:m"))
+    for cost in (0.25, 0.1000004):
+        folded.apply(ModelReplied("t", usage=Usage(10, 1), cost=cost), run=1)
+    daemon = DaemonState(spent={"1970-01-02": Spent(70, 0.7)})
+    daemon.reserved["a"] = BudgetReserved("a", "1970-01-02", folded.state.workbench_id, 1, "p:m", 5)
+    caps = RunLimits(tokens=9, cost=2.0, day_tokens=80, day_cost=3.0)
+    told = run_info(folded.state, folded.state.runs[0], run_budget(caps, daemon, 86_400_000_000))
+
+    assert (told.usage, told.cost) == (Usage(20, 2), 0.35)
+    assert told.budget == asked.RunBudget(
+        tokens=9, cost=2.0, day_tokens=80, day_cost=3.0, day_tokens_gone=75, day_cost_gone=0.7
+    )
 
 
 def test_a_run_that_failed_tells_its_error() -> None:
@@ -161,7 +183,7 @@ def test_a_run_that_failed_tells_its_error() -> None:
 
     assert isinstance(told, wire.WorkshopRunFailed)
     assert (told.error.error_code, told.error.subphase) == ("TURN_LIMIT", "rpi_plan")
-    assert run_info(folded.state, folded.state.runs[0], 0.0).error == told.error
+    assert run_info(folded.state, folded.state.runs[0]).error == told.error
     assert workshop_state(folded.state, "p:m", "p:m").run_id is None
 
 

@@ -42,14 +42,12 @@ class Wanted(msgspec.Struct, frozen=True):
         number: Its number there.
         end: The durable end of its log.
         is_active: Whether it is under way: all that is durable belongs to it.
-        cost: What its model calls cost in US dollars; 0 if that is not known.
     """
 
     folders: WorkbenchFolders
     number: int
     end: Anchor
     is_active: bool
-    cost: float
 
 
 class Contents(msgspec.Struct, frozen=True):
@@ -165,4 +163,4 @@ def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> st
         for blob in blobs_of(steps)
     }
     asked = (said.text for said in state.said if said.message_id == run.message_id)
-    return page_of(run_info(state, run, wanted.cost), next(asked, ""), steps, texts)
+    return page_of(run_info(state, run), next(asked, ""), steps, texts)

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import msgspec
 
 from kbd.core.decisions.decision import Decision
-from kbd.core.state import DaemonState, Spent
+from kbd.core.state import DaemonState
 from kbd.errors import BudgetCapReached
 from kbd.events.workbenches import BudgetCharged, BudgetReserved
 from kbd.types import WorkbenchId
@@ -55,25 +55,22 @@ def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
     Raises:
         BudgetCapReached: A cap of the day would be passed.
     """
-    spent = state.spent.get(command.day, Spent())
-    held = [each for each in state.reserved.values() if each.day == command.day]
-    used = spent.tokens + sum(each.tokens for each in held)
-    if 0 < command.day_tokens < used + command.tokens:
+    gone = state.gone(command.day)
+    if 0 < command.day_tokens < gone.tokens + command.tokens:
         raise _reached(
             command,
             "run.day_tokens",
-            f"the runs of {command.day} have used or reserved {used:,} tokens and this turn may"
-            f" need {command.tokens:,}; the cap of a day is {command.day_tokens:,}",
-            {"used": used, "asked": command.tokens, "cap": command.day_tokens},
+            f"the runs of {command.day} have used or reserved {gone.tokens:,} tokens and this"
+            f" turn may need {command.tokens:,}; the cap of a day is {command.day_tokens:,}",
+            {"used": gone.tokens, "asked": command.tokens, "cap": command.day_tokens},
         )
-    cost = spent.cost + sum(each.cost for each in held)
-    if 0 < command.day_cost < cost + command.cost:
+    if 0 < command.day_cost < gone.cost + command.cost:
         raise _reached(
             command,
             "run.day_cost",
-            f"the runs of {command.day} have used or reserved ${cost:.2f} and this turn may cost"
-            f" ${command.cost:.2f}; the cap of a day is ${command.day_cost:.2f}",
-            {"used": cost, "asked": command.cost, "cap": command.day_cost},
+            f"the runs of {command.day} have used or reserved ${gone.cost:.2f} and this turn may"
+            f" cost ${command.cost:.2f}; the cap of a day is ${command.day_cost:.2f}",
+            {"used": gone.cost, "asked": command.cost, "cap": command.day_cost},
         )
     return Decision(
         (

@@ -61,7 +61,6 @@ class CaseMethods:
                 number=run.number,
                 end=bench.keeper.journal.log.end,
                 is_active=run.status is RunStatus.RUNNING,
-                cost=self._shop.cost_of(run),
             )
             thread = partial(run_sync, limiter=self._threads, abandon_on_cancel=True)
             target = await thread(checked_target, request.target, self._shop.parts.home.folder)

@@ -73,7 +73,7 @@ class ReplayMethods:
             if request.after + len(page) >= len(steps):
                 self._kept = None  # Whoever read on has all of it.
             return wire.StepsFound(
-                run=run_info(bench.state, run, self._shop.cost_of(run)),
+                run=run_info(bench.state, run),
                 request=_request(bench, run),
                 steps=page,
                 total=len(steps),

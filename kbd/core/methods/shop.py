@@ -9,10 +9,10 @@ from kbd.core.bench import Bench
 from kbd.core.decisions import Command
 from kbd.core.keeper import Outcome
 from kbd.core.server import Later, Tell, Waiting
-from kbd.core.state import Run, WorkbenchState
+from kbd.core.state import WorkbenchState
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.watcher.watcher import Watcher
-from kbd.errors import KbdError, ProviderNotConfigured
+from kbd.errors import ProviderNotConfigured
 from kbd.requests.base import Answer
 
 __all__ = ["Shop"]
@@ -48,16 +48,6 @@ class Shop(msgspec.Struct, frozen=True):
             return chosen or self.default_model()
         except ProviderNotConfigured:
             return ""
-
-    def cost_of(self, run: Run) -> float:
-        """Return what a run's model calls cost in US dollars; 0 if that is not known."""
-        try:
-            model = self.parts.egress.models.model(run.model_id)
-        except KbdError:
-            return 0.0  # Its provider is not installed any more.
-        cost = run.usage.input_tokens * model.input_price
-        cost += run.usage.output_tokens * model.output_price
-        return round(cost / 1_000_000, 6)
 
     async def bench(self, workbench_id: str) -> Bench:
         """Return an open workbench.

@@ -7,9 +7,9 @@ import msgspec
 from kbd.core.bench import Bench
 from kbd.core.decisions import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.runs import run_answer, run_info, workshop_state
+from kbd.core.queries.runs import run_answer, run_budget, run_info, workshop_state
 from kbd.core.server import Handler, Later, Session, Waiting
-from kbd.core.state import Run
+from kbd.core.state import Run, RunStatus
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
@@ -126,7 +126,10 @@ class WorkshopMethods:
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
     def _info(self, bench: Bench, run: Run) -> wire.RunInfo:
-        return run_info(bench.state, run, self._shop.cost_of(run))
+        if run.status is RunStatus.FINISHED:
+            return run_info(bench.state, run)
+        caps, daemon = self._parts.settings.run, self._shop.benches.daemon.state
+        return run_info(bench.state, run, run_budget(caps, daemon, self._parts.clock.now_us()))
 
 
 async def run_ended(shop: Shop, bench: Bench, number: int) -> None:

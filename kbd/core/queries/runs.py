@@ -2,18 +2,34 @@
 
 import msgspec
 
-from kbd.core.state import ItemState, Run, RunStatus, WorkbenchState, item_label
-from kbd.events.shown import shown_time
+from kbd.core.settings import RunLimits
+from kbd.core.state import DaemonState, ItemState, Run, RunStatus, WorkbenchState, item_label
+from kbd.events.shown import shown_time, utc_day
 from kbd.requests import workshop as wire
 from kbd.types import Phase
 
-__all__ = ["run_answer", "run_info", "workshop_state"]
+__all__ = ["run_answer", "run_budget", "run_info", "workshop_state"]
 
 REQUEST_CHARACTERS = 200
 """How much of a request stands in a list of runs; the conversation has all of it."""
 
 
-def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
+def run_budget(limits: RunLimits, daemon: DaemonState, now_us: int) -> wire.RunBudget:
+    """Return the caps that runs work under, and what of this day is gone."""
+    gone = daemon.gone(utc_day(now_us))
+    return wire.RunBudget(
+        tokens=limits.tokens,
+        cost=limits.cost,
+        day_tokens=limits.day_tokens,
+        day_cost=limits.day_cost,
+        day_tokens_gone=gone.tokens,
+        day_cost_gone=round(gone.cost, 6),
+    )
+
+
+def run_info(
+    state: WorkbenchState, run: Run, budget: wire.RunBudget | msgspec.UnsetType = msgspec.UNSET
+) -> wire.RunInfo:
     """Return a run in full."""
     items = tuple(
         wire.RunItem(
@@ -43,10 +59,11 @@ def run_info(state: WorkbenchState, run: Run, cost: float) -> wire.RunInfo:
         phase=run.phase,
         items=items,
         usage=run.usage,
-        cost=cost,
+        cost=round(run.cost, 6),
         error=error,
         started_at=shown_time(run.started_at_us),
         ended_at=shown_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
+        budget=budget,
     )
 
 

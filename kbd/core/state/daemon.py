@@ -74,6 +74,13 @@ class DaemonState(msgspec.Struct):
     spent: dict[str, Spent] = {}
     reserved: dict[str, BudgetReserved] = {}
 
+    def gone(self, day: str) -> Spent:
+        """Return what of a day was spent or is reserved."""
+        spent = self.spent.get(day, Spent())
+        held = [each for each in self.reserved.values() if each.day == day]
+        tokens = spent.tokens + sum(each.tokens for each in held)
+        return Spent(tokens, spent.cost + sum(each.cost for each in held))
+
 
 def _created(state: DaemonState, record: Recorded) -> None:
     data: WorkbenchCreated = record.data

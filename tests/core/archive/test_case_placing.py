@@ -25,7 +25,7 @@ def wanted(tmp_path: Path) -> Wanted:
     """A run to export."""
     folders = workbench(tmp_path / "bench")
     found = survey(folders.log)
-    return Wanted(folders, 1, Anchor(found.seq, found.chain), is_active=False, cost=0.0)
+    return Wanted(folders, 1, Anchor(found.seq, found.chain), is_active=False)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_an_export_is_whole_and_alone(wanted: Wanted, out: Path) -> None:
 
 def test_a_run_under_way_is_exported_to_the_durable_end(wanted: Wanted, out: Path) -> None:
     """All that is durable belongs to it."""
-    live = Wanted(wanted.folders, 1, wanted.end, is_active=True, cost=0.0)
+    live = Wanted(wanted.folders, 1, wanted.end, is_active=True)
     assert export(live, out / "case.zip", ignored).seq == wanted.end.seq == 18
     assert check_case(out / "case.zip").faults == ()
 
