@@ -64,6 +64,8 @@ def why_not(source: Path, limit: int) -> str | None:
         found = source.lstat()
     except FileNotFoundError:
         return "there is no such file"
+    except ValueError:
+        return "the path holds what no path can"
     except OSError as error:
         return f"it cannot be looked at: {error.strerror}"
     if source.is_symlink():
