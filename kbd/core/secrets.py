@@ -15,6 +15,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from kbd.core.paths import Home
 from kbd.core.settings import read_table
@@ -70,9 +71,13 @@ class Secrets:
         for name in environment:
             if name.endswith("_API_KEY"):
                 self._find(name, environment[name])
+            elif name.endswith("_BASE_URL"):
+                self._find(f"the password of {name}", _password(environment[name]))
         for name, own in self._tables.items():
             if isinstance(own.get("api_key"), str):
                 self._find(f"plugins.{name}", own["api_key"])
+            password = _password(str(own.get("base_url", "")))
+            self._find(f"the password of plugins.{name}.base_url", password)
 
     def __repr__(self) -> str:
         return f"<Secrets of {len(self._known)} keys, not shown>"
@@ -135,6 +140,14 @@ class Secrets:
             # The longest first, for one key may begin with another.
             found = {form for each in long_enough for form in _forms(each)}
             self._forms = tuple(sorted(found, key=len, reverse=True))
+
+
+def _password(address: str) -> str:
+    """Return what an address names for who comes to it, or ""."""
+    try:
+        return urlsplit(address).password or ""
+    except ValueError:
+        return ""
 
 
 def _forms(key: str) -> Iterator[str]:

@@ -153,6 +153,16 @@ def test_nothing_shows_a_key(tmp_path: Path) -> None:
     assert found.redact("x sk-canary-long sk-canary on") == "x *** *** on"
 
 
+def test_an_address_may_hold_a_password(tmp_path: Path) -> None:
+    """It is no key, and blotted out like one, wherever the address is set."""
+    text = "[plugins.other]\nbase_url = 'https://me:second-password@b.example/v1'"
+    found = secrets(tmp_path, text, OPENAI_BASE_URL="http://me:first-password@a.example/v1")
+
+    assert found.key("openai") is None
+    assert found.redact("first-password second-password") == "*** ***"
+    assert secrets(tmp_path, OPENAI_BASE_URL="http://[::1").forms == ()
+
+
 def test_the_environment_is_hidden() -> None:
     """After the call the kernel counts the process as one that others may not look into."""
     code = (

@@ -207,8 +207,8 @@ async def _opening(
 ) -> BlobHash:
     """Have the opening messages as they were first sent, or build and keep them."""
     if known is None:
-        transcript.opening = await talk.opening()
-        return await desk.blobs.put(msgspec.json.encode(transcript.opening))
+        known = await desk.blobs.put(msgspec.json.encode(await talk.opening()))
+        transcript.opening = ()  # What is sent is what is kept: without known keys.
     if not transcript.opening:
         kept = await desk.blobs.read(known)
         transcript.opening = msgspec.json.decode(kept, type=tuple[Message, ...])
