@@ -85,7 +85,7 @@ class RunLimits(msgspec.Struct, frozen=True):
         calls_a_turn: Tool calls of one turn.
         tool_s: Seconds that one tool call may take.
         receipt_bytes: A larger result enters the conversation as a receipt.
-        loop_window: How many calls loop detection looks back.
+        loop_window: How many calls loop detection looks back, at most 10.
         loop_warning: As many equal calls in the window warn the model.
         loop_failure: As many end the attempt.
         retry_s: Waits between attempts of a model call, in seconds, where the provider names none.
@@ -107,7 +107,7 @@ class RunLimits(msgspec.Struct, frozen=True):
     calls_a_turn: Count = 50
     tool_s: Seconds = 30.0
     receipt_bytes: Count = 2048
-    loop_window: Count = 10
+    loop_window: Annotated[int, msgspec.Meta(ge=1, le=10)] = 10
     loop_warning: Count = 3
     loop_failure: Count = 5
     retry_s: tuple[Seconds, ...] = (10.0, 20.0, 40.0, 80.0, 160.0)
@@ -233,6 +233,7 @@ class Settings(msgspec.Struct, frozen=True):
         """
         table = read_table(home)
         _refuse_unknown(table, cls, "")
+        _refuse_unknown_of_models(table.get("models"))
         _add_environment(table, environment)
         try:
             plain = msgspec.convert(table, cls, strict=False)
@@ -310,6 +311,16 @@ def _refuse_unknown(table: Mapping[str, Any], record: type[msgspec.Struct], wher
         kind = fields[key]
         if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             _refuse_unknown(value, kind, f"{where}{key}.")
+
+
+def _refuse_unknown_of_models(models: object) -> None:
+    """Refuse a table that names no model, and keys that no model has."""
+    for model_id, told in models.items() if isinstance(models, dict) else ():
+        if not all(model_id.partition(":")):
+            msg = f'settings.toml: a model is named "provider:model", not "{model_id}"'
+            raise ValidationFailed(msg)
+        if isinstance(told, dict):
+            _refuse_unknown(told, ModelSettings, f'models."{model_id}".')
 
 
 def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> None:

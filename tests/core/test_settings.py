@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbd.core.paths import Home
-from kbd.core.settings import Settings
+from kbd.core.settings import ModelSettings, Settings
 from kbd.errors import ValidationFailed
 
 
@@ -49,6 +49,8 @@ def test_the_file_is_read(home: Home) -> None:
         blocked_plugins = ["tables"]
         [run]
         item_turns = 40
+        [models."openai:m"]
+        input_price = 2.5
         [plugins.openai]
         base_url = "http://localhost:1/v1"
         anything = [1, 2]
@@ -58,6 +60,7 @@ def test_the_file_is_read(home: Home) -> None:
     assert settings.default_model == "openai:m"
     assert settings.blocked_plugins == ("tables",)
     assert (settings.run.item_turns, settings.run.plan_turns) == (40, 10)
+    assert settings.models == {"openai:m": ModelSettings(input_price=2.5)}
     assert settings.plugins["openai"]["anything"] == [1, 2]
 
 
@@ -70,6 +73,7 @@ def test_the_environment_wins(home: Home) -> None:
         KBD_RUN_ITEM_TURNS="50",
         KBD_RUN_RETRY_S="1, 2.5",
         KBD_BLOCKED_PLUGINS="tables,edits",
+        KBD_EGRESS_HOSTS="a.example, b.example:8443",
         KBD_SOMETHING_ELSE="x",
     )
 
@@ -77,6 +81,7 @@ def test_the_environment_wins(home: Home) -> None:
     assert settings.run.item_turns == 50
     assert settings.run.retry_s == (1.0, 2.5)
     assert settings.blocked_plugins == ("tables", "edits")
+    assert settings.egress.hosts == ("a.example", "b.example:8443")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +93,13 @@ def test_the_environment_wins(home: Home) -> None:
         ("[run]\nitem_turns = 'many'", r"Setting run\.item_turns: expected `int`"),
         ("run = 5", "Setting run: expected `object`"),
         ("default_model = ", "settings.toml is not TOML"),
+        (
+            '[models."o:m"]\ninput_prize = 3',
+            r'setting models\."o:m"\.input_prize; did you mean models\."o:m"\.input_price',
+        ),
+        ("[models.m]\ninput_price = 3", r'a model is named "provider:model", not "m"'),
+        ('[models."o:m"]\ninput_price = -3', r"Setting models\[\.\.\.\]\.input_price: expected"),
+        ("models = 5", "Setting models: expected `object`"),
         ("[plugins]\nopenai = 5", r"Setting plugins\[\.\.\.\]: expected `object`"),
     ],
 )
