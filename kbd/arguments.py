@@ -21,7 +21,7 @@ __all__ = ["record_of"]
 MOST_FAULTS = 5
 """As many are told at once; a longer list helps nobody."""
 
-MOST_LOOKED_AT = 20_000
+MOST_LOOKED_AT = 2_000
 """As many values are looked at for faults: some 50 ms; the first one is always told."""
 
 MOST_NAMES = 30
@@ -39,8 +39,17 @@ _PLAIN = (
 )  # fmt: skip
 """The types that the walk over a value understands."""
 
+_NESTED = (dict, list)
+
 _Fault = tuple[str, str]
 """Where, as `.cells[0].value`, and what."""
+
+
+class _Looks:
+    """How many values may still be looked at."""
+
+    def __init__(self) -> None:
+        self.count = MOST_LOOKED_AT
 
 
 def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
@@ -63,7 +72,7 @@ def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
     try:
         return msgspec.convert(fitted, kind)
     except msgspec.ValidationError as fault:
-        found = list(_faults(fitted, info, "", iter(range(MOST_LOOKED_AT))))
+        found = list(_faults(fitted, info, "", _Looks()))
         found = found or [_plain_fault(str(fault))]
     told = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MOST_FAULTS]]
     if len(found) > MOST_FAULTS:
@@ -95,8 +104,7 @@ def _without_nulls(value: Any, info: inspect.Type) -> Any:
             return {name: _without_nulls(part, inner) for name, part in value.items()}
         case inspect.CollectionType(item_type=inner):
             return [
-                _without_nulls(part, inner) if isinstance(part, list | dict) else part
-                for part in value
+                _without_nulls(part, inner) if part.__class__ in _NESTED else part for part in value
             ]
     return value
 
@@ -132,10 +140,9 @@ def _meant(value: Any, info: inspect.Type) -> inspect.Type | None:
     return None
 
 
-def _faults(value: Any, info: inspect.Type, where: str, left: Iterator[int]) -> Iterator[_Fault]:
+def _faults(value: Any, info: inspect.Type, where: str, left: "_Looks") -> Iterator[_Fault]:
     """Yield what is wrong with a value, while any looks are left."""
-    if next(left, None) is None:
-        return
+    left.count -= 1
     match _meant(value, info):
         case inspect.StructType() as record:
             yield from _faults_of_record(value, record, where, left)
@@ -145,13 +152,15 @@ def _faults(value: Any, info: inspect.Type, where: str, left: Iterator[int]) -> 
         case inspect.CollectionType() as listed:
             yield from _faults_of_length(value, listed, where)
             for place, part in enumerate(value):
+                if left.count <= 0:
+                    break
                 yield from _faults(part, listed.item_type, f"{where}[{place}]", left)
         case _:
             yield from _faults_of_leaf(value, _alternatives(info), where)
 
 
 def _faults_of_record(
-    value: Mapping[str, Any], record: inspect.StructType, where: str, left: Iterator[int]
+    value: Mapping[str, Any], record: inspect.StructType, where: str, left: "_Looks"
 ) -> Iterator[_Fault]:
     fields = {field.encode_name: field for field in record.fields}
     for name in value:

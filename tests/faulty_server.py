@@ -259,7 +259,9 @@ def _events(reply: Reply) -> Iterator[dict[str, Any]]:
 
 
 def _received(rfile: BufferedIOBase) -> tuple[str, dict[str, str], dict[str, Any]]:
-    first, *lines = iter(lambda: rfile.readline().decode().strip(), "")
+    first, *lines = list(iter(lambda: rfile.readline().decode().strip(), "")) or [""]
+    if not first:
+        raise ConnectionError  # Somebody connected and thought better of it.
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
     body = json.loads(rfile.read(int(headers.get("content-length", 0))) or b"{}")
     return first.split(" ")[1], headers, body
