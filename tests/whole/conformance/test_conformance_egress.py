@@ -1,29 +1,43 @@
 """Conformance of providers, consent and what leaves: a model elsewhere, a key, a person asked."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kbd.client.blocking import RemoteError
 from model_server import failure
+from real_daemon import RealDaemon
 from wired import MODEL, Wired, wired
 
 FAR = "models.example"
+
+LOST = """
+import os
+near = socket.getaddrinfo
+def lost(*asked, **options):
+    if os.path.exists(os.environ["LOST"]):
+        raise socket.gaierror(-2, "Name or service not known")
+    return near(*asked, **options)
+socket.getaddrinfo = lost
+"""
+"""While the file that the variable names is there, the daemon finds no machine by its name."""
+
 KEY = "sk-test-canary-0123456789"
 HERE = "offline:planner"
 
 
 @pytest.fixture(scope="module")
-def environment() -> Mapping[str, str]:
-    """A key."""
-    return {"OPENAI_API_KEY": KEY}
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """A key, and a file that cuts the net off."""
+    return {"OPENAI_API_KEY": KEY, "LOST": str(tmp_path_factory.mktemp("net") / "lost")}
 
 
 @pytest.fixture(scope="module")
 def wire(environment: Mapping[str, str]) -> Iterator[Wired]:
     """The daemon with a model that is elsewhere, as far as it can tell."""
-    with wired("asyncio", more=environment, host=FAR) as running:
+    with wired("asyncio", LOST, environment, FAR) as running:
         yield running
 
 
@@ -86,8 +100,8 @@ def test_efforts_are_taken_and_told(wire: Wired) -> None:
     assert set(provider(wire)["rpi_reasoning"].values()) == {"default"}
 
 
-def test_a_provider_is_tried_without_content(wire: Wired) -> None:
-    """Conformance 9: what a server answers has its code; each try is recorded, offline needs none.
+def test_a_provider_is_tried_without_content(wire: Wired, environment: Mapping[str, str]) -> None:
+    """Conformance 9: what comes of it has its code; each try is recorded, offline needs none.
 
     Nobody has agreed to anything, and nothing of files is sent.
     """
@@ -97,10 +111,15 @@ def test_a_provider_is_tried_without_content(wire: Wired) -> None:
         wire.server.listing = status
         assert wire.refused("ProvidersValidate", provider_id="openai").error_code == code
     wire.server.listing = 200
+    lost = Path(environment["LOST"])
+    lost.touch()
+    refused = wire.refused("ProvidersValidate", provider_id="openai")
+    lost.unlink()
+    assert refused.error_code == "NETWORK_UNAVAILABLE"
     assert wire.ask("ProvidersValidate", provider_id="offline")["valid"]
 
     tries = sent(wire)[before:]
-    assert [row["purpose"] for row in tries] == ["validate"] * 3
+    assert [row["purpose"] for row in tries] == ["validate"] * 4
     assert {row["method"] for row in tries} == {"GET"}
     assert all(row["bytes_out"] > 100 and "run_id" not in row for row in tries)
     assert wire.refused("ProvidersValidate", provider_id="nobody").error_code == "NOT_FOUND"
@@ -278,3 +297,32 @@ def test_every_attempt_is_listed(wire: Wired) -> None:
     wire.ask("WorkshopSetActiveModel", workbench_id=offline, model_id=HERE)
     wire.daemon.run_prompt(offline, "convert a.txt")
     assert sent(wire, offline) == []
+
+
+@pytest.mark.soak
+def test_clearing_one_key_leaves_the_others(short_dir: Path) -> None:
+    """Conformance 7: a provider without its key is not set up any more; another one still is."""
+    code = f"sys.path.extend({[str(short_dir), str(Path(__file__).parent)]!r})"
+    about = short_dir / "kbd_second-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: kbd-second\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[kbd]\nsecond = second_provider\n")
+    home = short_dir / "home"
+    home.mkdir(mode=0o700)
+    settings = home / "settings.toml"
+    settings.touch(mode=0o600)
+    openai = '[plugins.openai]\nmodel = "m"\n'
+    second = '[plugins.second]\nmodel = "m"\napi_key = "second-key"\n'
+    found: list[dict[str, bool]] = []
+    for text in (f'{openai}api_key = "first-key"\n{second}', openai + second):
+        settings.write_text(text)
+        daemon = RealDaemon(home, preface=code)
+        daemon.start()
+        rows = daemon.ask("ProvidersGetStatus")["providers"]
+        found.append({row["provider_id"]: row["configured"] for row in rows})
+        daemon.stop()
+
+    assert found == [
+        {"offline": True, "openai": True, "second": True},
+        {"offline": True, "openai": False, "second": True},
+    ]
