@@ -12,7 +12,7 @@ from kbd.core.agent.desk import Desk
 from kbd.core.agent.manifest import room_bytes
 from kbd.core.decisions import RecordRun
 from kbd.core.state import Notice
-from kbd.errors import StyleSkillLoadFailed
+from kbd.errors import StyleMergeFailed, StyleSkillLoadFailed
 from kbd.events.runs import NoticeGiven
 from kbd.tools import Files
 from kbd.types import ContextCategory
@@ -35,7 +35,7 @@ async def briefing(desk: Desk, request: str, *, light: bool = False) -> Briefing
 
     Args:
         desk: The run's.
-        request: The person's words.
+        request: What is asked for, in the person's words and in those of an item.
         light: Whether files are listed without maps and texts.
 
     Raises:
@@ -43,32 +43,31 @@ async def briefing(desk: Desk, request: str, *, light: bool = False) -> Briefing
     """
     files = desk.open_files()
     model = desk.model(desk.current.model_id)
-    guidance, notices = await _guidance(desk, files, request)
+    words = request[:SEARCHED_CHARACTERS]
+    guidance, notices = await _guidance(desk, files, words)
     items = dict(desk.state.context)
     context = told(items, guidance, model)
     await _give(desk, (*notices, *context.notices))
     listing = await desk.manifest.build(
         files,
         desk.formats,
-        room_bytes(model, desk.limits.manifest_bytes),
+        room_bytes(model, desk.limits.manifest_bytes, len(context.text.encode())),
         light=light,
-        wanted=request[:SEARCHED_CHARACTERS],
+        wanted=words,
         context_items=[category for category in ContextCategory if category in items],
     )
     return Briefing(context.text, listing)
 
 
 async def _guidance(
-    desk: Desk, files: Files, request: str
+    desk: Desk, files: Files, words: str
 ) -> tuple[list[Guidance], tuple[Notice, ...]]:
     """Return the style guidance of the formats that are there or asked for."""
     there = {handler.name for handler in map(desk.formats.for_name, files.names()) if handler}
     found: list[Guidance] = []
     notices: list[Notice] = []
     for handler in desk.catalog.handlers():
-        if handler.style_file and (
-            handler.name in there or asks_for(handler, request[:SEARCHED_CHARACTERS])
-        ):
+        if handler.style_file and (handler.name in there or asks_for(handler, words)):
             try:
                 text = await desk.catalog.style_guidance(handler)
             except StyleSkillLoadFailed as fault:
@@ -79,7 +78,15 @@ async def _guidance(
 
 
 async def _give(desk: Desk, notices: tuple[Notice, ...]) -> None:
-    given = desk.current.notices
-    fresh = tuple(NoticeGiven(each.code, each.message) for each in notices if each not in given)
+    given = set(map(_subject, desk.current.notices))
+    fresh = tuple(
+        NoticeGiven(each.code, each.message) for each in notices if _subject(each) not in given
+    )
     if fresh:
         await desk.keeper.submit(RecordRun(desk.run, fresh))
+
+
+def _subject(notice: Notice) -> tuple[str, ...]:
+    """Return what a notice is about; its figures differ as the draft gains files."""
+    merged = notice.code == StyleMergeFailed.code
+    return (notice.code,) if merged else (notice.code, notice.message)

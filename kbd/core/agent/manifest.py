@@ -46,7 +46,7 @@ LOOKING_S = 20.0
 AT_ONCE = 4
 """So many files are looked into at once: as many as worker calls run at once on two cores."""
 
-_HEAD_BYTES = 1200
+_HEAD_BYTES = 640
 """Room kept for what stands beside the files."""
 
 _BARE_BYTES = 40
@@ -91,9 +91,15 @@ _TOO_SLOW = _Found(note="its structure takes long to find out: call get_file_map
 _Key = tuple[FileName, BlobHash]
 
 
-def room_bytes(model: ModelInfo, most: int) -> int:
-    """Return how large a listing may be: the setting, or a quarter of the model's window."""
-    return min(most, int(model.context_tokens * model.bytes_per_token) // 4)
+def room_bytes(model: ModelInfo, most: int, taken: int = 0) -> int:
+    """Return how large a listing may be.
+
+    Args:
+        model: A quarter of its window, less what is taken.
+        most: The setting; never more than that.
+        taken: What a person's context takes of the window, in bytes.
+    """
+    return min(most, (int(model.context_tokens * model.bytes_per_token) - taken) // 4)
 
 
 class Manifest:

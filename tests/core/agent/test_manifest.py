@@ -252,4 +252,5 @@ async def test_no_name_and_no_content_closes_the_fence(workbench: Workbench) -> 
 def test_the_room_is_a_quarter_of_a_small_window() -> None:
     """And never more than the setting."""
     assert room_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM) == 8000
+    assert room_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM, 12_000) == 5000
     assert room_bytes(ModelInfo("m", context_tokens=1_000_000), ROOM) == ROOM
