@@ -14,7 +14,7 @@ from kbd.core.state import DraftFile, Item, ItemState, Plan, item_label
 from kbd.core.state.readable import item_line
 from kbd.types import FileName
 
-__all__ = ["LONGEST_OUTLINE", "changes", "outline", "plan_room", "results"]
+__all__ = ["LONGEST_OUTLINE", "changes", "outline", "plan_room", "results", "with_failures"]
 
 BEFORE, BEHIND = 10, 20
 """How many items are shown before the one that is worked on, and after it, if there is room."""
@@ -123,6 +123,21 @@ def changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, Any]:
         else:
             told.append(change)
     return {"changes": told} | ({"not_shown": dict(not_shown)} if not_shown else {})
+
+
+def with_failures(text: str, plan: Plan) -> str:
+    """Return a summary with a line for each failed item that it does not name (contract, 6).
+
+    Whatever a model leaves out, a person is told what was not done; the latest ten are named.
+    """
+    folded = text.casefold()
+    labels = [(item_label(plan.items[p - 1].text), plan.items[p - 1].reason) for p in plan.failed]
+    unnamed = [f"- {name}: {why}" for name, why in labels if name.casefold() not in folded]
+    if not unnamed:
+        return text
+    more = len(unnamed) - FAILED_NAMED
+    lines = [*unnamed[-FAILED_NAMED:], *([f"- and {more:,} more"] if more > 0 else [])]
+    return "\n".join([text, "", "Not done:", *lines])
 
 
 def _by_weight(plan: Plan) -> Iterator[int]:

@@ -141,10 +141,10 @@ def admit(wanted: Sequence[str], count: int, cap: int) -> Admitted:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines without the fences that models like to put around a document."""
+    """Yield what can be seen, without the fences that models like to put around a document."""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         if not line.lstrip().startswith("```"):
-            yield line
+            yield _visible(line)
 
 
 def _checkbox(line: str) -> _Checkbox | None:
@@ -159,14 +159,17 @@ def _checkbox(line: str) -> _Checkbox | None:
     digits = len(rest) - len(rest.lstrip("0123456789"))
     if digits == 0 or rest[digits : digits + 1] not in (".", ")"):
         return None
-    text = _visible(rest[digits + 1 :])
+    text = rest[digits + 1 :].strip()
     return _Checkbox(mark, text) if text else None
 
 
 def _visible(text: str) -> str:
-    """Leave out characters that hide or reorder text: controls, zero widths, direction marks."""
-    shown = (char if char.isprintable() else " " if char.isspace() else "" for char in text)
-    return "".join(shown).strip()
+    """Leave out what hides or reorders text: controls, zero widths, direction and comment marks."""
+    if not text.isprintable():
+        text = "".join(
+            char if char.isprintable() else " " if char.isspace() else "" for char in text
+        )
+    return text.replace("<!--", "<! --")
 
 
 def _folded(item: str) -> str:

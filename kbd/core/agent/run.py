@@ -171,7 +171,7 @@ async def _attempt(desk: Desk, place: int, known: plan.Known) -> None:
 
     async def opening() -> tuple[Message, ...]:
         now = desk.current
-        wanted = f"{_request(desk)}\n{_plan_of(now).items[place - 1].text}"
+        wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(desk)}"
         told = await briefing(desk, wanted)
         return conversation.implement_opening(
             _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(desk)
@@ -184,13 +184,13 @@ async def _attempt(desk: Desk, place: int, known: plan.Known) -> None:
         reason = one_line(error.message, desk.limits.reason_characters)
         await desk.keeper.submit(FailAttempt(desk.run, error.code, reason, final))
     else:
-        await _record(desk, *_completion(desk, place, text[:MAX_ANSWER_CHARS], known))
+        await _record(desk, *_completion(desk, place, text, known))
 
 
 def _completion(desk: Desk, place: int, text: str, known: plan.Known) -> Sequence[Event]:
     """Return an item's end with what its final text asks to add to the plan."""
     now, limits = _plan_of(desk.current), desk.limits
-    facts: list[Event] = [ItemCompleted(place, text)]
+    facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
     cap = min(limits.amendment_factor * now.original_count, limits.items)
     admitted = plan.admit(plan.additions(text, known), len(now.items), cap)
     if admitted.added:
@@ -211,7 +211,8 @@ async def _summarise(desk: Desk) -> None:
             _request(desk), _plan_of(run), changed, room, run.notices
         )
 
-    text = await converse(desk, _talk(desk, Phase.SUMMARY, opening))
+    said = await converse(desk, _talk(desk, Phase.SUMMARY, opening))
+    text = outline.with_failures(said, _plan_of(desk.current))
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(desk.answer_id, text),

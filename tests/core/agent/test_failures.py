@@ -114,6 +114,45 @@ async def test_what_failed_attempts_wrote_is_named_in_the_summary(opened: Opened
 
 
 @on_asyncio
+async def test_a_summary_names_what_failed_whatever_the_model_says(opened: Opened) -> None:
+    """An item that the text leaves out is added with its reason; one that it names is not."""
+    texts = ["All done.", "Two could not be written."]
+
+    def play(request: ModelRequest) -> ModelReply:
+        if request.phase is Phase.SUMMARY:
+            return say(texts[0])
+        if request.phase is Phase.IMPLEMENT and item_of(request)[0] == 2:
+            raise ValidationFailed("the server refused it")
+        return two_items(request)
+
+    async with opened(play) as rig:
+        run = await rig.go()
+        assert run.summary == "All done.\n\nNot done:\n- Two: the server refused it"
+        assert rig.state.said[-1].text == run.summary
+        texts.pop(0)
+        await rig.keeper.submit(SendMessage("u-2", "again"))
+        assert (await rig.go()).summary == texts[0]
+
+
+@on_trio
+async def test_additions_behind_a_long_answer_are_not_lost(opened: Opened) -> None:
+    """Only so much of a final text is kept, but all of its additions are taken or refused."""
+    wanted = "\n".join(f"- [ ] {n}. more {n}" for n in range(3, 9))
+
+    def play(request: ModelRequest) -> ModelReply:
+        if request.phase is Phase.IMPLEMENT and item_of(request)[0] == 1:
+            return say("x" * 30_000 + "\n" + wanted)
+        return two_items(request)
+
+    async with opened(play) as rig:
+        run = await rig.go()
+        assert run.plan is not None
+        assert [item.text for item in run.plan.items[2:]] == ["more 3", "more 4"]
+        assert run.plan.refused == ["more 5", "more 6", "more 7", "more 8"]
+        assert len(run.plan.items[0].answer) == 20_000
+
+
+@on_asyncio
 async def test_a_discard_or_a_new_message_clears_the_plan(opened: Opened) -> None:
     """After a discard the same message starts a new run; without one the finished run is meant."""
     async with opened(two_items) as rig:

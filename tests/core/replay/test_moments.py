@@ -78,7 +78,8 @@ async def test_a_moment_is_told_and_written_with_all_that_belongs_to_it(tmp_path
         ]  # fmt: skip
         run = run_at(state)
         assert run is not None
-        assert (run.run_id[-2:], run.status, run.summary) == ("-1", "finished", "All done.")
+        summary = "All done.\n\nNot done:\n- Two: the model's reply was empty"
+        assert (run.run_id[-2:], run.status, run.summary) == ("-1", "finished", summary)
         assert files_below(made / "draft") == files_below(made / "files")
         assert files_below(made / "published") == {}
         assert (made / "plan.md").read_text() == run.plan
@@ -86,7 +87,7 @@ async def test_a_moment_is_told_and_written_with_all_that_belongs_to_it(tmp_path
             assert (made / name).read_bytes() == (copies / "_rpi" / name).read_bytes()
         lines = (made / "conversation.jsonl").read_text().splitlines()
         assert [msgspec.json.decode(line)["text"] for line in lines] == [
-            "write two files", "All done.",
+            "write two files", summary,
         ]  # fmt: skip
         assert names_in(tmp_path) == ["bench", "made"]
 
