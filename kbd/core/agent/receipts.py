@@ -21,6 +21,9 @@ RECEIPT_BYTES = 2048
 WHOLE_BYTES = 512 * 1024
 """Confirmations and recalled pages are shown whole; beyond this, which none needs, they are cut."""
 
+_POSITION = ("has_more", "chunk_info", "row_count", "total_rows", "total_row_count")
+"""Contract, section 5: sizes, has_more and chunk_info are in every receipt of what has them."""
+
 _SMALL_FIELD_BYTES = 240
 _NOTICE = "cut"
 
@@ -50,7 +53,7 @@ def shown(
     whole = is_action or tool == RECALL_TOOL
     if size <= (WHOLE_BYTES if whole else limit):
         return text
-    content = value if summary is None else dict(summary)
+    content = value if summary is None else {**_position(value), **summary}
     return _receipt(tool, entry_id, size, content, WHOLE_BYTES if whole else limit)
 
 
@@ -69,7 +72,8 @@ def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> s
     for name, value in fields.items():
         if name in out:
             continue
-        if _size(value) <= _SMALL_FIELD_BYTES and _size(out) < limit // 2:
+        is_small = _size(value) <= _SMALL_FIELD_BYTES
+        if is_small and (name in _POSITION or _size(out) < limit // 2):
             out[name] = value
         else:
             large.append(name)
@@ -83,6 +87,13 @@ def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> s
         if told:
             out[_NOTICE] = {**out.get(_NOTICE, {}), name: told}
     return _text(out)
+
+
+def _position(value: Any) -> dict[str, Any]:
+    """Return what says how much of a whole a result is; no receipt leaves it out."""
+    if not isinstance(value, dict):
+        return {}
+    return {name: value[name] for name in _POSITION if name in value}
 
 
 def _fields(content: Any) -> dict[str, Any]:

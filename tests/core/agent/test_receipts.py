@@ -86,10 +86,22 @@ def test_a_receipt_of_a_list_keeps_its_count_and_first_entries() -> None:
 
 def test_a_tool_may_say_what_its_receipt_shows() -> None:
     """The summary stands in for the head."""
-    receipt = msgspec.json.decode(seen({"text": "x" * 5000}, summary={"pages": 12}))
+    chunk = {"chunk_index": 0, "total_chunks": 3, "has_more": True, "range": "1-5"}
+    value = {"text": "x" * 5000, "chunk_info": chunk, "has_more": True}
+    receipt = msgspec.json.decode(seen(value, summary={"pages": 12}))
 
     assert receipt["pages"] == 12
     assert "text" not in receipt
+    assert (receipt["has_more"], receipt["chunk_info"]) == (True, chunk)
+
+
+def test_a_receipt_says_how_much_more_there_is_whatever_stands_before_it() -> None:
+    """Many small fields do not crowd out what says where the result stands in its whole."""
+    many = {f"field {n}": "x" * 200 for n in range(30)}
+
+    receipt = msgspec.json.decode(seen({**many, "has_more": True, "total_rows": 9}))
+
+    assert (receipt["has_more"], receipt["total_rows"]) == (True, 9)
 
 
 plain = st.recursive(
