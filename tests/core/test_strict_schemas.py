@@ -8,13 +8,15 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from kbd.arguments import record_of
+from kbd.core.agent.performing import parsed
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.strictness import strict_schema
 from kbd.core.settings import Settings
 from kbd.core.workers.operations import operations_of
+from kbd.events.base import ReplyCall
+from kbd.types import CallId
 
 ALLOWED = {
     "description", "type", "properties", "required", "additionalProperties", "anyOf", "items",
@@ -70,7 +72,8 @@ def test_every_built_in_tool_has_a_strict_form() -> None:
                 assert part["required"] == list(part["properties"])
         for _ in range(20):
             given = made_up(strict, chance)
-            record_of(given, entry.tool.arguments)
+            text = msgspec.json.encode(given).decode()
+            parsed(entry.tool, ReplyCall(CallId("c"), entry.tool.name, text), text)
             if entry.tool.name in handlers:
                 seen += len(operations_of(handlers[entry.tool.name], given["operations"]))
 

@@ -93,12 +93,17 @@ def fault_of_stream(body: object, message: str, api_key: str | None) -> KbdError
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return what the headers ask to wait, in seconds: a number or a date; None if they do not."""
-    given = headers.get("retry-after")
+    """Return what the headers ask to wait, in seconds: a number or a date; None if they do not.
+
+    `retry-after-ms` is OpenAI's own, and finer.
+    """
+    given, scale = headers.get("retry-after-ms"), 0.001
+    if not given:
+        given, scale = headers.get("retry-after"), 1.0
     if not given:
         return None
     try:
-        seconds = float(given)
+        seconds = float(given) * scale
     except ValueError:
         seconds = _until(given)
     return seconds if math.isfinite(seconds) and seconds >= 0 else None

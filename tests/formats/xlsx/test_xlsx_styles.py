@@ -54,6 +54,16 @@ def test_every_other_key_shows_as_it_says() -> None:
     ]
 
 
+def test_a_null_leaves_a_thing_as_it_is() -> None:
+    """A model that must write every field says so what it leaves out; that is no mistake."""
+    styles, nulls = StyleSheet(None), dict.fromkeys(("font_name", "h_align", "border_left"))
+    top = {"style": None, "color": None}
+    cell = shown(styles, styles.styled(0, {"font_bold": True, "border_top": top, **nulls}))
+
+    assert (cell.font.b, cell.border.top.style, cell.border.left.style) == (True, "thin", None)
+    assert not styles.warnings
+
+
 @pytest.mark.parametrize(
     ("style", "warning"),
     [

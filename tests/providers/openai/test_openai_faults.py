@@ -74,14 +74,15 @@ async def test_a_limit_carries_its_waiting_time() -> None:
     """429 is a rate limit, with Retry-After in seconds, as a date, or unknown."""
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=3600), usegmt=True)
     waits = []
-    for header in ({"retry_after": "7"}, {"retry_after": soon}, {"retry_after": "soon"}, {}):
+    finer = {"retry_after_ms": "250", "retry_after": "1"}
+    for header in (finer, {"retry_after": "7"}, {"retry_after": soon}, {"retry_after": "soon"}, {}):
         error = await failure(refusing("429 Too Many Requests", **header))
         assert isinstance(error, ProviderRateLimited)
         waits.append(error.retry_after_s)
 
-    assert waits[0] == 7
-    assert 3000 < (waits[1] or 0) <= 3600
-    assert waits[2:] == [None, None]
+    assert waits[:2] == [0.25, 7]
+    assert 3000 < (waits[2] or 0) <= 3600
+    assert waits[3:] == [None, None]
 
 
 async def test_a_long_request_is_told_apart() -> None:
