@@ -31,7 +31,7 @@ from kbd.events.workbenches import (
     FileAdded,
     WorkbenchForked,
 )
-from kbd.types import BlobHash, FileName, Seq
+from kbd.types import BlobHash, FileName, ForkMode, Seq
 
 A, B = FileName("a.csv"), FileName("b.csv")
 
@@ -240,11 +240,12 @@ def test_a_fork_takes_over_what_its_mode_says() -> None:
     spoken.apply(ContextSet("situation", "we move"))
     with pytest.raises(ValidationFailed, match="draft is open"):
         refuse_to_fork(spoken.state)
-    for mode, said, context, checkpoints in (
+    expected: tuple[tuple[ForkMode, int, int, int], ...] = (
         ("clone_all", 4, 1, 1),
         ("clone_files_and_context_no_chat", 0, 1, 0),
         ("clone_files_only", 0, 0, 0),
-    ):
+    )
+    for mode, said, context, checkpoints in expected:
         forked = WorkbenchForked(BENCH, mode, spoken.state.seq)
         other = Folded()
         other.apply(*taken_over(spoken.state, forked))

@@ -1,4 +1,4 @@
-"""Undo, regenerate and restore over the socket (conformance 10, 11, 44 to 51)."""
+"""Undo, regenerate, restore, fork over the socket (conformance 10, 11, 27 to 29, 44 to 51)."""
 
 import json
 from collections.abc import Iterator
@@ -9,6 +9,8 @@ import pytest
 
 from model_server import phase_of, text
 from wired import Heard, Wired, wired
+
+MODES = ("clone_all", "clone_files_and_context_no_chat", "clone_files_only")
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +109,7 @@ def test_an_undo_brings_all_back_and_forward(bench: Wired) -> None:
     assert _tree(published) == late
 
 
+@pytest.mark.soak
 def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
     """Notifications say what is true; the run's plan is set aside, its tool traffic gone."""
     wb = bench.workbench(a__txt="a0")
@@ -127,6 +130,7 @@ def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
     assert (run["run_id"], run["status"]) == (f"{wb}-2", "finished")
 
 
+@pytest.mark.soak
 def test_files_added_and_removed_since_are_taken_out_and_brought_back(bench: Wired) -> None:
     """An undo is about files that people added, too; forward they are there again."""
     wb = bench.workbench(a__txt="a0", b__txt="b0")
@@ -219,6 +223,7 @@ def test_regenerate_answers_once_more(bench: Wired) -> None:
     assert bench.ask("WorkshopRunAgent", workbench_id=wb)["run_id"] == f"{wb}-1"
 
 
+@pytest.mark.soak
 def test_a_follow_up_works_on_the_draft(bench: Wired) -> None:
     """A second message with a draft open sees and changes the draft's files; nothing is lost."""
     wb = bench.workbench(a__txt="a0")
@@ -272,6 +277,7 @@ def _told(done: dict[str, Any]) -> dict[str, str]:
     return {name: done[name] for name in ("checkpoint_id", "pre_restore_checkpoint_id")}
 
 
+@pytest.mark.soak
 def test_another_model_is_used_from_the_next_run_on(bench: Wired) -> None:
     """A switch in the middle: the next run has it, and one that is gone on with does, too."""
     wb = bench.workbench(a__txt="a0")
@@ -291,3 +297,34 @@ def test_another_model_is_used_from_the_next_run_on(bench: Wired) -> None:
     assert bench.script.requests[-1]["model"] == "scripted"
     models = [bench.ask("RunGet", run_id=f"{wb}-{n}")["model_id"] for n in (1, 2, 3)]
     assert models == ["openai:scripted", "openai:other", "openai:scripted"]
+
+
+def test_a_fork_has_what_its_mode_says(bench: Wired) -> None:
+    """Conformance 27 to 29; never a draft, consent or runs; its log is its own."""
+    source = bench.workbench(a__txt="a0")
+    bench.ask("ContextSet", workbench_id=source, category="situation", text="We move.")
+    _asked(bench, source, a__txt="a1")
+    bench.ask("DraftPublish", workbench_id=source)
+    said = _said(bench, source)
+    for mode in MODES:
+        wb = bench.ask("WorkbenchFork", source_workbench_id=source, mode=mode, name=mode)[
+            "workbench_id"
+        ]
+        assert _tree(bench.published(wb)) == {"a.txt": "a1"}
+        assert _said(bench, wb) == (said if mode == "clone_all" else [])
+        rows = bench.ask("CheckpointsList", workbench_id=wb)["checkpoints"]
+        originals = bench.ask("CheckpointsList", workbench_id=source)["checkpoints"]
+        assert rows == (originals if mode == "clone_all" else [])
+        items = bench.ask("ContextList", workbench_id=wb)["items"]
+        filled = [item["category"] for item in items if item["status"] != "empty"]
+        assert filled == ([] if mode == "clone_files_only" else ["situation"])
+        assert bench.ask("RunList", workbench_id=wb)["runs"] == []
+        types = [event["type"] for event in bench.daemon.events(wb)]
+        assert types[:3] == ["WorkbenchCreated", "WorkbenchForked", "FileAdded"]
+        assert "ConsentGranted" not in types
+        opened = bench.ask("WorkbenchOpen", workbench_id=wb)["workbench"]
+        assert opened["parent_workbench_id"] == source
+        assert (opened["forked"]["workbench_id"], opened["forked"]["mode"]) == (source, mode)
+        listed = bench.ask("WorkbenchList")["workbenches"]
+        assert {r["id"]: r.get("parent_workbench_id") for r in listed}[wb] == source
+        assert bench.ask("LogVerify", workbench_id=wb)["ok"]

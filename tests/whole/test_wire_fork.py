@@ -7,7 +7,7 @@ import pytest
 
 from wired import Wired, wired
 
-MODES = ("clone_all", "clone_files_and_context_no_chat", "clone_files_only")
+pytestmark = pytest.mark.soak
 
 
 @pytest.fixture(scope="module")
@@ -48,31 +48,6 @@ def _fork(bench: Wired, wb: str, mode: str = "clone_all", **point: Any) -> str:
 
 def _content(bench: Wired, wb: str) -> str:
     return (bench.published(wb) / "a.txt").read_text()
-
-
-def test_a_fork_has_what_its_mode_says(bench: Wired, source: str) -> None:
-    """Conformance 27 to 29; never a draft, consent or runs; its log is its own."""
-    said = _said(bench, source)
-    for mode in MODES:
-        wb = _fork(bench, source, mode)
-        assert _content(bench, wb) == "a2"
-        assert _said(bench, wb) == (said if mode == "clone_all" else [])
-        rows = bench.ask("CheckpointsList", workbench_id=wb)["checkpoints"]
-        originals = bench.ask("CheckpointsList", workbench_id=source)["checkpoints"]
-        assert rows == (originals if mode == "clone_all" else [])
-        items = bench.ask("ContextList", workbench_id=wb)["items"]
-        filled = [item["category"] for item in items if item["status"] != "empty"]
-        assert filled == ([] if mode == "clone_files_only" else ["situation"])
-        assert bench.ask("RunList", workbench_id=wb)["runs"] == []
-        types = [event["type"] for event in bench.daemon.events(wb)]
-        assert types[:3] == ["WorkbenchCreated", "WorkbenchForked", "FileAdded"]
-        assert "ConsentGranted" not in types
-        opened = bench.ask("WorkbenchOpen", workbench_id=wb)["workbench"]
-        assert opened["parent_workbench_id"] == source
-        assert (opened["forked"]["workbench_id"], opened["forked"]["mode"]) == (source, mode)
-        listed = bench.ask("WorkbenchList")["workbenches"]
-        assert {r["id"]: r.get("parent_workbench_id") for r in listed}[wb] == source
-        assert bench.ask("LogVerify", workbench_id=wb)["ok"]
 
 
 def test_a_fork_is_of_a_message_or_of_an_event(bench: Wired, source: str) -> None:

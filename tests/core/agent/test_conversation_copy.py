@@ -4,11 +4,14 @@ import msgspec
 import pytest
 
 from agent_rig import Opened, Rig, two_items
+from backends import on_asyncio
 from kbd.core.decisions import Record, SendMessage
 from kbd.core.supervisor.conversation_copy import ConversationCopy
+from kbd.events.base import Recorded
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
+from kbd.types import Seq
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, on_asyncio]
 
 
 async def _say(rig: Rig, *texts: str) -> None:
@@ -16,9 +19,13 @@ async def _say(rig: Rig, *texts: str) -> None:
         await rig.keeper.submit(SendMessage(f"u-{text}", text))
 
 
+def _note(copy: ConversationCopy, seq: Seq, record: Recorded) -> None:
+    copy.note(seq, record)
+
+
 def _copy_of(rig: Rig) -> ConversationCopy:
     copy = ConversationCopy(rig.folder, rig.keeper.journal)
-    rig.keeper.observe(copy.note)
+    rig.keeper.observe(lambda seq, record: _note(copy, seq, record))
     return copy
 
 

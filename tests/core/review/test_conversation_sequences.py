@@ -6,7 +6,7 @@ compared with what it was after that message, with a fold of the log, and with b
 """
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,13 @@ from kbd.core.methods.files import FileMethods
 from kbd.core.methods.forking import ForkMethods
 from kbd.core.replay.moments import state_at
 from kbd.core.review import publish
-from kbd.core.server import Session
+from kbd.core.server import Stream
 from kbd.core.state import WorkbenchState
 from kbd.errors import KbdError
 from kbd.providers import ModelReply, ModelRequest
 from kbd.requests import drafts, workbenches, workshop
-from kbd.types import Phase
+from kbd.requests.base import Notification
+from kbd.types import Phase, Seq, WorkbenchId
 from supervised import Supervised, draft, files_in, supervised
 from unattended_rig import MODEL, unattended
 
@@ -39,11 +40,22 @@ pytestmark = pytest.mark.anyio
 NAMES = ("a.txt", "b.txt", "c.txt", "d.txt")
 
 
-class Quiet(Session):
+class Quiet:
     """A connection that nobody listens on."""
 
-    def name(self, workbench_id: str) -> None:
+    def name(self, workbench_id: WorkbenchId) -> None:
         """Do nothing."""
+
+    def notify(self, notification: Notification) -> None:
+        """Do nothing."""
+
+    def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
+        """Refuse: nobody asks here."""
+        raise AssertionError(subscription)
+
+    def unsubscribe(self, subscription: str) -> bool:
+        """Refuse: nobody asks here."""
+        raise AssertionError(subscription)
 
 
 class Stood(msgspec.Struct, frozen=True):
@@ -220,7 +232,9 @@ class Conversation:
         """Return how the workbench stands."""
         state = self.bench.state
         drafted = state.draft.files.items() if state.draft else ()
-        texts = {name: self.text(file.blob) if file.blob else None for name, file in drafted}
+        texts: dict[str, str | None] = {
+            name: self.text(file.blob) if file.blob else None for name, file in drafted
+        }
         return Stood(
             {name: self.text(entry.blob) for name, entry in sorted(state.files.items())},
             texts if state.draft else None,
