@@ -109,6 +109,7 @@ def whole_job() -> dict[str, Any]:
     """The answers by method, for `ScriptedDaemon`; nothing leaves the machine."""
     answer = {"type": "assistant_message", "text": "Made one sheet a category."}
     return {
+        "ContextList": {"items": []},
         "DraftDiscard": {"discarded": True},
         "DraftPublish": PUBLISHED,
         "EgressGetConsentStatus": CONSENTED,

@@ -10,7 +10,7 @@ from typing import Any, Self
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress, consumed
-from kbd.cli.terminal import ask, duration, interactive, line, note, size, table
+from kbd.cli.terminal import ask, counted, duration, interactive, line, note, size, table
 from kbd.client.blocking import Client
 
 __all__ = [
@@ -55,7 +55,8 @@ def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
     if status["consented"]:
         return
     files = call(client, "WorkbenchFilesList", named)["files"]
-    note(_question(client, status, files))
+    told = call(client, "ContextList", named)["items"]
+    note(_question(status, files, [item for item in told if item["status"] == "set"]))
     if not yes and not interactive():
         msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
         raise Stop(msg, CONFIRMATION_NEEDED)
@@ -65,11 +66,12 @@ def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
     call(client, "EgressGrantWorkshopConsent", {**named, **agreed, "persist": True})
 
 
-def _question(client: Client, status: dict[str, Any], files: list[dict[str, Any]]) -> str:
-    providers = call(client, "ProvidersGetStatus")["providers"]
-    endpoints = [p["endpoint"] for p in providers if p["provider_id"] == status["provider_id"]]
-    where = f" at {line(endpoints[0])}" if endpoints and endpoints[0] else ""
+def _question(
+    status: dict[str, Any], files: list[dict[str, Any]], context: list[dict[str, Any]]
+) -> str:
+    where = f" at {line(status['endpoint'])}" if status.get("endpoint") else ""
     rows = [(file["path"], size(file["size"])) for file in files]
+    rows += [(item["category"], counted(item["characters"], "character")) for item in context]
     listed = table(("file", "size"), rows).replace("\n", "\n  ")
     return (
         f"The contents of these files would leave this machine.\n"

@@ -125,15 +125,18 @@ def test_consent_is_needed_where_nobody_can_be_asked(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
 ) -> None:
     """Without a terminal and without --yes nothing is sent; what would go where is told."""
-    daemon.answers["EgressGetConsentStatus"] = NEEDS_CONSENT
-    row = {"provider_id": "openai", "endpoint": "models.example:443"}
-    daemon.answers["ProvidersGetStatus"] = {"providers": [row]}
+    daemon.answers["EgressGetConsentStatus"] = {**NEEDS_CONSENT, "endpoint": "models.example:443"}
+    situation = {"category": "situation", "status": "set", "characters": 12}
+    unset = {"category": "company-context", "status": "empty", "characters": 0}
+    daemon.answers["ContextList"] = {"items": [unset, situation]}
 
     assert kbd("run", "do it", "a.csv") == 3
     told = capsys.readouterr().err
     assert "openai at models.example:443" in told
     assert "openai:big" in told
     assert "a.csv" in told
+    assert "situation  12 characters" in told
+    assert "company-context" not in told
     assert "WorkshopSendUserMessage" not in daemon.methods()
     assert daemon.methods()[-1] == "WorkbenchDelete"
 
