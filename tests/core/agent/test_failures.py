@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import anyio
 import pytest
 
 from agent_rig import Opened, call, item_of, said, say, two_items
@@ -237,7 +238,10 @@ async def test_a_rate_limit_leaves_the_attempt_where_it_was(opened: Opened) -> N
         assert (run.error.code, run.item, run.attempt) == ("PROVIDER_RATE_LIMITED", 1, 1)
         assert rig.content("1.txt") == "item 1.1"
         limited[0] = False
+        copy = anyio.Path(rig.folder / "meta" / "_rpi" / "plan.md")
+        await copy.write_text("- [x] 1. all\n- [ ] 2. publish\n")  # a person's: it is no authority
         assert (await rig.go()).status is RunStatus.FINISHED
+        assert (await copy.read_text()).endswith("- [x] 2. Two\n\n## Notes\n- n\n")
         assert rig.made.count("write 1.txt") == 1
         assert run.plan is not None
         assert run.plan.items[0].failures == 0
