@@ -81,7 +81,7 @@ def _row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
     took = (ended - datetime.fromisoformat(run["started_at"])).total_seconds()
     return (
         run["run_id"],
-        run["status"],
+        f"{run['status']}, undone" if run.get("undone") else run["status"],
         run["phase"] or "",
         _items(run["items"]),
         moment(run["started_at"]),

@@ -302,6 +302,7 @@ class RunInfo(Answer):
         error: Why it failed.
         ended_at: The same, if it ended.
         budget: The caps that it works under, if it is not finished.
+        undone: Whether the conversation was set back to before it.
     """
 
     run_id: RunId
@@ -317,6 +318,7 @@ class RunInfo(Answer):
     error: RunError | Unset = UNSET
     ended_at: str | Unset = UNSET
     budget: RunBudget | Unset = UNSET
+    undone: bool = False
 
 
 class RunGet(_WorkshopRequest):

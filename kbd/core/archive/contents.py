@@ -162,5 +162,5 @@ def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> st
         blob: store.read(blob, limit=_TEXT_BYTES).decode("utf-8", "replace")
         for blob in blobs_of(steps)
     }
-    asked = (said.text for said in state.said if said.message_id == run.message_id)
-    return page_of(run_info(state, run), next(asked, ""), steps, texts)
+    asked = state.heard.get(run.message_id)
+    return page_of(run_info(state, run), asked.text if asked else "", steps, texts)

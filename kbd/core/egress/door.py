@@ -108,9 +108,9 @@ class Egress:
         if self.mode == "allow_all" or not self.needs_consent(model_id):
             return True
         scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id)
-        last = state.runs[-1] if state.runs else None
-        open_run = last is not None and last.status is not RunStatus.FINISHED
-        run = len(state.runs) if open_run else len(state.runs) + 1
+        current = state.run(state.current) if state.current else None
+        is_open = current is not None and current.status is not RunStatus.FINISHED
+        run = state.current if is_open else len(state.runs) + 1
         return any(
             consent.model_id == model_id
             and consent.scope_hash == scope

@@ -142,8 +142,8 @@ def _run(bench: Bench, run_id: RunId, number: int) -> Run:
 
 
 def _request(bench: Bench, run: Run) -> str:
-    wanted = run.message_id
-    return next((said.text for said in bench.state.said if said.message_id == wanted), "")
+    asked = bench.state.heard.get(run.message_id)
+    return asked.text if asked is not None else ""
 
 
 def _told(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:

@@ -44,7 +44,7 @@ def deletion_confirmations(state: WorkbenchState) -> wire.DeletionConfirmations:
 
 def _summary(state: WorkbenchState) -> str | msgspec.UnsetType:
     for run in reversed(state.runs):
-        if run.summary:
+        if run.summary and not run.undone:
             return run.summary
     return msgspec.UNSET
 

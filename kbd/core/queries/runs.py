@@ -63,6 +63,7 @@ def run_info(
         error=error,
         started_at=shown_time(run.started_at_us),
         ended_at=shown_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
+        undone=run.undone,
         budget=budget,
     )
 
