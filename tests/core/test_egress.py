@@ -254,6 +254,18 @@ def test_what_is_lent_shows_no_key() -> None:
     assert KEY not in f"{lent} {lent!r}"
 
 
+def test_the_default_model_sets_its_provider_up(tmp_path: Path) -> None:
+    """A key, and a model that is named elsewhere than for the provider, are all that it needs."""
+
+    def missing(environment: dict[str, str]) -> str | None:
+        described = door(tmp_path, environment).models.described()
+        return next(each.status.reason for each in described if each.provider.name == "openai")
+
+    assert "No key" in str(missing({"KBD_MODEL": MODEL}))
+    assert "No model" in str(missing({**AWAY, "KBD_MODEL": "offline:planner"}))
+    assert missing({**AWAY, "KBD_MODEL": MODEL}) is None
+
+
 def test_consent_is_about_context_items(tmp_path: Path) -> None:
     """Another item asks again; without any the hash is what it was before there were any."""
     folded, egress = Folded(), door(tmp_path, AWAY)

@@ -50,7 +50,7 @@ class Models:
     def described(self) -> tuple[Described, ...]:
         """Return all providers."""
         return tuple(
-            Described(owned.item, owned.item.status(), self.is_enabled(owned.item.name))
+            Described(owned.item, self._status(owned.item), self.is_enabled(owned.item.name))
             for owned in self._catalog.providers()
         )
 
@@ -193,6 +193,17 @@ class Models:
                 actions=("enable it with ProvidersSetEnabled",),
                 detail={"provider_id": provider_id},
             )
+
+    def _status(self, provider: Provider) -> ProviderStatus:
+        """Return how a provider is set up: one that misses a model's name has it by the default."""
+        status = provider.status()
+        chosen = (self._state().model_id, self._settings.default_model)
+        is_named = provider.name in [named.partition(":")[0] for named in chosen if named]
+        if status.configured or not (is_named and provider.takes_any_model):
+            return status
+        if not self.has_access(provider):
+            return status
+        return msgspec.structs.replace(status, configured=True, reason=None)
 
     def _as_set(self, info: ModelInfo) -> ModelInfo:
         ours = self._settings.models.get(info.id)
