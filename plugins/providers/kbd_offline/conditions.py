@@ -11,10 +11,12 @@ __all__ = ["take_conditions"]
 _IS = r"(?:is|are|was|were|be|has|have)\s+"
 _MORE = r"(?:great|larg|high|bigg|lat)er\s+than|more\s+than|over|above|after|exceeding"
 _LESS = r"(?:less|lower|smaller|fewer|earlier)\s+than|under|below|before"
+# "from 2024" is a condition; "per Store from sales.csv" names a file.
+_FROM = r"from(?=\s+[\"'“‘`€$£(]*\s*[-+]?\d)"
 _OPERATORS: tuple[tuple[Operator, str], ...] = (
     ("not empty", rf"(?:{_IS})?(?:not\s+(?:empty|blank|missing|null)|filled)\b"),
     ("empty", rf"(?:{_IS})?(?:empty|blank|missing|null)\b"),
-    (">=", rf">=|≥|(?:{_IS})?(?:at\s+least|from|since|on\s+or\s+after|not\s+less\s+than)\b"),
+    (">=", rf">=|≥|(?:{_IS})?(?:at\s+least|{_FROM}|since|on\s+or\s+after|not\s+less\s+than)\b"),
     ("<=", rf"<=|≤|(?:{_IS})?(?:at\s+most|until|up\s+to|on\s+or\s+before|not\s+more\s+than)\b"),
     ("!=", rf"!=|<>|≠|(?:{_IS})?(?:not\s+equal\s+to|other\s+than)\b|(?:is|are)\s+not\b|isn't\b"),
     (">", rf">|(?:{_IS})?(?:{_MORE})\b|exceeds?\b"),

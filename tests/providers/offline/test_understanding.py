@@ -58,6 +58,18 @@ def test_split(request_text: str) -> None:
     assert intent.target == "summary.xlsx"
 
 
+def test_from_a_file_is_no_condition() -> None:
+    """A key of numbers before "from FILE" is a key; before "from 5" it is compared with that."""
+    intent = read("one sheet per Order ID from transactions.csv with Date and Amount")
+    assert isinstance(intent, Split)
+    assert intent.key == Key(COLUMNS[5])
+    assert not intent.selection.conditions
+
+    intent = read("show Date and Amount where Order ID from 5")
+    assert isinstance(intent, Rows)
+    assert intent.selection.conditions == (Condition(COLUMNS[5], ">=", "5"),)
+
+
 @pytest.mark.parametrize(
     ("request_text", "keys", "measures", "target"),
     [
