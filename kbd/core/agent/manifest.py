@@ -23,8 +23,9 @@ import msgspec
 
 from kbd.core.agent.blocks import json_text
 from kbd.core.agent.summaries import summary
-from kbd.errors import ContextExhausted, KbdError
-from kbd.formats import FormatHandler, Mappable, Readable
+from kbd.core.workers.formats import Look
+from kbd.errors import ContextExhausted
+from kbd.formats import FormatHandler
 from kbd.providers import ModelInfo
 from kbd.tools import FileRef, Files
 from kbd.types import BlobHash, FileName
@@ -62,11 +63,8 @@ class Looks(Protocol):
     def for_name(self, name: str) -> FormatHandler | None:
         """Return the format of a file, or None for an opaque one."""
 
-    async def map(self, file: FileRef) -> dict[str, Any]:
-        """Return its structure."""
-
-    async def small_text(self, file: FileRef, most_bytes: int) -> str | None:
-        """Return all its text, or None if that is longer."""
+    async def look(self, file: FileRef, text_bytes: int) -> Look:
+        """Return its map, and its text if that has at most so many bytes."""
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -188,18 +186,12 @@ class Manifest:
 
 async def _looked_into(file: FileRef, formats: Looks) -> _Found | None:
     """Return what a file shows; None if asking again may help."""
-    handler = formats.for_name(file.name)
-    structure = text = None
-    try:
-        if isinstance(handler, Mappable):
-            structure = await formats.map(file)
-        # A format without coordinates has facts to tell, which are in its map, and no text.
-        readable = isinstance(handler, Readable) and handler.coordinates
-        if readable and file.size_bytes <= SMALL_FILE_BYTES:
-            text = await formats.small_text(file, TEXT_BYTES)
-    except KbdError as error:
-        return None if error.retryable else _Found(structure, fault=error.message)
-    return _Found(structure, text)
+    if formats.for_name(file.name) is None:
+        return _Found()
+    look = await formats.look(file, TEXT_BYTES if file.size_bytes <= SMALL_FILE_BYTES else 0)
+    if look.error is not None:
+        return None if look.error.retryable else _Found(look.structure, fault=look.error.message)
+    return _Found(look.structure, look.text)
 
 
 def _steps(described: Mapping[str, Any], found: _Found) -> _Entry:

@@ -24,6 +24,7 @@ zygote kills what it has and leaves; when a zygote dies the kernel kills its chi
     process   one zygote, seen from the daemon
     outcomes  what an answer, or a death, means
     pool      `Workers`
+    derived   maps and short texts, kept by content
     shelves   what formats keep of a file between calls, and which of it goes
     operations  operations, made the records of a handler
     formats   `FormatCalls`: the formats, called in workers

@@ -5,6 +5,7 @@ own arguments as plain values; what reads a file is also told its `shelf`, if it
 has checked that the handler has the capability.
 """
 
+import contextlib
 import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Union
 import msgspec
 
 from kbd.core.plugins.hooks import formats_of
-from kbd.core.workers.extracts import extract
+from kbd.core.workers.extracts import extract, short_text
 from kbd.formats import (
     AssetPick,
     Celled,
@@ -37,11 +38,13 @@ __all__ = [
     "extract_text",
     "get_styles",
     "info",
+    "look",
     "map_file",
     "objects",
     "preview",
     "read",
     "read_table",
+    "short",
     "write_table",
 ]
 
@@ -64,6 +67,28 @@ def map_file(handle: dict[str, Any], path: str, name: str, shelf: str | None) ->
     handler = _handler(handle)
     assert isinstance(handler, Mappable)
     return _plain(handler.map(_file(path, name, shelf)))
+
+
+def look(handle: dict[str, Any], path: str, name: str, shelf: str | None, most_bytes: int) -> Any:
+    """Return `Mappable.map` and what `short` returns, as `map` and `text`.
+
+    Where the text fails it is left out: asking for it alone says why.
+    """
+    handler = _handler(handle)
+    assert isinstance(handler, Mappable)
+    assert isinstance(handler, Readable)
+    source = _file(path, name, shelf)
+    found: dict[str, Any] = {"map": handler.map(source)}
+    with contextlib.suppress(Exception):
+        found["text"] = {"text": short_text(handler.passages(source), most_bytes)}
+    return _plain(found)
+
+
+def short(handle: dict[str, Any], path: str, name: str, shelf: str | None, most_bytes: int) -> Any:
+    """Return `{text}`: all text if it is at most so many bytes, else null."""
+    handler = _handler(handle)
+    assert isinstance(handler, Readable)
+    return {"text": short_text(handler.passages(_file(path, name, shelf)), most_bytes)}
 
 
 def read(

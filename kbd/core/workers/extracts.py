@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.formats import Passage
 
-__all__ = ["Extract", "extract"]
+__all__ = ["Extract", "extract", "short_text"]
 
 
 class Extract(msgspec.Struct, frozen=True):
@@ -52,3 +52,10 @@ def extract(passages: Iterable[Passage], passage: int, character: int, limit: in
             following = (number, begin + room)
             break
     return Extract("".join(parts), tuple(places), following)
+
+
+def short_text(passages: Iterable[Passage], most_bytes: int) -> str | None:
+    """Return all text if it is at most so many bytes, else None."""
+    found = extract(passages, 0, 0, most_bytes)
+    fits = found.following is None and len(found.text.encode()) <= most_bytes
+    return found.text if fits else None

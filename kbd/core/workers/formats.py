@@ -1,12 +1,7 @@
 """The formats as tools and the daemon call them: each capability in its plugin's worker."""
 
-import contextlib
 import copy
-import hashlib
-import os
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -17,6 +12,7 @@ from anyio import to_thread
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.workers import child
+from kbd.core.workers.derived import Derived, key_of
 from kbd.core.workers.extracts import Extract
 from kbd.core.workers.operations import cannot, operations_of
 from kbd.core.workers.pool import Workers
@@ -42,12 +38,17 @@ from kbd.formats import (
 )
 from kbd.tools import FileRef, Formats
 
-__all__ = ["FormatCalls"]
-
-MAPS_IN_MEMORY = 256
-"""Maps and short texts that are kept in memory; a workbench has 200 files by default."""
+__all__ = ["FormatCalls", "Look"]
 
 T = TypeVar("T")
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What a file shows at a glance; `error` says why the rest is missing."""
+
+    structure: dict[str, Any] | None = None
+    text: str | None = None
+    error: KbdError | None = None
 
 
 class FormatCalls(Formats):
@@ -62,10 +63,9 @@ class FormatCalls(Formats):
     def __init__(self, catalog: Catalog, workers: Workers, cache: Path | None = None) -> None:
         self._catalog = catalog
         self._workers = workers
-        self._cache = cache
         self._note: Callable[[Plugin], None] | None = None
         self._shelves = None if cache is None else Shelves(cache / "shelves")
-        self._maps: OrderedDict[str, bytes] = OrderedDict()
+        self._derived = Derived(cache)
 
     def noted_by(self, note: Callable[[Plugin], None]) -> "FormatCalls":
         """Return the same, with what it has cached, that names each plugin that it asks to `note`.
@@ -96,38 +96,64 @@ class FormatCalls(Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Mappable):
             raise cannot(owned.item, "tell its structure", file.name)
-        find = partial(self._read, owned, "map_file", dict[str, Any], file)
-        return await self._derived(_derived_key("map", owned, file), find)
-
-    async def _derived(
-        self, key: str, find: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
-        """Return what is kept under a key, or find and keep it."""
-        known = self._maps.get(key) or await self._stored_map(key)
+        key = key_of("map", owned, file)
+        known = await self._derived.find(key)
         if known is None:
-            known = msgspec.msgpack.encode(await find())
-            await self._store_map(key, known)
-        self._maps[key] = known
-        self._maps.move_to_end(key)
-        if len(self._maps) > MAPS_IN_MEMORY:
-            self._maps.popitem(last=False)
-        # Decoded for each caller, who may add to it.
-        return msgspec.msgpack.decode(known, type=dict[str, Any])
+            known = await self._read(owned, "map_file", dict[str, Any], file)
+            await self._derived.keep(key, known)
+        return known
 
-    async def small_text(self, file: FileRef, most_bytes: int) -> str | None:
-        """Return all text of a file if it is at most so many bytes, else None; cached as a map."""
-        owned = self._format_of(file)
-        if not isinstance(owned.item, Readable):
-            raise cannot(owned.item, "be read as text", file.name)
+    async def look(self, file: FileRef, text_bytes: int) -> Look:
+        """Return what a file shows at a glance: its map, and all its text if that is short.
 
-        async def find() -> dict[str, Any]:
-            found = await self.extract(file, Region(), 0, 0, most_bytes)
-            fits = found.following is None and len(found.text.encode()) <= most_bytes
-            return {"text": found.text if fits else None}
+        Where neither is cached, one call of a worker finds both.
 
-        kept = await self._derived(_derived_key(f"text-{most_bytes}", owned, file), find)
-        text: str | None = kept["text"]
-        return text
+        Args:
+            file: The file.
+            text_bytes: The most bytes of text; 0 asks for none.
+        """
+        structure = text = None
+        try:
+            owned = self._format_of(file)
+            handler = owned.item
+            # A format without coordinates has facts to tell, which are in its map, and no text.
+            is_read = isinstance(handler, Readable) and bool(handler.coordinates and text_bytes)
+            known: dict[str, Any] | None = None
+            if isinstance(handler, Mappable):
+                if is_read:
+                    known = await self._look_once(owned, file, text_bytes)
+                structure = await self.map(file)
+            if is_read:
+                text = (known or await self._short_text(owned, file, text_bytes))["text"]
+        except KbdError as error:
+            return Look(structure, text, error)
+        return Look(structure, text)
+
+    async def _look_once(
+        self, owned: Owned[FormatHandler], file: FileRef, most_bytes: int
+    ) -> dict[str, Any] | None:
+        """Find map and text in one call if neither is cached; return the text, if it is known."""
+        map_key, text_key = key_of("map", owned, file), key_of(f"text-{most_bytes}", owned, file)
+        known = await self._derived.find(text_key)
+        if known is not None or await self._derived.find(map_key) is not None:
+            return known
+        most = {"most_bytes": most_bytes}
+        found = await self._read(owned, "look", dict[str, Any], file, most)
+        await self._derived.keep(map_key, found["map"])
+        if "text" in found:
+            await self._derived.keep(text_key, found["text"])
+        return found.get("text")
+
+    async def _short_text(
+        self, owned: Owned[FormatHandler], file: FileRef, most_bytes: int
+    ) -> dict[str, Any]:
+        key = key_of(f"text-{most_bytes}", owned, file)
+        known = await self._derived.find(key)
+        if known is None:
+            most = {"most_bytes": most_bytes}
+            known = await self._read(owned, "short", dict[str, Any], file, most)
+            await self._derived.keep(key, known)
+        return known
 
     async def read(self, file: FileRef, region: Region) -> Reading:
         """Return `Readable.read`."""
@@ -305,17 +331,6 @@ class FormatCalls(Formats):
             msg = f"Format {name} answered {function} with something ill-formed: {fault}."
             raise failure(msg) from None
 
-    async def _stored_map(self, key: str) -> bytes | None:
-        if self._cache is None:
-            return None
-        return await to_thread.run_sync(_load, self._cache / key)
-
-    async def _store_map(self, key: str, value: bytes) -> None:
-        if self._cache is not None:
-            # A cache that cannot be written, on a full disk say, costs time and nothing else.
-            with contextlib.suppress(OSError):
-                await to_thread.run_sync(_save, self._cache / key, value)
-
 
 def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None:
     """Refuse coordinates of other formats.
@@ -332,29 +347,3 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
 
 def _of(file: FileRef | None) -> dict[str, Any]:
     return {"path": str(file.path) if file else None, "name": file.name if file else ""}
-
-
-def _derived_key(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
-    """Name what is derived by all that it depends on. The name is one: a suffix can decide."""
-    parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
-    return f"{what}-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
-
-
-def _load(path: Path) -> bytes | None:
-    try:
-        data = path.read_bytes()
-        msgspec.msgpack.decode(data, type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
-        return None
-    return data
-
-
-def _save(path: Path, value: bytes) -> None:
-    """Write and rename, so that what exists is complete."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.{id(value)}")
-    try:
-        fresh.write_bytes(value)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import pytest
 
 from kbd.core.agent.blocks import json_block
 from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, room_bytes
+from kbd.core.workers.formats import Look
 from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
 from kbd.formats import (
     FormatHandler,
@@ -67,20 +68,20 @@ class Looked:
         """Return the format of a file."""
         return self._formats.for_name(name)
 
-    async def map(self, file: FileRef) -> dict[str, Any]:
-        """Return its structure."""
+    async def look(self, file: FileRef, text_bytes: int) -> Look:
+        """Return its map, and its text if it is short."""
         self.asked.append(file.name)
         if file.name == self._slow:
             await anyio.sleep_forever()
         if self.away:
             self.away -= 1
-            raise ToolWorkerUnavailable("it died")
-        return await self._formats.map(file)
-
-    async def small_text(self, file: FileRef, most_bytes: int) -> str | None:
-        """Return its text if it is short."""
+            return Look(error=ToolWorkerUnavailable("it died"))
+        try:
+            structure = await self._formats.map(file)
+        except FileReadFailed as error:
+            return Look(error=error)
         text = (await self._formats.read(file, Region())).text
-        return text if len(text.encode()) <= most_bytes else None
+        return Look(structure, text if len(text.encode()) <= text_bytes else None)
 
 
 def listed(listing: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.formats import FormatCalls, Look
 from kbd.core.workers.pool import Workers
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import AssetPick, Placement, Region
@@ -69,16 +69,28 @@ async def test_a_map_is_made_once(
     assert file.path.with_suffix(".mapped").read_text() == "x"
 
 
-async def test_a_short_text_is_read_once(
+async def test_a_look_finds_map_and_short_text_at_once(
     formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
 ) -> None:
-    """As a map is kept, so is it, and that a text is too long."""
+    """Both are kept, and that a text is too long; a map that is known is not made again."""
     short, long = blob(tmp_path, "é" * 5), blob(tmp_path, "é" * 6)
+    await formats.map(long)
     for asked in (formats, FormatCalls(Catalog(faulty), workers, tmp_path / "cache")):
-        assert await asked.small_text(short, 11) == "é" * 5 + "\n"
-        assert await asked.small_text(long, 11) is None
+        assert await asked.look(short, 11) == Look({"lines": ["é" * 5]}, "é" * 5 + "\n")
+        assert await asked.look(long, 11) == Look({"lines": ["é" * 6]})
         short.path.unlink(missing_ok=True)
         long.path.unlink(missing_ok=True)
+    assert short.path.with_suffix(".mapped").read_text() == "x"
+
+
+async def test_a_look_says_what_failed(formats: FormatCalls, tmp_path: Path) -> None:
+    """Without a text that fails, the map is there all the same."""
+    look = await formats.look(blob(tmp_path, "torn"), 100)
+
+    assert look.structure == {"lines": ["torn"]}
+    assert "no end" in (look.error.message if look.error else "")
+    opaque = await formats.look(blob(tmp_path, "x", "a.unknown"), 100)
+    assert opaque.error is not None
 
 
 async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path) -> None:
@@ -87,7 +99,7 @@ async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path
     await formats.map(file)
     for kept in (tmp_path / "cache").iterdir():
         kept.write_bytes(b"\xc1")
-    formats._maps.clear()
+    formats._derived.forget()
 
     assert await formats.map(file) == {"lines": ["one"]}
 

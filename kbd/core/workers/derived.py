@@ -1,0 +1,90 @@
+"""What is derived from a file's bytes and kept: maps and short texts, in memory and on disk.
+
+A cache: whatever of it is lost, damaged or cannot be written is found out anew.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from anyio import to_thread
+
+from kbd.core.plugins.host import Owned
+from kbd.formats import FormatHandler
+from kbd.tools import FileRef
+
+__all__ = ["Derived", "key_of"]
+
+IN_MEMORY = 256
+"""Maps and short texts that are kept in memory; a workbench has 200 files by default."""
+
+
+class Derived:
+    """The derived values of one workbench, each under a key.
+
+    Args:
+        folder: Where they lie; None keeps them in memory only.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._memory: OrderedDict[str, bytes] = OrderedDict()
+
+    async def find(self, key: str) -> dict[str, Any] | None:
+        """Return what is kept under a key, decoded anew: whoever asks may add to it."""
+        known = self._memory.get(key)
+        if known is None and self._folder is not None:
+            known = await to_thread.run_sync(_load, self._folder / key)
+        if known is None:
+            return None
+        self._remember(key, known)
+        return msgspec.msgpack.decode(known, type=dict[str, Any])
+
+    async def keep(self, key: str, value: dict[str, Any]) -> None:
+        """Keep a value of plain values under a key."""
+        data = msgspec.msgpack.encode(value)
+        if self._folder is not None:
+            # A cache that cannot be written, on a full disk say, costs time and nothing else.
+            with contextlib.suppress(OSError):
+                await to_thread.run_sync(_save, self._folder / key, data)
+        self._remember(key, data)
+
+    def forget(self) -> None:
+        """Forget what is in memory."""
+        self._memory.clear()
+
+    def _remember(self, key: str, data: bytes) -> None:
+        self._memory[key] = data
+        self._memory.move_to_end(key)
+        if len(self._memory) > IN_MEMORY:
+            self._memory.popitem(last=False)
+
+
+def key_of(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
+    """Name what is derived by all that it depends on. The name is one: a suffix can decide."""
+    parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
+    return f"{what}-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
+
+
+def _load(path: Path) -> bytes | None:
+    try:
+        data = path.read_bytes()
+        msgspec.msgpack.decode(data, type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return data
+
+
+def _save(path: Path, value: bytes) -> None:
+    """Write and rename, so that what exists is complete."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{id(value)}")
+    try:
+        fresh.write_bytes(value)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
