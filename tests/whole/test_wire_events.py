@@ -258,6 +258,12 @@ OTHERS: dict[str, dict[str, Any]] = {
     "ReviewSetDeletionConfirmations": {"paths": ["x"]},
     "BlobRead": {"hash": "0" * 64},
     "StateAt": {"seq": 1},
+    "CheckpointGet": {"checkpoint_id": "0" * 16},
+    "CheckpointRestore": {"checkpoint_id": "0" * 16},
+    "ContextGet": {"category": "situation"},
+    "ContextSet": {"category": "situation", "text": "x"},
+    "ContextDelete": {"category": "situation"},
+    "WorkshopUndoToMessage": {"message_id": "m1"},
 }  # fmt: skip
 """What a method wants beside the workbench."""
 

@@ -123,7 +123,7 @@ def test_publishing_tells_its_steps_and_leaves_a_checkpoint(wire: Wired) -> None
     )  # fmt: skip
     said = wire.ask("WorkshopGetConversation", workbench_id=workbench_id)["messages"]
     kinds = [each["metadata"]["kind"] for each in said if each["type"] == "system_event"]
-    assert kinds == ["checkpoint_publish", "published"]
+    assert kinds == ["checkpoint_publish"]
 
 
 def test_a_file_changed_by_hand_is_a_conflict(wire: Wired) -> None:
