@@ -6,7 +6,7 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, Stop
 from kbd.cli.link import call
-from kbd.cli.terminal import line, moment
+from kbd.cli.terminal import clean, line, moment
 from kbd.client.blocking import Client
 
 __all__ = ["conversation_of", "is_message", "message_named", "told"]
@@ -74,14 +74,14 @@ def told(entries: list[dict[str, Any]], *, with_tools: bool) -> Iterator[str]:
         when = moment(entry["created_at"])
         if is_message(entry):
             yield f"{_WHO[entry['role']]}  {when}  {entry['message_id']}  (event {entry['seq']})"
-            for paragraph in str(entry["text"]).splitlines() or [""]:
+            for paragraph in clean(str(entry["text"])).splitlines() or [""]:
                 yield from textwrap.wrap(paragraph, TEXT_COLUMNS, **_INDENTED) or [""]
             yield ""
         elif entry["type"] == "system_event":
             yield f"--  {when}  {_happened(entry)}"
             yield ""
         elif with_tools:
-            yield line(_traffic(entry), TEXT_COLUMNS)
+            yield f"    {line(_traffic(entry), TEXT_COLUMNS)}"
 
 
 _INDENTED: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
@@ -95,6 +95,6 @@ def _happened(entry: dict[str, Any]) -> str:
 
 def _traffic(entry: dict[str, Any]) -> str:
     if entry["type"] == "tool_result":
-        return f"      <- {entry['text']}"
+        return f"<- {entry['text']}"
     calls = (each["function"] for each in entry["tool_calls"])
-    return "      -> " + "; ".join(f"{each['name']} {each['arguments']}" for each in calls)
+    return "-> " + "; ".join(f"{each['name']} {each['arguments']}" for each in calls)

@@ -9,6 +9,7 @@ from kbd.core.decisions import (
     AddFiles,
     CompletePublish,
     CreateCheckpoint,
+    Decision,
     DiscardDraft,
     EndRun,
     IntendPublish,
@@ -20,8 +21,10 @@ from kbd.core.decisions import (
 )
 from kbd.core.decisions.forks import fork_point, refuse_to_fork, taken_over
 from kbd.core.decisions.rewinds import answered, message_said, rewound
+from kbd.core.queries import notifications
 from kbd.core.state import WorkbenchState
 from kbd.errors import ConflictPublishedChanged, KbdError, NotFound, ValidationFailed
+from kbd.events.codec import recorded
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import RunFinished
 from kbd.events.workbenches import (
@@ -31,6 +34,7 @@ from kbd.events.workbenches import (
     FileAdded,
     WorkbenchForked,
 )
+from kbd.requests import notifications as wire
 from kbd.types import BlobHash, FileName, ForkMode, Seq
 
 A, B = FileName("a.csv"), FileName("b.csv")
@@ -42,6 +46,7 @@ class Spoken(Folded):
     def __init__(self) -> None:
         super().__init__()
         self.then: dict[str, WorkbenchState] = {}
+        self.last = Decision()
 
     def ask(self, message_id: str) -> None:
         """Say something."""
@@ -72,9 +77,9 @@ class Spoken(Folded):
         known: dict[FileName, BlobHash | None] = dict.fromkeys((A, B))
         known |= {name: entry.blob for name, entry in self.state.files.items()}
         known |= {FileName(f"{n}.csv"): blob(m) if m else None for n, m in found.items()}
-        self.do(Rewind(back, "p", known))
+        self.last = self.do(Rewind(back, "p", known))
         if self.state.publish is not None:
-            self.do(CompletePublish(f"c{self.state.seq}"))
+            self.last = self.do(CompletePublish(f"c{self.state.seq}"))
 
     def stands(self) -> object:
         """What an undo brings back."""
@@ -285,3 +290,17 @@ def test_a_rewind_without_a_difference_is_done_at_once() -> None:
     decision = spoken.do(Rewind(rewound(spoken.then["u2"], "u2"), "p", {}))
     assert [type(event) for event in decision.events] == [ConversationRewound]
     assert spoken.state.draft is None
+
+
+def test_an_undo_is_told_with_what_it_changed() -> None:
+    """That it is done, whether there is a draft, and which published files are other now."""
+    spoken = _spoken()
+    spoken.rewind("u1")
+    (back,) = [event for event in spoken.last.events if isinstance(event, ConversationRewound)]
+    record = recorded(back, spoken.time_us)
+    done, drafted, files = notifications(spoken.state, spoken.state.seq, record)
+    assert isinstance(done, wire.WorkshopUndoCompleted)
+    assert (done.message_id, done.has_draft) == ("u1", False)
+    assert isinstance(drafted, wire.DraftStateChanged)
+    assert isinstance(files, wire.WorkbenchFilesChanged)
+    assert (files.added, files.removed, files.updated) == ((), (), (A,))

@@ -47,7 +47,12 @@ from kbd.events.runs import (
     ToolRefused,
     ToolReturned,
 )
-from kbd.events.workbenches import AssistantMessageAdded, ConsentGranted, UserMessageAdded
+from kbd.events.workbenches import (
+    AssistantMessageAdded,
+    ConsentGranted,
+    ConversationRewound,
+    UserMessageAdded,
+)
 from kbd.requests.replays import Step
 from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
 from logs import make_golden
@@ -264,3 +269,23 @@ def test_a_run_that_stood_still_did_not_work() -> None:
 
     assert took["Phase research is done"] == 4000
     assert took["Run finished, without a draft"] == 6000
+
+
+def test_another_answer_is_a_story_of_its_own() -> None:
+    """Both runs are on one message: neither takes the other's story away."""
+    facts = [
+        (UserMessageAdded("m1", "x"), 0), (RunStarted("m1", "x:y"), 1),
+        (RunFinished(has_draft=False), 1), (ConversationRewound("m1", 1, "regenerate"), 0),
+        (RunStarted("m1", "x:z", "a1"), 2), (RunFinished(has_draft=False), 2),
+    ]  # fmt: skip
+    log = numbered([recorded(fact, 0, run) for fact, run in facts])  # type: ignore[arg-type]
+
+    first, second = (check_told_once(number, log) for number in (1, 2))
+
+    assert [step.title for step in first] == [
+        "Asked: x", "Run started with x:y", "Run finished, without a draft",
+    ]  # fmt: skip
+    assert [step.title for step in second] == [
+        "Set back to message m1, to answer it once more", "Run started with x:z",
+        "Run finished, without a draft",
+    ]  # fmt: skip
