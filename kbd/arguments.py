@@ -24,6 +24,9 @@ MOST_FAULTS = 5
 MOST_LOOKED_AT = 2_000
 """As many values are looked at for faults: some 50 ms; the first one is always told."""
 
+MOST_QUOTED = 80
+"""As many characters of what was given are said again."""
+
 MOST_NAMES = 30
 """As many fields or values are named where none is near."""
 
@@ -166,7 +169,10 @@ def _faults_of_record(
     for name in value:
         unknown = name not in fields and name != record.tag_field
         if unknown and record.forbid_unknown_fields:
-            yield where, f"object contains unknown field `{name}`{_near(name, fields)}"
+            yield (
+                where,
+                f"object contains unknown field `{name[:MOST_QUOTED]}`{_near(name, fields)}",
+            )
     for name, field in fields.items():
         if name in value:
             yield from _faults(value[name], field.type, f"{where}.{name}", left)
@@ -198,8 +204,8 @@ def _fault_of_tag(
     field, known = str(records[0].tag_field), [str(record.tag) for record in records]
     if field not in value:
         return where, f"object missing required field `{field}`, one of: {', '.join(known)}"
-    given = value[field]
-    return f"{where}.{field}", f"invalid value {given!r}{_near(str(given), known)}"
+    said = _quoted(value[field])
+    return f"{where}.{field}", f"invalid value {said}{_near(str(value[field]), known)}"
 
 
 def _faults_of_bounds(value: Any, info: inspect.Type, where: str) -> Iterator[_Fault]:
@@ -208,11 +214,11 @@ def _faults_of_bounds(value: Any, info: inspect.Type, where: str) -> Iterator[_F
         case inspect.LiteralType(values=known):
             if value not in known:
                 names = [str(each) for each in known]
-                yield where, f"invalid enum value {value!r}{_near(str(value), names)}"
+                yield where, f"invalid enum value {_quoted(value)}{_near(str(value), names)}"
         case inspect.EnumType(cls=cls):
             names = [str(each.value) for each in cls]
             if str(value) not in names:
-                yield where, f"invalid enum value {value!r}{_near(str(value), names)}"
+                yield where, f"invalid enum value {_quoted(value)}{_near(str(value), names)}"
         case inspect.IntType() | inspect.FloatType():
             bounds = [
                 f"{sign} {bound:g}"
@@ -285,10 +291,14 @@ def _kind_of(info: inspect.Type) -> str:
     return type(info).__name__.removesuffix("Type").lower()
 
 
+def _quoted(value: Any) -> str:
+    return repr(value[:MOST_QUOTED] if isinstance(value, str) else value)[: MOST_QUOTED + 2]
+
+
 def _near(name: str, known: Iterable[str]) -> str:
     """Say which name was probably meant, or which there are."""
     names = list(known)
-    if near := difflib.get_close_matches(name, names, 1):
+    if near := difflib.get_close_matches(name[:MOST_QUOTED], names, 1):
         return f"; did you mean `{near[0]}`?"
     if not names:
         return "; it has no fields"

@@ -137,3 +137,14 @@ def test_a_fault_far_back_in_a_large_value_is_told_all_the_same() -> None:
     rows[-1][-1] = 1.5
     with pytest.raises(ValidationFailed, match=r"^rows\[499\]\[99\]: expected"):
         record_of({"path": "a", "rows": rows}, Wanted)
+
+
+def test_what_is_said_again_of_a_value_is_short() -> None:
+    """A field's name or a value of a megabyte is not told back whole."""
+    long = "x" * 1_000_000
+    given = {"path": "a", long: 1, "rows": [[{"cell": "A1", "style": long}]]}
+    with pytest.raises(ValidationFailed) as caught:
+        record_of(given | {"operations": [{"op": long}]}, Wanted)
+
+    assert caught.value.message.count("x" * 70) == 3
+    assert len(caught.value.message) < 1_000

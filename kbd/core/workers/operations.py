@@ -12,6 +12,9 @@ from kbd.formats import Editable, FormatHandler
 
 __all__ = ["cannot", "operations_of"]
 
+MOST_QUOTED = 80
+"""As many characters of an operation's unknown name are said again."""
+
 
 def cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
     """Return the refusal of what a file's format does not offer."""
@@ -47,6 +50,7 @@ def _operation(
         msg = f"{place}: an operation is an object with `op`, one of: {offered}."
         raise ValidationFailed(msg)
     if name not in records:
+        name = name[:MOST_QUOTED]
         near = difflib.get_close_matches(name, records, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"

@@ -45,26 +45,29 @@ def end(status: str = "completed", **fields: Any) -> Event:
     return {"type": f"response.{status}", "response": {"status": status, **fields}}
 
 
+SCHEMA: Event = {"type": "object", "properties": {}}
+STRICT: Event = {"type": "object", "required": []}
+_CALLS = (ToolCall(CallId("a"), "look", '{"x":1}'), ToolCall(CallId("b"), "look"))
+REQUEST = ModelRequest(
+    model="m",
+    messages=(
+        Message("system", "Be brief"),
+        Message("user", "Hello"),
+        Message("assistant", "Let me see", _CALLS),
+        Message("tool", "one", tool_call_id=CallId("a")),
+        Message("tool", "two", tool_call_id=CallId("b")),
+    ),
+    tools=(ToolSchema("look", "Looks", SCHEMA, STRICT), ToolSchema("any", "Any", SCHEMA)),
+    tool_choice="required",
+    max_output_tokens=100,
+    effort="low",
+)
+
+
 @on_trio
 @pytest.mark.anyio
 async def test_what_is_sent() -> None:
     """The whole conversation as items, tools, choice and effort; nothing is kept at the server."""
-    schema, strict = {"type": "object", "properties": {}}, {"type": "object", "required": []}
-    calls = (ToolCall(CallId("a"), "look", '{"x":1}'), ToolCall(CallId("b"), "look"))
-    request = ModelRequest(
-        model="m",
-        messages=(
-            Message("system", "Be brief"),
-            Message("user", "Hello"),
-            Message("assistant", "Let me see", calls),
-            Message("tool", "one", tool_call_id=CallId("a")),
-            Message("tool", "two", tool_call_id=CallId("b")),
-        ),
-        tools=(ToolSchema("look", "Looks", schema, strict), ToolSchema("any", "Any", schema)),
-        tool_choice="required",
-        max_output_tokens=100,
-        effort="low",
-    )
 
     @streamed
     async def answer(connection: Connection) -> None:
@@ -72,8 +75,8 @@ async def test_what_is_sent() -> None:
 
     async with serving(m=answer) as server, lending(server.port) as access:
         provider = OpenAIProvider({"api": "responses"})
-        await provider.complete(request, access, lambda _: None)
-        held = ModelRequest(**{**_fields(request), "without": ("tool_choice", "strict", "effort")})
+        await provider.complete(REQUEST, access, lambda _: None)
+        held = ModelRequest(**{**_fields(REQUEST), "without": ("tool_choice", "strict", "effort")})
         await provider.complete(held, access, lambda _: None)
 
     def tool(name: str, parameters: Any, **more: Any) -> Event:
@@ -95,7 +98,7 @@ async def test_what_is_sent() -> None:
         "stream": True,
         "store": False,
         "tools": [
-            tool("look", strict, strict=True) | looks, tool("any", schema, strict=False),
+            tool("look", STRICT, strict=True) | looks, tool("any", SCHEMA, strict=False),
         ],
         "tool_choice": "required",
         "reasoning": {"effort": "low"},
@@ -105,7 +108,7 @@ async def test_what_is_sent() -> None:
     for left_out in ("tool_choice", "reasoning"):
         del whole[left_out]
     assert server.requests[1] == whole | {
-        "tools": [tool("look", schema) | looks, tool("any", schema)]
+        "tools": [tool("look", SCHEMA) | looks, tool("any", SCHEMA)]
     }
     assert server.paths == ["/v1/responses"] * 2
 
