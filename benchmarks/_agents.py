@@ -1,0 +1,132 @@
+"""A workbench with the agent at it, its log on the disk, and a model that answers at once."""
+
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from kbd.core.agent import Desk, run_agent
+from kbd.core.catalog import Catalog
+from kbd.core.clock import SystemClock
+from kbd.core.decisions import Command, Record, SendMessage, StartRun, decide
+from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
+from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
+from kbd.core.journal import Journal
+from kbd.core.keeper import Keeper
+from kbd.core.plugins.host import Plugins
+from kbd.core.purse import Purse
+from kbd.core.settings import RunLimits, Settings
+from kbd.core.state import DaemonState, WorkbenchState, fold_daemon, fold_workbench
+from kbd.core.workers.formats import FormatCalls
+from kbd.core.workers.pool import Workers
+from kbd.events.blobs import BlobStore
+from kbd.events.log import EventLog
+from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded, WorkbenchCreated
+from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
+from kbd.types import WorkbenchId
+
+__all__ = ["LIMITS", "WINDOW", "Play", "Workbench", "opened"]
+
+Play = Callable[[ModelRequest], ModelReply]
+"""Answers a turn."""
+
+WINDOW = 100_000_000
+"""Of the model, in tokens: nothing is left out, so a long request is as large as its chain."""
+
+LIMITS = RunLimits(research_turns=5000, loop_warning=11, loop_failure=11, tokens=10**12)
+"""Chains as long as the benchmark asks for, with one call made again and again."""
+
+
+class Workbench:
+    """A workbench and its runs.
+
+    Args:
+        folder: Where it lies.
+        play: The model.
+    """
+
+    def __init__(self, folder: Path, play: Play) -> None:
+        self._folder, self._play, self._clock = folder, play, SystemClock()
+        for name in ("stage", "cache", "meta"):
+            (folder / name).mkdir(parents=True)
+        plugins = Plugins.discover(Settings())
+        self._catalog = Catalog(plugins)
+        self._workers = Workers(plugins, Settings())
+        self._blobs = Blobs(BlobStore(folder / "blobs"))
+        self._asked = 0
+        self.keeper: Keeper[WorkbenchState, Command] = Keeper(
+            Journal(EventLog.open(folder / "log")),
+            blank=WorkbenchState, fold=fold_workbench, decide=decide, clock=self._clock,
+        )  # fmt: skip
+        self.daemon: Keeper[DaemonState, DaemonCommand] = Keeper(
+            Journal(EventLog.open(folder / "daemon")),
+            blank=DaemonState, fold=fold_daemon, decide=decide_daemon, clock=self._clock,
+        )  # fmt: skip
+
+    async def converse(self, messages: int) -> None:
+        """Have so many messages said before."""
+        name = WorkbenchId("00000000000000b1")
+        facts: list[WorkbenchCreated | UserMessageAdded | AssistantMessageAdded] = [
+            WorkbenchCreated(name, "measured")
+        ]
+        for n in range(messages // 2):
+            facts.append(UserMessageAdded(f"u-{n}", f"what do the totals of month {n} come to?"))
+            facts.append(AssistantMessageAdded(f"a-{n}", f"They come to {n * 7919}. " * 10))
+        await self.keeper.submit(Record(tuple(facts)))
+
+    async def run(self) -> None:
+        """Ask, and answer with a whole run."""
+        self._asked += 1
+        await self.keeper.submit(SendMessage(f"q-{self._asked}", "and those of this month?"))
+        await self.keeper.submit(StartRun(None, "scripted:model"))
+        await run_agent(self._desk())
+
+    def _desk(self) -> Desk:
+        keeper, run = self.keeper, len(self.keeper.state.runs)
+        return Desk(
+            keeper=keeper,
+            run=run,
+            blobs=self._blobs,
+            open_files=self._files,
+            formats=FormatCalls(self._catalog, self._workers),
+            recall=LogRecall(keeper.state, keeper.journal, self._blobs),
+            workers=self._workers,
+            catalog=self._catalog,
+            complete=self._complete,
+            model=lambda model_id: ModelInfo(model_id, context_tokens=WINDOW),
+            effort=lambda _model_id, _phase: "",
+            purse=Purse(self.daemon, self._catalog, LIMITS, self._clock),
+            announce=lambda _: None,
+            limits=LIMITS,
+            clock=self._clock,
+            sleep=anyio.sleep,
+            chance=random.random,
+        )
+
+    def _files(self) -> CallFiles:
+        catalog = self._catalog
+        return CallFiles(
+            self.keeper.state, self._blobs, self._folder / "stage", self._folder / "cache",
+            lambda file: describe_file(catalog, file),
+        )  # fmt: skip
+
+    async def _complete(self, model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
+        del model_id, emit
+        return self._play(request)
+
+
+@asynccontextmanager
+async def opened(folder: Path, play: Play) -> AsyncIterator[Workbench]:
+    """Open a workbench in a folder of its own, with its Keepers at work."""
+    bench = Workbench(folder, play)
+    await bench.keeper.load()
+    await bench.daemon.load()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(bench.keeper.run)
+        tasks.start_soon(bench.daemon.run)
+        yield bench
+        tasks.cancel_scope.cancel()
+    await bench.keeper.journal.aclose()
+    await bench.daemon.journal.aclose()
