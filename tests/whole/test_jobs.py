@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import docx
 import openpyxl
 import pytest
 
@@ -320,3 +321,34 @@ def test_a_second_message_works_on_the_result(shop: RealDaemon) -> None:
     third = shop.run_prompt(workbench_id, "convert counts.csv to xlsx")
     assert third["status"] == "finished"
     assert len(_sheet(_published(shop, workbench_id)["counts.xlsx"], "Sheet1")) == len(found)
+
+
+@on_trio
+def test_several_files_are_merged_and_searched(shop: RealDaemon, tmp_path: Path) -> None:
+    """One table of two with columns in another order, and a text replaced in a letter."""
+    (tmp_path / "may.csv").write_text("Day,Client,Amount\n2024-05-01,acme,1.50\n")
+    (tmp_path / "june.csv").write_text("Amount;Day;Client\n3,75;2024-06-01;gamma\n")
+    letter = docx.Document()
+    letter.add_paragraph().add_run("Dear acme, thank you.").italic = True
+    letter.save(str(tmp_path / "letter.docx"))
+    files = [tmp_path / name for name in ("may.csv", "june.csv", "letter.docx")]
+    workbench_id = shop.workbench(*files)
+
+    for prompt in (
+        "merge may.csv and june.csv with a source column",
+        'replace "ACME" with "Acme Ltd" in letter.docx, ignoring case',
+    ):
+        run = shop.run_prompt(workbench_id, prompt)
+        assert run["status"] == "finished", run
+        assert {item["state"] for item in run["items"]} == {"done"}, run
+    assert "1 replacement in letter.docx" in _said(shop, workbench_id)
+    results = _published(shop, workbench_id)
+
+    assert list(csv.reader(io.StringIO(results["merged.csv"].decode()))) == [
+        ["Day", "Client", "Amount", "Source"],
+        ["2024-05-01", "acme", "1.50", "may.csv"],
+        ["2024-06-01", "gamma", "3.75", "june.csv"],
+    ]
+    (run_of,) = docx.Document(io.BytesIO(results["letter.docx"])).paragraphs[0].runs
+    assert (run_of.text, run_of.italic) == ("Dear Acme Ltd, thank you.", True)
+    assert {results[path.name] == path.read_bytes() for path in files[:2]} == {True}

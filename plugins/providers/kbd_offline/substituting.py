@@ -86,11 +86,12 @@ def _in_cells(conversation: Conversation, intent: Replaced, part: ReplacePart) -
     conversation.call("xlsx_operations", **_copied(intent, part), operations=operations)
     checked = list(zip(found.cells, after, strict=True))[:_CHECKED_CELLS]
     places = [
-        ("read_file", {"path": path, "sheet": cell.sheet, "range": f"{cell.name}:{cell.name}"})
+        ("read_file", {"path": path, "sheet": cell.sheet, "range": cell.name})
         for cell, _ in checked
     ]
     for (cell, text), read in zip(checked, conversation.calls(*places), strict=True):
-        words = text.split()
+        # As readings show it, and one word of it, which no line end or quote parts.
+        words = text.replace("\\", "\\\\").split()
         if words and words[0] not in str(read["text"]):
             raise ValidationFailed(f"{cell.name} of {cell.sheet} in {path} was not changed.")
     return found.hits

@@ -123,11 +123,12 @@ class Player:
         return reply
 
     async def _result(self, name: str, arguments: dict[str, Any]) -> str:
-        self._entry += 1
         try:
             result = await self.workbench.call(self._tools[name], **arguments)
         except KbdError as error:
             return f"Error: {error.code}: {error.message}"
+        # The rig's workbench numbers the calls that gave a result.
+        self._entry += 1
         text = msgspec.json.encode(result.value).decode()
         return shown(
             name,

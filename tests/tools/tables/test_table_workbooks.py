@@ -119,3 +119,18 @@ async def test_nothing_is_made_that_was_not_asked_for(
                   create_sheet_if_missing=False)  # fmt: skip
     with pytest.raises(ValidationFailed, match=r"must be a workbook \(\.xlsx"):
         await ask(workbench, tools, "update_from_export", target_path="o.csv", **update)
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_rows_are_added_to_a_text_table(workbench: Workbench, tools: dict[str, Tool]) -> None:
+    """At its end and in its own form; it has no sheet, and is not replaced."""
+    workbench.add("o.csv", b"where;what\r\nnorth;1\r\n")
+    query = "SELECT region, price FROM data ORDER BY amount"
+    update: dict[str, Any] = {"target_path": "o.csv", "sheet": "Sheet1", "query": query}
+
+    found = await ask(workbench, tools, "update_from_export", **update, mode="append_rows")
+
+    assert workbench.content("o.csv") == b"where;what\r\nnorth;1\r\nwest;1.50\r\neast;-2.00\r\n"
+    assert (found["sheet"], found["row_count"]) == (None, 2)
+    with pytest.raises(ValidationFailed, match="must be a workbook"):
+        await ask(workbench, tools, "update_from_export", **update, mode="replace_sheet")
