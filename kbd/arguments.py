@@ -151,7 +151,7 @@ def _faults(value: Any, info: inspect.Type, where: str, left: "_Looks") -> Itera
             yield from _faults_of_record(value, record, where, left)
         case inspect.DictType(value_type=inner):
             for name, part in value.items():
-                yield from _faults(part, inner, f"{where}.{name}", left)
+                yield from _faults(part, inner, f"{where}.{name[:MOST_QUOTED]}", left)
         case inspect.CollectionType() as listed:
             yield from _faults_of_length(value, listed, where)
             for place, part in enumerate(value):
@@ -169,10 +169,8 @@ def _faults_of_record(
     for name in value:
         unknown = name not in fields and name != record.tag_field
         if unknown and record.forbid_unknown_fields:
-            yield (
-                where,
-                f"object contains unknown field `{name[:MOST_QUOTED]}`{_near(name, fields)}",
-            )
+            said = name[:MOST_QUOTED]
+            yield where, f"object contains unknown field `{said}`{_near(said, fields)}"
     for name, field in fields.items():
         if name in value:
             yield from _faults(value[name], field.type, f"{where}.{name}", left)
