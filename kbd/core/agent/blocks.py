@@ -19,10 +19,11 @@ NAMES = (
 )  # fmt: skip
 """Every block that a message of kbd's can hold."""
 
-# What a model could read past between `<`, `/` and the name: blanks and what nobody sees.
-_UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
+# What nobody sees, and what a model could read past between `<`, `/` and the name.
+_UNSEEN = r"\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
 _DELIMITER = re.compile(
-    rf"<(?={_UNSEEN}(?:/{_UNSEEN})?(?:{'|'.join(NAMES)})(?:[^\w]|$))", re.IGNORECASE
+    rf"<(?=(?:[{_UNSEEN}]*|[\s{_UNSEEN}]*/[\s{_UNSEEN}]*)(?:{'|'.join(NAMES)})(?:\W|$))",
+    re.IGNORECASE,
 )
 
 
