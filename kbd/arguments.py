@@ -9,6 +9,7 @@ and the nearest name that there is, so that one more turn mends it.
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -75,11 +76,11 @@ def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
     try:
         return msgspec.convert(fitted, kind)
     except msgspec.ValidationError as fault:
-        found = list(_faults(fitted, info, "", _Looks()))
-        found = found or [_plain_fault(str(fault))]
+        left = _Looks()
+        found = list(_faults(fitted, info, "", left)) or [_plain_fault(str(fault))]
     told = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MOST_FAULTS]]
     if len(found) > MOST_FAULTS:
-        told.append(f"and {len(found) - MOST_FAULTS} more")
+        told.append(f"and {len(found) - MOST_FAULTS if left.count > 0 else 'many'} more")
     raise ValidationFailed("; ".join(text.removeprefix(": ") for text in told))
 
 
@@ -156,7 +157,7 @@ def _faults(value: Any, info: inspect.Type, where: str, left: "_Looks") -> Itera
             yield from _faults_of_length(value, listed, where)
             for place, part in enumerate(value):
                 if left.count <= 0:
-                    break
+                    return
                 yield from _faults(part, listed.item_type, f"{where}[{place}]", left)
         case _:
             yield from _faults_of_leaf(value, _alternatives(info), where)
@@ -166,11 +167,11 @@ def _faults_of_record(
     value: Mapping[str, Any], record: inspect.StructType, where: str, left: "_Looks"
 ) -> Iterator[_Fault]:
     fields = {field.encode_name: field for field in record.fields}
-    for name in value:
-        unknown = name not in fields and name != record.tag_field
-        if unknown and record.forbid_unknown_fields:
-            said = name[:MOST_QUOTED]
-            yield where, f"object contains unknown field `{said}`{_near(said, fields)}"
+    unknown = (name for name in value if name not in fields and name != record.tag_field)
+    for name in islice(unknown, left.count if record.forbid_unknown_fields else 0):
+        left.count -= 1
+        said = name[:MOST_QUOTED]
+        yield where, f"object contains unknown field `{said}`{_near(said, fields)}"
     for name, field in fields.items():
         if name in value:
             yield from _faults(value[name], field.type, f"{where}.{name}", left)
@@ -229,7 +230,10 @@ def _faults_of_bounds(value: Any, info: inspect.Type, where: str) -> Iterator[_F
                 if bound is not None and not kept
             ]
             if bounds:
-                yield where, f"expected `{_kind_of(info)}` {' and '.join(bounds)}, got {value}"
+                yield (
+                    where,
+                    f"expected `{_kind_of(info)}` {' and '.join(bounds)}, got {_quoted(value)}",
+                )
         case inspect.StrType(pattern=pattern):
             yield from _faults_of_length(value, info, where)
             if pattern is not None and re.search(pattern, value) is None:

@@ -140,7 +140,7 @@ def test_a_fault_far_back_in_a_large_value_is_told_all_the_same() -> None:
 
 
 def test_what_is_said_again_of_a_value_is_short() -> None:
-    """A field's name or a value of a megabyte is not told back whole."""
+    """A field's name or a value of a megabyte is not told back whole; nor a thousand fields."""
     long = "x" * 1_000_000
     given = {"path": "a", long: 1, "rows": [[{"cell": "A1", "style": long}]]}
     with pytest.raises(ValidationFailed) as caught:
@@ -148,3 +148,7 @@ def test_what_is_said_again_of_a_value_is_short() -> None:
 
     assert caught.value.message.count("x" * 70) == 3
     assert len(caught.value.message) < 1_000
+    with pytest.raises(ValidationFailed, match="and many more$"):
+        record_of({f"f{number}": 1 for number in range(5_000)}, Wanted)
+    with pytest.raises(ValidationFailed, match="times: expected `int` <= 9, got 1000"):
+        record_of({"op": "fill", "cells": [], "times": 10**400}, Fill)
