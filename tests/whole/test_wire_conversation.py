@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model_server import phase_of, text
+from model_server import Reply, phase_of, text
 from wired import Heard, Wired, wired
 
 MODES = ("clone_all", "clone_files_and_context_no_chat", "clone_files_only")
@@ -279,24 +279,48 @@ def _told(done: dict[str, Any]) -> dict[str, str]:
 
 @pytest.mark.soak
 def test_another_model_is_used_from_the_next_run_on(bench: Wired) -> None:
-    """A switch in the middle: the next run has it, and one that is gone on with does, too."""
+    """A switch in the middle: the next run has it, and one that is gone on with does, too.
+
+    Each turn is paid at the price of the model that made it.
+    """
+    prices = {"scripted": 1000.0, "other": 3000.0}
+    bench.daemon.stop()
+    (bench.daemon.home / "settings.toml").write_text(
+        "".join(f'[models."openai:{n}"]\ninput_price = {p}\n' for n, p in prices.items())
+    )
+    bench.daemon.start()
     wb = bench.workbench(a__txt="a0")
     _asked(bench, wb)
     bench.ask("WorkshopSetActiveModel", workbench_id=wb, model_id="openai:other")
     _asked(bench, wb)
     assert {body["model"] for body in bench.script.requests[-4:]} == {"other"}
-    bench.script.answers.clear()
     bench.ask("WorkshopSendUserMessage", workbench_id=wb, text="third")
+    bench.script.instead = lambda body: (
+        text("## Files") if phase_of(body) == "research" else Reply(status=401)
+    )
     bench.ask("WorkshopRunAgent", workbench_id=wb, wait=False)
-    assert bench.script.asked.wait(20)
-    bench.ask("WorkshopCancelRun", workbench_id=wb)
-    bench.script.answers.set()
-    assert bench.daemon.wait_for_run(f"{wb}-3")["status"] == "cancelled"
+    assert bench.daemon.wait_for_run(f"{wb}-3")["status"] == "failed"
+    bench.script.instead = None
     bench.ask("WorkshopSetActiveModel", workbench_id=wb, model_id="openai:scripted")
     assert bench.ask("WorkshopRunAgent", workbench_id=wb)["run_id"] == f"{wb}-3"
     assert bench.script.requests[-1]["model"] == "scripted"
-    models = [bench.ask("RunGet", run_id=f"{wb}-{n}")["model_id"] for n in (1, 2, 3)]
-    assert models == ["openai:scripted", "openai:other", "openai:scripted"]
+    infos = [bench.ask("RunGet", run_id=f"{wb}-{n}") for n in (1, 2, 3)]
+    used = ["openai:scripted", "openai:other", "openai:scripted"]
+    assert [info["model_id"] for info in infos] == used
+
+    turns: list[tuple[str, dict[str, Any]]] = []
+    asked = ""
+    for event in bench.daemon.events(wb):
+        if event["type"] == "ModelRequested":
+            asked = event["data"]["model_id"].partition(":")[2]
+        if event["type"] == "ModelReplied" and event["run_id"] == f"{wb}-3":
+            turns.append((asked, event["data"]))
+    assert {model for model, _ in turns} == {"scripted", "other"}
+    for model, replied in turns:
+        tokens = replied["usage"]["input_tokens"]
+        assert replied["cost"] == pytest.approx(tokens * prices[model] / 1_000_000)
+    assert infos[2]["cost"] == pytest.approx(sum(replied["cost"] for _, replied in turns))
+    (bench.daemon.home / "settings.toml").unlink()
 
 
 def test_a_fork_has_what_its_mode_says(bench: Wired) -> None:

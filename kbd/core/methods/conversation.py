@@ -87,10 +87,10 @@ class ConversationMethods:
         return run_answer(bench.state, bench.state.run(started.run))
 
     def _may_run(self, now: WorkbenchState, model_id: str) -> Callable[[WorkbenchState], None]:
-        """Return what refuses to undo if no run could follow: files go back, consent does not."""
+        """Return what refuses to undo if no run could follow: files go back, settings do not."""
 
         def check(then: WorkbenchState) -> None:
-            then.consents, then.runs = now.consents, now.runs
+            then.consents, then.runs, then.context = now.consents, now.runs, now.context
             self._parts.egress.check(then, model_id)
 
         return check

@@ -6,7 +6,7 @@ compared with what it was after that message, with a fold of the log, and with b
 """
 
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,37 +25,18 @@ from kbd.core.methods.files import FileMethods
 from kbd.core.methods.forking import ForkMethods
 from kbd.core.replay.moments import state_at
 from kbd.core.review import publish
-from kbd.core.server import Stream
 from kbd.core.state import WorkbenchState
 from kbd.errors import KbdError
 from kbd.providers import ModelReply, ModelRequest
 from kbd.requests import drafts, workbenches, workshop
-from kbd.requests.base import Notification
-from kbd.types import Phase, Seq, WorkbenchId
+from kbd.types import Phase
+from quiet import Quiet
 from supervised import Supervised, draft, files_in, supervised
 from unattended_rig import MODEL, unattended
 
 pytestmark = pytest.mark.anyio
 
 NAMES = ("a.txt", "b.txt", "c.txt", "d.txt")
-
-
-class Quiet:
-    """A connection that nobody listens on."""
-
-    def name(self, workbench_id: WorkbenchId) -> None:
-        """Do nothing."""
-
-    def notify(self, notification: Notification) -> None:
-        """Do nothing."""
-
-    def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
-        """Refuse: nobody asks here."""
-        raise AssertionError(subscription)
-
-    def unsubscribe(self, subscription: str) -> bool:
-        """Refuse: nobody asks here."""
-        raise AssertionError(subscription)
 
 
 class Stood(msgspec.Struct, frozen=True):
