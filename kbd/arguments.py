@@ -221,19 +221,17 @@ def _faults_of_bounds(value: Any, info: inspect.Type, where: str) -> Iterator[_F
         case inspect.IntType() | inspect.FloatType():
             bounds = [
                 f"{sign} {bound:g}"
-                for sign, bound, kept in (
+                for sign, bound, is_kept in (
                     (">=", info.ge, info.ge is None or value >= info.ge),
                     (">", info.gt, info.gt is None or value > info.gt),
                     ("<=", info.le, info.le is None or value <= info.le),
                     ("<", info.lt, info.lt is None or value < info.lt),
                 )
-                if bound is not None and not kept
+                if bound is not None and not is_kept
             ]
             if bounds:
-                yield (
-                    where,
-                    f"expected `{_kind_of(info)}` {' and '.join(bounds)}, got {_quoted(value)}",
-                )
+                kept = " and ".join(bounds)
+                yield where, f"expected `{_kind_of(info)}` {kept}, got {_quoted(value)}"
         case inspect.StrType(pattern=pattern):
             yield from _faults_of_length(value, info, where)
             if pattern is not None and re.search(pattern, value) is None:

@@ -148,7 +148,7 @@ def test_what_is_said_again_of_a_value_is_short() -> None:
 
     assert caught.value.message.count("x" * 70) == 3
     assert len(caught.value.message) < 1_000
-    with pytest.raises(ValidationFailed, match="and many more$"):
+    with pytest.raises(ValidationFailed, match=r"and many more$"):
         record_of({f"f{number}": 1 for number in range(5_000)}, Wanted)
     with pytest.raises(ValidationFailed, match="times: expected `int` <= 9, got 1000"):
         record_of({"op": "fill", "cells": [], "times": 10**400}, Fill)
