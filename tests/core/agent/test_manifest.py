@@ -9,6 +9,7 @@ import anyio
 import msgspec
 import pytest
 
+from backends import on_asyncio, on_trio
 from kbd.core.agent.blocks import json_block
 from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, room_bytes
 from kbd.core.workers.formats import Look
@@ -102,6 +103,7 @@ def workbench(tmp_path: Path) -> Workbench:
     return Workbench(tmp_path, [Lined()])
 
 
+@on_asyncio
 async def test_every_file_is_listed_with_what_it_shows(workbench: Workbench) -> None:
     """Map and short text; a map that fails, or no format, leaves the reason."""
     workbench.add("a.lined", "one\ntwo")
@@ -128,6 +130,7 @@ async def test_every_file_is_listed_with_what_it_shows(workbench: Workbench) -> 
     assert "note" not in listing
 
 
+@on_trio
 async def test_a_text_is_inlined_up_to_four_thousand_bytes(workbench: Workbench) -> None:
     """Bytes count, not characters."""
     workbench.add("a.lined", "é" * (TEXT_BYTES // 2))
@@ -139,6 +142,7 @@ async def test_a_text_is_inlined_up_to_four_thousand_bytes(workbench: Workbench)
     assert "text" not in b
 
 
+@on_asyncio
 async def test_a_light_listing_opens_no_file(workbench: Workbench) -> None:
     """The plan's listing has neither maps nor texts."""
     workbench.add("a.lined", "one")
@@ -150,6 +154,7 @@ async def test_a_light_listing_opens_no_file(workbench: Workbench) -> None:
     assert entry.keys() == {"path", "kind", "size_bytes", "mime_type", "is_opaque"}
 
 
+@on_trio
 @pytest.mark.parametrize(
     ("files", "shown"),
     [(3, "text"), (5, "map"), (12, "map_summary"), (90, "kind"), (300, "path")],
@@ -176,6 +181,7 @@ async def test_it_stays_within_its_size_for_any_number(
     assert ("get_file_map" in listing.get("note", "")) == (files > 3)
 
 
+@on_asyncio
 async def test_names_that_do_not_fit_are_an_error(workbench: Workbench) -> None:
     """It says how much is needed and what there is, and which setting helps."""
     for n in range(100):
@@ -219,6 +225,7 @@ async def test_a_map_that_takes_long_holds_nobody_up(workbench: Workbench) -> No
     assert looked.asked.count("a.lined") == 1
 
 
+@on_asyncio
 async def test_no_name_and_no_content_closes_the_fence(workbench: Workbench) -> None:
     """Whatever stands in files: one fence, one block, and JSON that holds it all as it was."""
     chance = random.Random(7)
