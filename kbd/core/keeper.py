@@ -243,6 +243,7 @@ class Keeper(Generic[S, C]):
         for waiting in batch:
             try:
                 decision = self._decide(self._next, waiting.command)
+                events = tuple(map(self._redact, decision.events))
             except KbdError as refusal:
                 waiting.error = refusal
                 continue
@@ -250,7 +251,6 @@ class Keeper(Generic[S, C]):
                 waiting.error = fault
                 continue
             first = Seq(seq + 1 if decision.events else 0)
-            events = tuple(map(self._redact, decision.events))
             for event in events:
                 record = recorded(event, now_us, decision.run, decision.cause)
                 seq = Seq(seq + 1)

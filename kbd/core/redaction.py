@@ -1,8 +1,8 @@
 """Known keys, blotted out of what is kept: events, and blobs that hold what somebody said.
 
 It is done where events are appended and where such blobs are put, so nothing that is written later
-can have forgotten it. What names a file, a version of one, a workbench or a model is left as it is:
-it says where things lie, and no server chose it. Files of people are never changed.
+can have forgotten it. What names a file, a folder, a workbench, a model or a plugin is left as it
+is: it says where things lie, and no server chose it. Files of people are never changed.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,19 @@ from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
 __all__ = ["Redaction"]
 
 _KEPT_KINDS = (FileName, BlobHash, RunId, WatchId, WorkbenchId)
-_KEPT_FIELDS = frozenset({"model_id", "provider_id", "endpoint"})
+_KEPT_FIELDS = frozenset(
+    {
+        # Who is asked.
+        "model_id", "provider_id", "endpoint",
+        # Where files of people lie: a folder may be called what somebody's key is.
+        "source_path", "source_name", "path", "moved_from", "folder", "patterns", "deliver_to",
+        "delivered", "directory", "final_name", "segment", "kept_as",
+        # What is started: it is refused with a key in it.
+        "on_outcome",
+        # What is installed.
+        "plugin", "package", "source",
+    }
+)  # fmt: skip
 
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
 
@@ -79,7 +91,10 @@ class Redaction:
         """
         if not self.has_keys:
             return event
-        written = _encode(event)
+        try:
+            written = _encode(event)
+        except (UnicodeEncodeError, OverflowError):
+            return event  # The log refuses it.
         if not any(form.encode() in written for form in self._secrets.forms):
             return event
         cleaned: T = self.value(event)

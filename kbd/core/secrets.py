@@ -27,8 +27,17 @@ COMMAND_S = 30.0
 """Seconds that a command may take to print a key; it may ask the user to unlock something."""
 
 SHORTEST_REDACTED = 8
-"""A shorter key is nobody's real key, and blotting it out would blot out ordinary words: servers on
-one's own machine that take any key are given `ollama` or `none`."""
+"""A shorter key is nobody's real key, and blotting it out would blot out ordinary words."""
+
+PLACEHOLDERS = frozenset(
+    {
+        "lm-studio", "not-needed", "not_needed", "not-used", "not-required", "no-key-needed",
+        "no-key-required", "sk-no-key-required", "dummy-key", "placeholder", "anything",
+        "localhost", "local-model", "localai", "llama.cpp", "llama-cpp", "text-generation-webui",
+    }
+)  # fmt: skip
+"""What the manuals of servers on one's own machine tell people to set where any key will do; a
+person's document may be about them, and no run may write `***` into it."""
 
 BLOTTED = "***"
 """What stands in the place of a key."""
@@ -136,10 +145,13 @@ class Secrets:
         self._found[name] = key
         if key not in self._known:
             self._known.append(key)
-            long_enough = (each for each in self._known if len(each) >= SHORTEST_REDACTED)
             # The longest first, for one key may begin with another.
-            found = {form for each in long_enough for form in _forms(each)}
+            found = {form for each in self._known if _is_secret(each) for form in _forms(each)}
             self._forms = tuple(sorted(found, key=len, reverse=True))
+
+
+def _is_secret(key: str) -> bool:
+    return len(key) >= SHORTEST_REDACTED and key.lower() not in PLACEHOLDERS
 
 
 def _password(address: str) -> str:

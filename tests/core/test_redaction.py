@@ -63,6 +63,8 @@ def test_an_event_holds_no_key(event: Event, redaction: Redaction) -> None:
         FileAdded(FileName(f"{KEY}.txt"), HASH, 3),
         FileChanged(FileName(KEY), None, HASH, 3),
         ModelRequested(f"openai:{KEY}", 1, HASH),
+        FileAdded(FileName("a"), HASH, 3, source_path=f"/home/me/{KEY}/a"),
+        UserMessageAdded("u1", "\ud800 no Unicode, which the log refuses"),
         UserMessageAdded("u1", "nothing secret"),
     ],
 )
@@ -71,14 +73,15 @@ def test_names_stay_and_what_holds_none_is_the_same(event: Event, redaction: Red
     assert redaction.event(event) == event
 
 
-def test_without_keys_nothing_is_looked_at(tmp_path: Path) -> None:
-    """An event is handed back as it is; so are keys too short to be anybody's."""
-    blank = Redaction(Secrets(Home(tmp_path, tmp_path / "s"), {"OPENAI_API_KEY": "ollama"}))
-    event = UserMessageAdded("u1", "ollama")
+@pytest.mark.parametrize("key", ["ollama", "lm-studio", "Not-Needed"])
+def test_without_keys_nothing_is_looked_at(tmp_path: Path, key: str) -> None:
+    """What is too short for a key, or stands for none, is a word like others."""
+    blank = Redaction(Secrets(Home(tmp_path, tmp_path / "s"), {"OPENAI_API_KEY": key}))
+    event = UserMessageAdded("u1", f"how to set {key} up")
 
     assert not blank.has_keys
     assert blank.event(event) is event
-    assert blank.data(b"ollama") == b"ollama"
+    assert blank.data(key.encode()) == key.encode()
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc"])

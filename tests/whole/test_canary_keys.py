@@ -150,6 +150,11 @@ def test_what_a_server_says_of_a_key_is_told_without_it(wire: Wired) -> None:
         wire.refused("ProvidersValidate", provider_id="openai"),
     ]
 
+    watch = {"folder": "/nowhere", "prompt": "x", "on_outcome": ["/bin/echo", KEY]}
+    refused = wire.refused("WatchAdd", **watch)
+    assert (refused.error_code, KEY in refused.message) == ("VALIDATION_FAILED", False)
+    assert "on_outcome" in refused.message
+
     for refused in refusals:
         assert refused.error_code == "PROVIDER_AUTH_FAILED"
         assert KEY not in f"{refused.message}{refused.data}"

@@ -253,7 +253,8 @@ class Egress:
 
         async def tell(leaving: Any) -> None:
             sent = RequestSent(
-                provider.name, model_id, leaving.endpoint, leaving.method, leaving.path,
+                provider.name, model_id, leaving.endpoint, leaving.method,
+                self.redaction.text(leaving.path),  # Some servers take their key there.
                 leaving.bytes_out, "turn" if model_id else "validate",
             )  # fmt: skip
             await record(sent)

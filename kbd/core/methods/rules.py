@@ -57,6 +57,9 @@ def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
             'person: set publish to "auto", or leave deliver_to out'
         )
         raise ValidationFailed(msg)
+    if any(map(egress.holds_key, request.on_outcome)):
+        msg = "on_outcome holds an API key, which the log may not: have the program get it itself"
+        raise ValidationFailed(msg)
     return WatchRule(
         name=_given(request.name) or os.path.basename(os.path.normpath(request.folder)),
         folder=request.folder,
