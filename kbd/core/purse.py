@@ -19,6 +19,7 @@ from kbd.types import WorkbenchId
 
 __all__ = ["Purse"]
 
+
 class Purse:
     """Holds what the turns of all runs may use in a day, in UTC.
 
