@@ -1,6 +1,7 @@
 """The seeds' scenario: a large workbook, "translate it to English, prices in USD"."""
 
 import hashlib
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,26 @@ import pytest
 from backends import on_trio
 from model_server import model_server
 from real_daemon import RealDaemon
-from whole.translator import RATE, TARGET, WORDS, Translator, german_book
+from whole.translator import (
+    MARK,
+    RATE,
+    TARGET,
+    WORD,
+    WORDS,
+    Marker,
+    Translator,
+    german_book,
+)
 
 REQUEST = "translate it to English, prices in USD"
 
 
-def _translate(home: Path, backend: str, source: Path) -> tuple[Path, list[dict[str, Any]]]:
+def _translate(
+    home: Path, backend: str, source: Path, model: Translator
+) -> tuple[Path, list[dict[str, Any]]]:
     """Have the workbook translated and published; return the result and the events."""
     original = hashlib.sha256(source.read_bytes()).hexdigest()
-    with model_server(Translator()) as server:
+    with model_server(model) as server:
         environment = {
             "OPENAI_BASE_URL": server.base_url,
             "KBD_MODEL": "openai:translator",
@@ -84,7 +96,7 @@ def _called(events: list[dict[str, Any]]) -> list[str]:
 def test_a_workbook_is_translated(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """A small one: it maps, copies, reads in pieces, writes in pieces, and reads back."""
     source = german_book(tmp_path / "data.xlsx", 1, 120)
-    result, events = _translate(short_dir / "h", anyio_backend, source)
+    result, events = _translate(short_dir / "h", anyio_backend, source, Translator())
     assert _check_every_row(source, result) == 121
     assert _called(events) == [
         "get_file_map", "read_file", "xlsx_operations", "read_file",
@@ -100,7 +112,7 @@ def test_a_large_workbook_is_translated(
 ) -> None:
     """Twenty thousand rows on four sheets; LibreOffice opens the result and calculates it."""
     source = german_book(tmp_path / "data.xlsx", 4, 5000)
-    result, events = _translate(short_dir / "h", anyio_backend, source)
+    result, events = _translate(short_dir / "h", anyio_backend, source, Translator())
     assert _check_every_row(source, result) == 20_004
     called = _called(events)
     assert called.count("xlsx_operations") == 21
@@ -110,3 +122,37 @@ def test_a_large_workbook_is_translated(
     assert len(lines) == 5001
     assert lines[0] == b"Item,Quantity,Price (USD),Date,Remark,Amount"
     print(f"\n{anyio_backend}: 20,000 rows, {len(called)} calls, {len(events)} events")
+
+
+@pytest.mark.soak
+@pytest.mark.corpora
+@pytest.mark.timeout(3600)
+@pytest.mark.filterwarnings("ignore::UserWarning:openpyxl")
+def test_a_foreign_workbook_keeps_all_but_what_is_written(
+    short_dir: Path, anyio_backend: str, tmp_path: Path, corpora: Path
+) -> None:
+    """A book of somebody else's: its words are marked, every other cell is as it was."""
+    source = tmp_path / "data.xlsx"
+    shutil.copy(corpora / "xlsx" / "poi__Excel_file_with_trash_item.xlsx", source)
+    result, events = _translate(short_dir / "h", anyio_backend, source, Marker())
+    old, new = openpyxl.load_workbook(source), openpyxl.load_workbook(result)
+    assert old.sheetnames == new.sheetnames
+    rows, marked = 0, 0
+    for before, after in zip(old.worksheets, new.worksheets, strict=True):
+        assert before.dimensions == after.dimensions
+        assert before.merged_cells.ranges == after.merged_cells.ranges
+        for row, (was, now) in enumerate(
+            zip(before.iter_rows(), after.iter_rows(), strict=True), before.min_row
+        ):
+            rows += 1
+            for cell, found in zip(was, now, strict=True):
+                is_word = row > 1 and WORD.fullmatch(str(cell.value)) is not None
+                is_word = is_word and cell.data_type == "s"
+                marked += is_word
+                assert found.value == (f"{cell.value}{MARK}" if is_word else cell.value)
+                assert found.data_type == cell.data_type
+                assert found.number_format == cell.number_format
+                assert repr(found.font) == repr(cell.font)
+    assert rows > 600
+    assert marked > 2000
+    print(f"\n{anyio_backend}: {rows:,} rows, {marked:,} cells, {len(_called(events))} calls")

@@ -13,12 +13,22 @@ from typing import Any
 
 import openpyxl
 from openpyxl.styles import Font, PatternFill
+from openpyxl.utils import get_column_letter
 
 from model_server import Reply, call, calls, phase_of, text, turn_of
 
-__all__ = ["CHUNK", "RATE", "TARGET", "WORDS", "Translator", "german_book"]
+__all__ = ["MARK", "RATE", "TARGET", "WORD", "WORDS", "Marker", "Translator", "german_book"]
 
-TARGET = "data_english.xlsx"
+SOURCE, TARGET = "data.xlsx", "data_english.xlsx"
+
+MARK = " (EN)"
+
+WORD = re.compile(r"(?!TRUE|FALSE)[A-Za-z](?:[A-Za-z0-9 ]*[A-Za-z])")
+"""What stands in a cell that the marking model writes to: no number, no formula, no error."""
+
+Rows = list[tuple[int, list[str]]]
+"""Rows by their numbers, each with the texts of its cells."""
+
 CHUNK = 1000
 """Rows that are read and written at once."""
 
@@ -61,7 +71,7 @@ def german_book(path: Path, sheets: int, rows: int) -> Path:
 
 
 class Translator:
-    """Plays the model."""
+    """Plays the model: it translates `german_book`."""
 
     def __call__(self, body: dict[str, Any]) -> Reply:
         """Make a turn."""
@@ -71,13 +81,86 @@ class Translator:
                 return _research(found)
             case "plan":
                 said = str(body["messages"][1]["content"])
-                return text(_plan(json.loads(re.findall(r"Rows: (\{.*?\})", said)[0])))
+                return text(_plan(json.loads(re.findall(r"Sizes: (\{.*?\})\n", said)[0])))
             case "implement":
                 opening = str(body["messages"][1]["content"])
                 item = re.findall(r"<item [^>]*>\n(.*?)\n</item>", opening, re.DOTALL)[0]
-                return _item(item, turn, found)
+                return self._item(item, turn, found)
             case _:
                 return text(f"{TARGET} holds the English text with prices in US dollars.")
+
+    def heads(self, sheets: list[str]) -> list[dict[str, Any]]:
+        """Return the operations that translate the heads."""
+        heads = [WORDS[head] for head in _HEAD]
+        return [
+            {"op": "set_range", "sheet": sheet, "start": "A1", "values": [heads]}
+            for sheet in sheets
+        ]
+
+    def edits(self, sheet: str, rows: Rows) -> list[dict[str, Any]]:
+        """Return the operations that translate some rows: what stays is not written."""
+        first = rows[0][0]
+
+        def column(letter: str, values: list[Any], **more: Any) -> dict[str, Any]:
+            written = [[value] for value in values]
+            place = {"sheet": sheet, "start": f"{letter}{first}"}
+            return {"op": "set_range", **place, "values": written, **more}
+
+        prices = [float(cells[2]) * RATE for _, cells in rows]
+        return [
+            column("A", [WORDS[cells[0]] for _, cells in rows]),
+            column("C", prices, style={"number_format": '"$"#,##0.00'}),
+            column("E", [WORDS[cells[4]] or None for _, cells in rows]),
+        ]
+
+    def _item(self, item: str, turn: int, found: list[dict[str, Any]]) -> Reply:
+        """Copy the book, or read a piece whole, write what it becomes, and read its end back."""
+        if "copy" in item:
+            return self._copied(json.loads(item[item.index("[") :]), turn)
+        sheet, first, column, last = re.findall(r"translate (.+) A(\d+):([A-Z]+)(\d+)", item)[0]
+        where = {"path": TARGET, "sheet": sheet}
+        if turn == 0:
+            return calls(call("read_file", {**where, "range": f"A{first}:{column}{last}"}))
+        pages = [each for each in found if "total" in each]
+        if "receipt" in found[0] and (not pages or pages[-1]["has_more"]):
+            offset = {"offset": pages[-1]["next_offset"]} if pages else {}
+            return calls(call("recall_tool_result", {**_whole(found[0]), **offset}))
+        after = turn - 1 - len(pages)
+        if after == 0:
+            told = json.loads("".join(page["text"] for page in pages)) if pages else found[0]
+            edits = self.edits(sheet, _rows(told["text"]))
+            return calls(call("xlsx_operations", {"path": TARGET, "operations": edits}))
+        if after == 1:
+            return calls(call("read_file", {**where, "range": f"A{last}:{column}{last}"}))
+        return text(f"{sheet} to row {last} reads: {found[-1]['text']}")
+
+    def _copied(self, sheets: list[str], turn: int) -> Reply:
+        if turn == 0:
+            copy = {"path": TARGET, "copy_from": SOURCE, "operations": self.heads(sheets)}
+            return calls(call("xlsx_operations", copy))
+        if turn == 1:
+            return calls(call("read_file", {"path": TARGET, "sheet": sheets[-1], "range": "A1:F2"}))
+        return text("the copy has English heads")
+
+
+class Marker(Translator):
+    """Plays a model that marks each plain word of any book, and touches nothing else."""
+
+    def heads(self, sheets: list[str]) -> list[dict[str, Any]]:
+        """Return nothing: the heads of a table belong to it."""
+        return []
+
+    def edits(self, sheet: str, rows: Rows) -> list[dict[str, Any]]:
+        """Return one operation that marks the words of some rows."""
+        cells = [
+            {"cell": f"{get_column_letter(column)}{row}", "value": cell + MARK, "type": "string"}
+            for row, found in rows
+            for column, cell in enumerate(found, 1)
+            if row > 1 and WORD.fullmatch(cell)
+        ]
+        if not cells:
+            return [{"op": "ensure_sheet", "sheet": sheet}]
+        return [{"op": "set_cells", "sheet": sheet, "cells": cells}]
 
 
 def _results(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -87,86 +170,41 @@ def _results(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield json.loads(message["content"])
 
 
+def _whole(receipt: dict[str, Any]) -> dict[str, Any]:
+    return {"entry_id": receipt["entry_id"], "limit": 64_000}
+
+
 def _research(found: list[dict[str, Any]]) -> Reply:
     """Take the map, the rest of it if it came as a receipt, and a look at the first sheet."""
     if not found:
-        return calls(call("get_file_map", {"path": "data.xlsx"}))
+        return calls(call("get_file_map", {"path": SOURCE}))
     if "receipt" in found[0] and len(found) == 1:
-        entry = {"entry_id": found[0]["entry_id"], "limit": 64_000}
-        return calls(call("recall_tool_result", entry))
+        return calls(call("recall_tool_result", _whole(found[0])))
     told = json.loads(found[1]["text"]) if "receipt" in found[0] else found[0]
-    rows = {sheet["name"]: sheet["used_range"]["max_row"] for sheet in told["sheets"]}
+    used = {sheet["name"]: sheet["used_range"] for sheet in told["sheets"] if sheet["used_range"]}
     if len(found) < (3 if "receipt" in found[0] else 2):
-        where = {"path": "data.xlsx", "sheet": next(iter(rows)), "range": "A1:F4"}
+        where = {"path": SOURCE, "sheet": next(iter(used)), "range": "A1:F4"}
         return calls(call("read_file", where))
-    return text(f"# Research\n\nRows: {json.dumps(rows)}\n\n{found[-1]['text']}")
+    sizes = {name: [_letter(area["max_col"]), area["max_row"]] for name, area in used.items()}
+    return text(f"# Research\n\nSizes: {json.dumps(sizes)}\n\n{found[-1]['text']}")
 
 
-def _plan(rows: dict[str, int]) -> str:
+def _letter(column: int | str) -> str:
+    return column if isinstance(column, str) else get_column_letter(column)
+
+
+def _plan(sizes: dict[str, tuple[str, int]]) -> str:
     pieces = [
-        f"Entity: {sheet} — translate {sheet} rows {first}-{min(first + CHUNK - 1, last)}"
-        for sheet, last in rows.items()
+        f"Entity: {sheet} — translate {sheet} A{first}:{column}{min(first + CHUNK - 1, last)}"
+        for sheet, (column, last) in sizes.items()
         for first in range(2, last + 1, CHUNK)
     ]
-    items = [f"Entity: Copy — copy data.xlsx, translate the heads of {json.dumps(list(rows))}"]
+    items = [f"Entity: Copy — copy {SOURCE}, translate the heads of {json.dumps(list(sizes))}"]
     lines = "\n".join(f"- [ ] {n}. {item}" for n, item in enumerate([*items, *pieces], 1))
     return f"# Execution Plan\n\n## Task\nEnglish, US dollars\n\n## Items\n{lines}\n\n## Notes\n"
 
 
-def _item(item: str, turn: int, found: list[dict[str, Any]]) -> Reply:
-    if "copy" in item:
-        return _copied(json.loads(item[item.index("[") :]), turn)
-    sheet, first, last = re.findall(r"translate (.+) rows (\d+)-(\d+)", item)[0]
-    where = {"path": TARGET, "sheet": sheet}
-    if turn == 0:
-        return calls(call("read_file", {**where, "range": f"A{first}:F{last}"}))
-    pages = [each for each in found if "total" in each]
-    if not pages or pages[-1]["has_more"]:
-        entry = {"entry_id": found[0]["entry_id"], "limit": 64_000}
-        offset = {"offset": pages[-1]["next_offset"]} if pages else {}
-        return calls(call("recall_tool_result", {**entry, **offset}))
-    after = turn - 1 - len(pages)
-    if after == 0:
-        rows = _rows(json.loads("".join(page["text"] for page in pages))["text"])
-        assert [number for number, _ in rows] == list(range(int(first), int(last) + 1))
-        edit = {"path": TARGET, "operations": _operations(sheet, int(first), rows)}
-        return calls(call("xlsx_operations", edit))
-    if after == 1:
-        return calls(call("read_file", {**where, "range": f"A{last}:F{last}"}))
-    return text(f"{sheet} to row {last} reads: {found[-1]['text']}")
-
-
-def _copied(sheets: list[str], turn: int) -> Reply:
-    if turn == 0:
-        heads = [WORDS[head] for head in _HEAD]
-        operations = [
-            {"op": "set_range", "sheet": sheet, "start": "A1", "values": [heads]}
-            for sheet in sheets
-        ]
-        copy = {"path": TARGET, "copy_from": "data.xlsx", "operations": operations}
-        return calls(call("xlsx_operations", copy))
-    if turn == 1:
-        return calls(call("read_file", {"path": TARGET, "sheet": sheets[-1], "range": "A1:F2"}))
-    return text("the copy has English heads")
-
-
-def _rows(told: str) -> list[tuple[int, list[str]]]:
+def _rows(told: str) -> Rows:
     """Return the rows of a read text with their numbers."""
     lines = [line.split("\t") for line in told.split("\n")[2:] if line]
-    return [(int(cells[0]), cells[1:]) for cells in lines]
-
-
-def _operations(sheet: str, first: int, rows: list[tuple[int, list[str]]]) -> list[dict[str, Any]]:
-    """Write the columns that change; the others stay as they were copied."""
-
-    def column(letter: str, values: list[Any], **more: Any) -> dict[str, Any]:
-        written = [[value] for value in values]
-        return {"op": "set_range", "sheet": sheet, "start": f"{letter}{first}", "values": written,
-                **more}  # fmt: skip
-
-    prices = [float(cells[2]) * RATE for _, cells in rows]
-    return [
-        column("A", [WORDS[cells[0]] for _, cells in rows]),
-        column("C", prices, style={"number_format": '"$"#,##0.00'}),
-        column("E", [WORDS[cells[4]] or None for _, cells in rows]),
-    ]
+    return [(int(cells[0]), cells[1:]) for cells in lines if cells[0].isdecimal()]
