@@ -215,19 +215,19 @@ def _calls_of(count: int, *wanted: dict[str, Any]) -> Any:
 
 
 def test_the_same_call_is_known_by_its_arguments(wire: Wired, model: Script) -> None:
-    """Conformance 84: canonical arguments are equal, other ones are not, whatever their SQL is."""
-    workbench_id = wire.workbench(a__csv="a\n1\n")
-    first = {"path": "a.csv", "query": "SELECT a FROM data", "window_rows": 5}
+    """Conformance 84: canonical arguments are equal, whatever their order; other ones are not."""
+    workbench_id = wire.workbench(a__txt="a\nb\n")
+    first = {"path": "a.txt", "line_start": 1, "line_count": 5}
     turned = json.dumps(dict(reversed(list(first.items()))), indent=1)
-    model.instead = _calls_of(9, call("table_query", first), call("table_query", turned))
+    model.instead = _calls_of(9, call("read_file", first), call("read_file", turned))
     run = wire.daemon.run_prompt(workbench_id, "look")
     assert run["error"]["error_code"] == "AGENT_LOOP_DETECTED"
     assert run["error"]["subphase"] == "rpi_research"
     returned = [e for e in wire.daemon.events(workbench_id) if e["type"] == "ToolReturned"]
     assert len(returned) == 5
 
-    other = [first | {"window_rows": rows} for rows in range(1, 10)]
-    model.instead = _calls_of(9, *(call("table_query", each) for each in other))
+    other = [first | {"line_count": lines} for lines in range(1, 10)]
+    model.instead = _calls_of(9, *(call("read_file", each) for each in other))
     assert wire.daemon.run_prompt(workbench_id, "look again")["status"] == "finished"
 
 
