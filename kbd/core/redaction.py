@@ -73,15 +73,20 @@ class Redaction:
             data = data.replace(form.encode(), BLOTTED.encode())
         return data
 
-    def begun(self, text: str) -> int:
-        """Return how many characters at the end of a text may be the beginning of a key."""
-        longest = 0
-        for form in self._secrets.forms:
-            for length in range(min(len(form) - 1, len(text)), longest, -1):
-                if text.endswith(form[:length]):
-                    longest = length
-                    break
-        return longest
+    def settled(self, text: str) -> int:
+        """Return how much of a text that goes on is certain to end in no key.
+
+        Behind that a key may begin, or one ends with which a longer one begins.
+        """
+        forms = self._secrets.forms
+        cut = min((_begun(text, form) for form in forms), default=len(text))
+        while True:
+            # A form that lies across the cut is found at most its length before it.
+            starts = [text.find(form, max(0, cut - len(form) + 1)) for form in forms]
+            earlier = [start for start in starts if 0 <= start < cut]
+            if not earlier:
+                return cut
+            cut = min(earlier)
 
     def event(self, event: T) -> T:
         """Return an event without known keys: the same one where it holds none.
@@ -128,6 +133,14 @@ class Redaction:
                 if cleaned != held:
                     changed[name] = cleaned
         return msgspec.structs.replace(record, **changed) if changed else record
+
+
+def _begun(text: str, form: str) -> int:
+    """Return where at the end of a text a form of a key may begin; its length if nowhere."""
+    for length in range(min(len(form) - 1, len(text)), 0, -1):
+        if text.endswith(form[:length]):
+            return len(text) - length
+    return len(text)
 
 
 def _is_kept(hint: Any) -> bool:

@@ -120,6 +120,25 @@ def test_a_key_that_streams_in_pieces_is_not_passed_on(redaction: Redaction) -> 
         assert "".join(told) == "a sk-ca b *** c sk-canary"
 
 
+def test_keys_that_begin_or_end_with_one_another_stream_in_pieces(tmp_path: Path) -> None:
+    """The longer one is waited for, and one that ends as it begins is not cut in two."""
+    first, longer, ends_as_it_begins = "sk-canary1", "sk-canary1-long-sk-", "ababab1abab"
+    keys = {"A_API_KEY": first, "B_API_KEY": longer, "C_API_KEY": ends_as_it_begins}
+    redaction = Redaction(Secrets(Home(tmp_path, tmp_path / "s"), keys))
+    text = f"x {first} y {longer}canary1 abab{ends_as_it_begins}ab1abab abab {first}-lo"
+    for size in range(1, 30):
+        told: list[str] = []
+        telling = Telling(redaction, told.append)
+        for start in range(0, len(text), size):
+            telling(text[start : start + size])
+        telling.finish()
+        said = "".join(told)
+
+        assert not any(key in said for key in keys.values())
+        assert said.startswith("x *** y ***")
+        assert said.endswith(" abab ***-lo")
+
+
 def test_what_is_put_as_said_holds_no_key(tmp_path: Path, redaction: Redaction) -> None:
     """Openings, arguments and results are cleaned; a file of a person is kept to the byte."""
     store = BlobStore(tmp_path / "blobs")

@@ -27,16 +27,16 @@ class Telling:
 
     def __call__(self, piece: str) -> None:
         """Take a piece."""
-        said = self._redaction.text(self._held + piece)
-        whole = len(said) - self._redaction.begun(said)
-        self._held = said[whole:]
-        if whole:
-            self._emit(said[:whole])
+        said = self._held + piece
+        settled = self._redaction.settled(said)
+        self._held = said[settled:]
+        if settled:
+            self._emit(self._redaction.text(said[:settled]))
 
     def finish(self) -> None:
         """Pass on what waits: no more comes."""
         if self._held:
-            self._emit(self._held)
+            self._emit(self._redaction.text(self._held))
             self._held = ""
 
 
