@@ -32,14 +32,16 @@ CHECK_S = 20.0
 NOT_OFFERED = frozenset({404, 405, 501})
 """How servers answer that list no models; the connection was made all the same."""
 
-_FAULTS = (
-    openai.APIError,
+_BROKEN = (
+    openai.APIConnectionError,
     httpx2.HTTPError,
     httpx2.StreamError,
     JSONDecodeError,
     UnicodeDecodeError,
-    Fault,
 )
+"""How an answer breaks off; the others say what went wrong."""
+
+_FAULTS = (*_BROKEN, openai.APIError, Fault)
 
 
 class Caller:
@@ -101,7 +103,9 @@ class Caller:
                     reader.feed(piece)
         # No cause is kept: the library's errors quote the server's answer, which may quote the key.
         except _FAULTS as error:
-            raise self._told(error, request) from None
+            # What was said to its end stands, though the usage or the end mark did not come.
+            if assembly.finish_reason is None or not isinstance(error, _BROKEN):
+                raise self._told(error, request) from None
         return assembly.reply()
 
     def _told(self, error: Exception, request: ModelRequest | None) -> KbdError:

@@ -5,7 +5,7 @@ were found by experiment; each test's id or docstring names its row. Those about
 hanging up) run on both backends with both protocols, all others with one protocol a backend.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -21,18 +21,17 @@ from kbd.errors import (
     ProviderUnavailable,
     ValidationFailed,
 )
-from kbd.messages import Message, Usage
-from kbd.providers import ModelReply, ModelRequest
-from kbd.types import CallId
+from kbd.messages import Usage
+from kbd.providers import ModelReply
 from kbd_openai import OpenAIProvider
 from providers.openai.lent import Lent, asking, lending
-from providers.openai.protocols import PROTOCOLS, Chat, Protocol, Responses
+from providers.openai.playing_both import Script, both, heard_of, one_each, playing
+from providers.openai.protocols import Protocol
 from providers.openai.scripted_server import (
     Answer,
     Connection,
     ScriptedServer,
     serving,
-    streamed,
 )
 
 pytestmark = [
@@ -40,41 +39,6 @@ pytestmark = [
     # The client library abandons its generators when a stream ends early; trio says so.
     pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
 ]
-
-Script = Callable[[Connection, Protocol], Awaitable[None]]
-
-one_each = pytest.mark.parametrize(
-    ("kind", "anyio_backend"), [(Chat, "asyncio"), (Responses, "trio")], ids=["chat", "responses"]
-)
-"""The promise does not hang on the loop: each protocol on one backend."""
-
-both = pytest.mark.parametrize("kind", PROTOCOLS)
-
-
-def playing(kind: type[Protocol], script: Script) -> Answer:
-    """Return an answer in a protocol, in the head and the clean end of a stream."""
-
-    @streamed
-    async def answer(connection: Connection) -> None:
-        await script(connection, kind())
-
-    return answer
-
-
-async def heard_of(
-    kind: type[Protocol], answer: Answer, request: ModelRequest | None = None, **lent: float
-) -> tuple[ModelReply | KbdError, str, ScriptedServer]:
-    """Return what an answer leads to, the text that was heard, and the server."""
-    heard: list[str] = []
-    provider = OpenAIProvider({"api": kind.api})
-    async with serving(m=answer) as server, lending(server.port, **lent) as access:
-        try:
-            found: ModelReply | KbdError = await provider.complete(
-                request or asking("m"), access, heard.append
-            )
-        except KbdError as error:
-            found = error
-    return found, "".join(heard), server
 
 
 def status(line: str, code: str | None = None, **headers: str) -> Callable[[Any], Answer]:
@@ -265,6 +229,27 @@ async def test_what_is_fine(kind: type[Protocol]) -> None:
 
 
 @one_each
+async def test_what_breaks_after_the_end_is_whole(kind: type[Protocol]) -> None:
+    """Row `TCP cut in chunked body`, but after the finish reason: the turn stands."""
+
+    async def whole(connection: Connection, protocol: Protocol) -> None:
+        await connection.head(transfer_encoding="chunked")
+        await protocol.say(connection, "all")
+        await protocol.finish(connection, usage=None)
+
+    async def failed(connection: Connection, protocol: Protocol) -> None:
+        await whole(connection, protocol)
+        await connection.event({"error": {"message": "overloaded", "code": 503}})
+
+    stands, _, _ = await heard_of(kind, raw(whole)(kind))
+    falls, _, _ = await heard_of(kind, raw(failed)(kind))
+
+    assert isinstance(stands, ModelReply)
+    assert (stands.text, stands.usage_is_estimate) == ("all", True)
+    assert type(falls) is ProviderUnavailable
+
+
+@one_each
 async def test_a_turn_over_a_unix_socket(kind: type[Protocol], short_dir: Any) -> None:
     """Row `UDS`: a lent client may reach its server through one."""
 
@@ -311,71 +296,3 @@ async def test_fifty_streams_at_once(kind: type[Protocol]) -> None:
             tasks.start_soon(ask, access)
 
     assert texts == ["abc"] * 50
-
-
-@one_each
-async def test_real_servers_turns(kind: type[Protocol]) -> None:
-    """Rows of real servers: dozens of parallel calls, odd white space, `stop` with calls, no usage.
-
-    And an empty turn, and a repeated event.
-    """
-
-    async def calls(connection: Connection, protocol: Protocol) -> None:
-        for number in range(60):
-            await protocol.call(connection, f"c{number}", "read_file", ' {"path"', ':\n"a"}\t')
-        await protocol.finish(connection, "stop", None)
-
-    async def nothing(connection: Connection, protocol: Protocol) -> None:
-        await protocol.finish(connection)
-        await protocol.finish(connection)
-
-    many, _, _ = await heard_of(kind, playing(kind, calls))
-    empty, _, _ = await heard_of(kind, playing(kind, nothing))
-
-    assert isinstance(many, ModelReply)
-    assert [f"c{number}" for number in range(60)] == [call.id for call in many.tool_calls]
-    assert {' {"path":\n"a"}\t'} == {call.arguments for call in many.tool_calls}
-    assert many.usage_is_estimate
-    assert isinstance(empty, ModelReply)
-    assert (empty.text, empty.tool_calls, empty.usage) == ("", (), Usage(5, 7))
-
-
-@one_each
-async def test_a_call_to_a_tool_that_was_not_offered(kind: type[Protocol]) -> None:
-    """Row `calls to tools that were not offered`: it comes as it is and goes with a legal name."""
-
-    async def script(connection: Connection, protocol: Protocol) -> None:
-        await protocol.call(connection, "a", "rm -rf /", "{}")
-        await protocol.finish(connection)
-
-    found, _, _ = await heard_of(kind, playing(kind, script))
-    assert isinstance(found, ModelReply)
-    history = (Message("user", "u"), Message("assistant", tool_calls=found.tool_calls))
-    _, _, server = await heard_of(kind, playing(kind, script), asking("m", *history))
-
-    assert [call.name for call in found.tool_calls] == ["rm -rf /"]
-    sent = str(server.requests[0].get("messages") or server.requests[0]["input"])
-    assert "'name': 'rm_-rf__'" in sent
-
-
-@one_each
-async def test_a_call_cut_by_length_is_never_sent_back(kind: type[Protocol]) -> None:
-    """Row `finish_reason length with a cut tool call`: it comes as it is, and goes as `{}`."""
-
-    async def script(connection: Connection, protocol: Protocol) -> None:
-        await protocol.call(connection, "a", "read_file", '{"path": "a.t')
-        await protocol.finish(connection, "length")
-
-    cut, _, _ = await heard_of(kind, playing(kind, script))
-    assert isinstance(cut, ModelReply)
-    history = (
-        Message("user", "Hello"),
-        Message("assistant", tool_calls=cut.tool_calls),
-        Message("tool", "Error", tool_call_id=CallId("a")),
-    )
-    _, _, server = await heard_of(kind, playing(kind, script), asking("m", *history))
-
-    assert (cut.finish_reason, cut.tool_calls[0].arguments) == ("length", '{"path": "a.t')
-    sent = str(server.requests[0].get("messages") or server.requests[0]["input"])
-    assert "'arguments': '{}'" in sent
-    assert "a.t" not in sent
