@@ -188,6 +188,7 @@ def _follow(client: Client, log: str, show: _Show) -> None:
         for event in client.follow(log, show.after):
             for text in show.lines(event):
                 say(text)
+        note("The log was deleted: nothing more will come.")
     except RemoteError as error:
         raise refusal(error) from error
     except ConnectionLostError as error:

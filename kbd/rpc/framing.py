@@ -87,6 +87,9 @@ class Framer:
             lines = chunk.split(b"\n")
         rest += lines.pop()
         self._check(len(rest))
+        if len(chunk) > self._limit:
+            for line in lines:
+                self._check(len(line))
         return lines
 
     def _headed(self, chunk: bytes) -> list[bytes]:

@@ -150,6 +150,20 @@ def test_following_tells_how_to_go_on(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
     assert f"kbd log {WORKBENCH} --follow --after 8" in told.err
 
 
+def test_following_ends_with_the_log(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """When the workbench is deleted, that is said, and nobody waits for more."""
+
+    def subscribe(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        notify("EventsEnded", {"workbench_id": WORKBENCH})
+        return {"workbench_id": WORKBENCH}
+
+    daemon.answers["EventsRead"] = {"events": [], "last_seq": 8}
+    daemon.answers["EventsSubscribe"] = subscribe
+
+    assert kbd("log", "taxes", "--follow", "--after", "8") == 0
+    assert "The log was deleted" in capsys.readouterr().err
+
+
 def test_the_daemons_own_log_has_a_name(daemon: ScriptedDaemon, kbd: Kbd) -> None:
     """`kbd log daemon` reads the daemon's log, without looking for a workbench."""
     daemon.answers["EventsRead"] = {"events": [], "last_seq": 0}

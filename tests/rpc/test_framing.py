@@ -64,8 +64,10 @@ def test_a_line_of_the_longest_length_passes_and_one_byte_more_does_not() -> Non
     split = Framer(100)
     assert split.feed(line) == []
     assert split.feed(b"\n") == [line]
-    with pytest.raises(FramingError, match="longer than 100"):
-        Framer(100).feed(line + b"x")
+    for longer in (line + b"x", line + b"x\n", b"[]\n" + line + b"x\n[]\n"):
+        with pytest.raises(FramingError, match="longer than 100"):
+            Framer(100).feed(longer)
+    assert Framer(100).feed(line + b"\n" + line + b"\n") == [line, line]
 
 
 def test_an_endless_line_is_refused_before_it_is_held() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Mapping
 from typing import Any, Self
 
 import pytest
@@ -11,6 +12,14 @@ from kbd.client.blocking import Client, RemoteError
 from real_daemon import RealDaemon
 from stock_client import stock_client
 from wired import Script, Wired
+
+MESSAGE_BYTES = 20_000
+
+
+@pytest.fixture(scope="module")
+def environment() -> Mapping[str, str]:
+    """Shorter messages than by default, which shows that the setting counts."""
+    return {"KBD_LIMITS_MESSAGE_BYTES": str(MESSAGE_BYTES)}
 
 
 def test_the_daemon_tells_what_runs(client: Client) -> None:
@@ -177,11 +186,11 @@ def test_what_is_no_request_is_answered_and_the_next_is_served(
 
 
 def test_a_message_past_the_limit_ends_the_connection(client: Client) -> None:
-    """10 MiB is read, a byte more is refused before it is held."""
-    text = "x" * (10 * 1024 * 1024 - 1000)
+    """One of the longest length is read; of a byte more it is said why nothing follows."""
+    whole = len(b'{"jsonrpc":"2.0","id":1,"method":"WorkbenchCreate","params":{"name":""}}')
     with pytest.raises(RemoteError) as refused:
-        client.send("WorkbenchCreate", {"name": text})
+        client.send("WorkbenchCreate", {"name": "x" * (MESSAGE_BYTES - whole)})
     assert refused.value.code == -32602
-    with pytest.raises(RemoteError, match="longer than 10485760 bytes") as refused:
-        client.send("WorkbenchCreate", {"name": text + "x" * 1000})
+    with pytest.raises(RemoteError, match=f"longer than {MESSAGE_BYTES} bytes") as refused:
+        client.send("WorkbenchCreate", {"name": "x" * (MESSAGE_BYTES + 1 - whole)})
     assert refused.value.code == -32700
