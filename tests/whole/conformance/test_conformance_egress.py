@@ -253,6 +253,8 @@ def test_consent_holds_for_what_was_agreed_to(wire: Wired) -> None:
     consent(wire, once, persist=False)
     assert wire.daemon.run_prompt(once, "write")["status"] == "finished"
     assert not consented(wire, once)
+    refused = wire.refused("WorkshopRegenerate", workbench_id=once)
+    assert refused.error_code == "EGRESS_CONSENT_REQUIRED"
 
 
 def test_every_attempt_is_listed(wire: Wired) -> None:
