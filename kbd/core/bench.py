@@ -26,7 +26,7 @@ class Bench(msgspec.Struct, frozen=True):
         blobs: Its bytes.
         files: published/ and draft/.
         snapshots: Those of its state.
-        publishing: Held while a publish is carried out.
+        publishing: Held while published/ is changed: by a publish, an undo, or a person's files.
         editing: Held by a client's own call while it edits: the next one sees what it wrote.
     """
 

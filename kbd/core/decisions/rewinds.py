@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from kbd.core.decisions.commands import CreateCheckpoint, RestoreCheckpoint, Rewind
 from kbd.core.decisions.decision import Decision
@@ -86,7 +87,9 @@ def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
     return None
 
 
-def rewound(then: WorkbenchState, message_id: str, reason: str = "undo") -> ConversationRewound:
+def rewound(
+    then: WorkbenchState, message_id: str, reason: Literal["undo", "regenerate"] = "undo"
+) -> ConversationRewound:
     """Return what is recorded to have all stand again as it did.
 
     Args:
@@ -110,7 +113,7 @@ def rewound(then: WorkbenchState, message_id: str, reason: str = "undo") -> Conv
     return ConversationRewound(
         message_id=message_id,
         to_seq=then.seq,
-        reason="regenerate" if reason == "regenerate" else "undo",
+        reason=reason,
         files=files,
         draft=_draft_then(then.draft) if then.draft is not None else None,
         runs=runs,

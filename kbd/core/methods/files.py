@@ -78,11 +78,13 @@ class FileMethods:
         del session
         bench = await self._shop.bench(request.workbench_id)
         names = tuple(file_name(path) for path in request.workbench_paths)
+        # Held: what an undo brings back must not be taken away by what was recorded before it.
         with anyio.CancelScope(shield=True):
-            outcome = await bench.keeper.submit(RemoveFiles(names))
-            removed = [event.name for event in outcome.events if isinstance(event, FileRemoved)]
-            for name in removed:
-                await run_sync(bench.files.remove, name)
+            async with bench.publishing:
+                outcome = await bench.keeper.submit(RemoveFiles(names))
+                removed = [e.name for e in outcome.events if isinstance(e, FileRemoved)]
+                for name in removed:
+                    await run_sync(bench.files.remove, name)
         return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
 
     async def extract(
@@ -108,10 +110,11 @@ class FileMethods:
         """
         limit = self._parts.settings.limits.files
         with anyio.CancelScope(shield=True):
-            outcome = await bench.keeper.submit(AddFiles(copied, limit))
-            added = [event for event in outcome.events if isinstance(event, FileAdded)]
-            for event in added:
-                await run_sync(bench.files.place, event.name, event.blob)
+            async with bench.publishing:
+                outcome = await bench.keeper.submit(AddFiles(copied, limit))
+                added = [event for event in outcome.events if isinstance(event, FileAdded)]
+                for event in added:
+                    await run_sync(bench.files.place, event.name, event.blob)
         return {event.name for event in added}
 
     async def _copy(

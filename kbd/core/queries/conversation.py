@@ -30,6 +30,14 @@ __all__ = ["Branch", "conversation", "entry"]
 
 _PAGE = 1000
 
+_SHOWN = frozenset(
+    {
+        UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
+        CheckpointCreated, CheckpointRestored, DraftDiscarded, ConversationRewound, NoticeGiven,
+        WorkbenchForked,
+    }
+)  # fmt: skip
+
 
 class Branch:
     """The entries of a conversation, gathered from the log in order."""
@@ -82,6 +90,9 @@ async def conversation(bench: Bench) -> wire.Conversation:
 def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
     """Return what a conversation shows of an event, or None if nothing."""
     data = record.data
+    # Asked of every event that is recorded, and most are none of these.
+    if type(data) not in _SHOWN:
+        return None
     created = shown_time(getattr(data, "said_at_us", 0) or record.ts_us)
     match data:
         case UserMessageAdded(message_id=message_id, text=text):

@@ -6,6 +6,7 @@ like a publish, so that a crash at any point is gone on from.
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from typing import Literal
 
 import anyio
 import msgspec
@@ -43,7 +44,7 @@ async def rewind_to(
     bench: Bench,
     clock: Clock,
     message_id: str,
-    reason: str = "undo",
+    reason: Literal["undo", "regenerate"] = "undo",
     check: Callable[[WorkbenchState], None] = lambda _: None,
 ) -> Returned:
     """Have conversation, files, draft and runs stand as they did at a message.
@@ -104,22 +105,18 @@ async def restore_checkpoint(bench: Bench, clock: Clock, checkpoint_id: str) -> 
 
 @asynccontextmanager
 async def _held(bench: Bench, clock: Clock) -> AsyncIterator[None]:
-    """Keep publishes out, after completing one that a full disk had stopped.
+    """Keep out whatever else changes published/, after completing what a full disk had stopped.
 
     Shielded: a client that goes away between intent and outcome must not leave it half done.
     """
+    if bench.publishing.locked() and bench.state.publish is not None:
+        msg = "a publish is under way"
+        raise ValidationFailed(msg, retryable=True)
     with anyio.CancelScope(shield=True):
-        try:
-            bench.publishing.acquire_nowait()
-        except anyio.WouldBlock:
-            msg = "a publish is under way"
-            raise ValidationFailed(msg, retryable=True) from None
-        try:
+        async with bench.publishing:
             if bench.state.publish is not None:
                 await carry_out(bench, clock)
             yield
-        finally:
-            bench.publishing.release()
 
 
 async def _carried_out(bench: Bench, clock: Clock) -> Returned:
