@@ -122,12 +122,17 @@ def _daemon(client: Client) -> Iterator[_Finding]:
         yield _Finding(_mark(loaded), "plugin", f"{told}{_because(plugin)}")
     for provider in call(client, "ProvidersGetStatus")["providers"]:
         told = "is set up" if provider["configured"] else "is not set up"
+        if not provider["enabled"]:
+            told = "is disabled"
         leaves = "; files would leave this machine" if provider["leaves_machine"] else ""
         # A provider that nobody set up is no fault.
         mark = GOOD if provider["configured"] else KNOWN
         yield _Finding(
             mark, "provider", f"{provider['provider_id']} {told}{leaves}{_because(provider)}"
         )
+    if call(client, "UserGetConsentMode")["mode"] == "allow_all":
+        told = "files of every workbench may leave unasked: kbd egress --mode ask"
+        yield _Finding(KNOWN, "consent", told)
     workers = call(client, "ToolWorkerGetStatus")
     sandbox = workers["sandbox"]
     told = f"sandbox {sandbox['level']}{_because(sandbox)}"

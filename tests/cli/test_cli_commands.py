@@ -191,11 +191,15 @@ def test_doctor_asks_the_daemon(
     """What the daemon knows is judged; a plugin that is left out is wrong, with its reason."""
     short_dir.chmod(0o700)
     plugin = {"name": "toml", "version": "2", "status": "left_out", "reason": "broken"}
-    provider = {"provider_id": "openai", "configured": False, "leaves_machine": True}
+    provider = {
+        "provider_id": "openai", "enabled": True, "configured": False, "leaves_machine": True,
+    }  # fmt: skip
+    off = {**provider, "provider_id": "other", "enabled": False}
     sandbox = {"level": "limits", "reason": "no Landlock"}
     daemon.answers.update(
         PluginsList={"plugins": [plugin]},
-        ProvidersGetStatus={"providers": [{**provider, "reason": "set OPENAI_API_KEY"}]},
+        ProvidersGetStatus={"providers": [{**provider, "reason": "set OPENAI_API_KEY"}, off]},
+        UserGetConsentMode={"mode": "allow_all"},
         ToolWorkerGetStatus={"available": True, "workers": 2, "sandbox": sandbox},
     )
 
@@ -203,6 +207,8 @@ def test_doctor_asks_the_daemon(
     told = capsys.readouterr().out
     assert "WRONG plugin    toml 2 left out: broken" in told
     assert "-     provider  openai is not set up" in told
+    assert "-     provider  other is disabled" in told
+    assert "-     consent   files of every workbench may leave unasked" in told
     assert "ok    workers   sandbox limits: no Landlock" in told
     assert "ok    home" in told
 
