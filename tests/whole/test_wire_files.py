@@ -164,25 +164,26 @@ def test_a_discarded_draft_leaves_what_is_published(wire: Wired) -> None:
     assert wire.ask("CheckpointsList", **named)["checkpoints"] == []
 
 
-@pytest.mark.parametrize(
-    "path", ["../x.txt", "/etc/passwd", "a/../../x", "meta/x.txt", "a\0b", "~/x", "draft/../../x"]
-)
-def test_no_path_leads_outside(wire: Wired, path: str) -> None:
+OUTSIDE = ("../x.txt", "/etc/passwd", "a/../../x", "meta/x.txt", "a\0b", "~/x", "draft/../../x")
+
+
+def test_no_path_leads_outside(wire: Wired) -> None:
     """Whatever names a file takes names inside the workbench only."""
     workbench_id = wire.workbench(a__txt="x")
     wire.draft(workbench_id, b__txt="made")
-    for method, parameter in (
-        ("WorkbenchFilesRemove", "workbench_paths"), ("DraftPublish", "paths"),
-        ("ReviewSetDeletionConfirmations", "paths"),
-    ):  # fmt: skip
-        refused = wire.refused(method, workbench_id=workbench_id, **{parameter: [path]})
-        assert refused.data["error_code"] == "SANDBOX_VIOLATION", method
     out = wire.folder / "never"
-    (row,) = wire.ask(
-        "WorkbenchFilesExtract", workbench_id=workbench_id, destination_dir=str(out),
-        workbench_paths=[path],
-    )["extract_results"]  # fmt: skip
-    assert row["status"] == "skipped"
+    for path in OUTSIDE:
+        for method, parameter in (
+            ("WorkbenchFilesRemove", "workbench_paths"), ("DraftPublish", "paths"),
+            ("ReviewSetDeletionConfirmations", "paths"),
+        ):  # fmt: skip
+            refused = wire.refused(method, workbench_id=workbench_id, **{parameter: [path]})
+            assert refused.data["error_code"] == "SANDBOX_VIOLATION", (method, path)
+        (row,) = wire.ask(
+            "WorkbenchFilesExtract", workbench_id=workbench_id, destination_dir=str(out),
+            workbench_paths=[path],
+        )["extract_results"]  # fmt: skip
+        assert row["status"] == "skipped", path
     assert not out.exists()
 
 
