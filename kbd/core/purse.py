@@ -39,6 +39,14 @@ class Purse:
     ) -> None:
         self._daemon, self._catalog, self._limits, self._clock = daemon, catalog, limits, clock
 
+    def is_metered(self, model_id: str) -> bool:
+        """Return whether a model's provider talks to somebody who counts."""
+        try:
+            provider = self._catalog.provider(model_id.partition(":")[0]).item
+        except NotFound:
+            return False  # Nobody will be asked.
+        return bool(provider.status().endpoint)
+
     async def reserve(
         self, workbench_id: WorkbenchId, run: int, model_id: str, tokens: int, cost: float
     ) -> str:
@@ -59,7 +67,7 @@ class Purse:
                 the day ends.
             KbdError: It could not be recorded.
         """
-        if not cost and not self._is_metered(model_id):
+        if not cost and not self.is_metered(model_id):
             return ""
         limits, name = self._limits, self._clock.new_id()
         command = ReserveBudget(
@@ -93,11 +101,3 @@ class Purse:
         if reservation:
             with anyio.CancelScope(shield=True):
                 await self._daemon.submit(ChargeBudget(reservation, tokens, cost))
-
-    def _is_metered(self, model_id: str) -> bool:
-        """Return whether a model's provider talks to somebody who counts."""
-        try:
-            provider = self._catalog.provider(model_id.partition(":")[0]).item
-        except NotFound:
-            return False  # Nobody will be asked.
-        return bool(provider.status().endpoint)

@@ -12,8 +12,9 @@ from kbd.core.agent.desk import Desk
 from kbd.core.agent.manifest import room_bytes
 from kbd.core.decisions import RecordRun
 from kbd.core.state import Notice
-from kbd.errors import StyleMergeFailed, StyleSkillLoadFailed
+from kbd.errors import ProviderNotConfigured, StyleMergeFailed, StyleSkillLoadFailed
 from kbd.events.runs import NoticeGiven
+from kbd.providers import ModelInfo
 from kbd.tools import Files
 from kbd.types import ContextCategory
 
@@ -47,7 +48,7 @@ async def briefing(desk: Desk, request: str, *, light: bool = False) -> Briefing
     guidance, notices = await _guidance(desk, files, words)
     items = dict(desk.state.context)
     context = told(items, guidance, model)
-    await _give(desk, (*notices, *context.notices))
+    await _give(desk, (*notices, *context.notices, *_unkept(desk, model)))
     listing = await desk.manifest.build(
         files,
         desk.formats,
@@ -75,6 +76,20 @@ async def _guidance(
             else:
                 found.append(Guidance(handler.name, text))
     return found, tuple(notices)
+
+
+def _unkept(desk: Desk, model: ModelInfo) -> tuple[Notice, ...]:
+    """Say that a cap in money is none for a model whose price nobody told."""
+    limits = desk.limits
+    caps = [f"run.{name}" for name in ("cost", "day_cost") if getattr(limits, name)]
+    has_price = model.input_price or model.output_price
+    if not caps or has_price or not desk.purse.is_metered(model.id):
+        return ()
+    unkept = (
+        f"no price of {model.id} is known, so {' and '.join(caps)} cannot be kept: set"
+        f' input_price and output_price in [models."{model.id}"]'
+    )
+    return (Notice(ProviderNotConfigured.code, unkept),)
 
 
 async def _give(desk: Desk, notices: tuple[Notice, ...]) -> None:
