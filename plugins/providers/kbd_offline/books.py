@@ -22,11 +22,12 @@ _QUOTES = "\"'“”‘’`"
 
 
 class Book(msgspec.Struct, frozen=True):
-    """A workbook's sheets by name: all of them, and those that hold anything."""
+    """A workbook's sheets by name: all, those that hold anything, those that nobody sees."""
 
     path: str
     sheets: tuple[str, ...]
     filled: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
 
     def several(self) -> UnclearError:
         """Return the refusal to choose among its sheets."""
@@ -47,6 +48,7 @@ def look_into(conversation: Conversation, paths: Sequence[str]) -> list[Book]:
             path,
             tuple(str(sheet["name"]) for sheet in info.get("sheets", ())),
             tuple(str(sheet["name"]) for sheet in info.get("sheets", ()) if sheet.get("range")),
+            tuple(str(sheet["name"]) for sheet in info.get("sheets", ()) if sheet.get("hidden")),
         )
         for path, info in zip(paths, infos, strict=True)
     ]

@@ -78,4 +78,6 @@ def _found(
     if not parts:
         raise UnclearError(f"{book.path} has no sheet with a table on it.")
     left = tuple(dict.fromkeys(empty)) if len(sheets) == len(book.filled) else ()
-    return Findings(Sheets(book.path, tuple(parts), left), tuple(lines), tuple(notes))
+    hidden = tuple(part.sheet for part in parts if part.sheet in book.hidden)
+    intent = Sheets(book.path, tuple(parts), left, hidden)
+    return Findings(intent, tuple(lines), tuple(notes))

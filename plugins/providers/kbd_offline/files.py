@@ -9,8 +9,10 @@ from kbd_offline.names import fold, split_suffix
 from kbd_offline.wording import UnclearError
 
 __all__ = [
-    "BOOK_SUFFIX", "BOOK_SUFFIXES", "DECK_SUFFIXES", "DOCUMENT_SUFFIXES", "TABLE_SUFFIXES", "Files",
-    "Named", "choose_files", "grouped_files", "named_files", "only_target", "without_stems",
+    "BOOK_SUFFIX", "BOOK_SUFFIXES", "DECK_SUFFIXES", "DOCUMENT_SUFFIXES", "MAX_REQUEST_CHARACTERS",
+    "TABLE_SUFFIXES", "Files",
+    "Named", "choose_files", "chosen_files", "named_files", "only_target", "without_names",
+    "without_stems",
 ]  # fmt: skip
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
@@ -25,11 +27,15 @@ _QUOTED_NAME = re.compile(r"""["'“‘`]([^"'”’`\n]+\.[A-Za-z]{2,5})["'”�
 _PLAIN_NAME = re.compile(
     r"(?i)(?<![\w@./-])([\w][\w./-]*\.(?:xls[xm]?|csv|tsv|psv|tab|docx?|pptx?|pdf|txt|md|json|od[ts]))\b"
 )
+_QUOTES = "\"'“”‘’`"
 _CALLED = re.compile(r"(?i)\b(?:called|named)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?")
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named)\Z")
 _TO = re.compile(r"(?i)\b(?:to|in)\Z")
 
 _AS_RESULT = re.compile(r"\b(?:into|to|as|in|make)\s+(?:(?:an?|one|new|single)\s+)*\Z")
+_EACH = re.compile(r"\b(?:all|every|each)\s+(?:(?:of|the|these|those|my)\s+)*\Z")
+_THE_ONE = re.compile(r"\b(?:the|this|that|my)\s+\Z")
+
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:csv|tsv|tab-separated)(?:\s+files?|s|\s+tables?)\b", TABLE_SUFFIXES),
     (r"(?:excel\s+files?|xlsx(?:\s+files?)?|workbooks?|spreadsheets?)\b", BOOK_SUFFIXES),
@@ -94,7 +100,10 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         text = text[:start] + " " * (end - start) + text[end:]
         before = request[:start].rstrip(" \"'“‘`")
         path = known.get(name.casefold())
-        leads = _TO.search(before) and (path is None or (bool(sources) and not in_place))
+        if in_place:
+            leads = before.lower().endswith(" to") and path is None
+        else:
+            leads = _TO.search(before) is not None and (path is None or bool(sources))
         if _INTO.search(before) or leads:
             targets.append(path or name)
         elif path is None:
@@ -126,28 +135,45 @@ def choose_files(request: str, paths: Sequence[str]) -> Files:
     return Files(source, target, named.text, tuple(paths))
 
 
-def grouped_files(text: str, paths: Sequence[str], suffixes: Collection[str]) -> tuple[str, ...]:
-    """Return the files that a request speaks of together ("all csv files"), else all that fit.
+def chosen_files(
+    named: Named, paths: Sequence[str], suffixes: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the files that a request names or speaks of ("all csv files"), else all that fit.
 
     Args:
-        text: The request with the names of files blanked.
+        named: What it names.
         paths: The files of the workbench.
         suffixes: Those of the files that the job can take; none for any.
+
+    Raises:
+        UnclearError: It speaks of one file where there are several.
     """
-    folded = fold(text)
-    spoken = {suffix for words, group in _GROUPS if _speaks_of(words, folded) for suffix in group}
-    return tuple(
-        path
-        for path in paths
-        if (not spoken or split_suffix(path)[1] in spoken)
-        and (not suffixes or split_suffix(path)[1] in suffixes)
-    )
+    folded = fold(named.text)
+    spoken = set[str]()
+    for words, group in _GROUPS:
+        for match in re.finditer(rf"\b{words}", folded):
+            before = folded[: match.start()]
+            if _AS_RESULT.search(before) or (named.sources and not _EACH.search(before)):
+                continue
+            spoken |= set(group)
+            some = [path for path in paths if split_suffix(path)[1] in group]
+            if len(some) > 1 and not match.group().endswith("s") and _THE_ONE.search(before):
+                raise UnclearError(f"it may be about any of {', '.join(some[:8])}.")
+    fitting = [path for path in paths if not suffixes or split_suffix(path)[1] in suffixes]
+    if spoken:
+        fitting = [path for path in fitting if split_suffix(path)[1] in spoken]
+    elif named.sources:
+        fitting = []
+    return tuple(dict.fromkeys((*named.sources, *fitting)))
 
 
-def _speaks_of(words: str, folded: str) -> bool:
-    """Tell whether a kind of files is spoken of, but as the kind of the result."""
-    found = re.finditer(rf"\b{words}", folded)
-    return any(_AS_RESULT.search(folded[: match.start()]) is None for match in found)
+def without_names(request: str, paths: Sequence[str]) -> str:
+    """Return a request with the names of files blanked, their quotes too, of the same length."""
+    for start, end in _spans(request, {path.rpartition("/")[2].casefold(): path for path in paths}):
+        before, after = request[:start], request[end:]
+        stem, rest = before.rstrip(_QUOTES), after.lstrip(_QUOTES)
+        request = stem + " " * (len(request) - len(stem) - len(rest)) + rest
+    return request
 
 
 def only_target(targets: Sequence[str], suffixes: Collection[str], writes: str) -> str | None:

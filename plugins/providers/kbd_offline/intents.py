@@ -195,11 +195,15 @@ class SheetOut(msgspec.Struct, frozen=True):
 
 
 class Sheets(msgspec.Struct, frozen=True, tag="sheets", tag_field="offline"):
-    """Sheets of a workbook, each as a text table; `empty` are those without a table."""
+    """Sheets of a workbook, each as a text table; `empty` are those without a table.
+
+    `hidden` are those of the parts that nobody sees in the workbook.
+    """
 
     source: str
     parts: tuple[SheetOut, ...]
     empty: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
 
 class Deduped(msgspec.Struct, frozen=True, tag="deduped", tag_field="offline"):

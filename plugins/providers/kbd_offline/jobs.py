@@ -4,6 +4,7 @@ import re
 from enum import Enum, auto
 
 from kbd_offline.names import fold
+from kbd_offline.wording import QUOTED, UnclearError
 
 __all__ = ["Job", "job_of"]
 
@@ -28,6 +29,9 @@ _DEDUPE = (
     r"|\b(?:remov|delet|drop|strip|eliminat|clean|purg|discard|get\s+rid|without|keep\s+only"
     r"|leav\w*\s+out|filter\s+out|throw\s+out)\w*\b[^.;]{0,40}?"
     r"\b(?:duplicat\w*|repeated\s+(?:rows|records|entries|lines)|doubles|double\s+rows)\b"
+    r"|\bduplicat\w*\b[^.;]{0,40}?\b(?:remove|delete|drop)\s+(?:them|those|these)\b"
+    r"|\b(?:remov|delet|drop)\w*\s+(?:the\s+|all\s+)*(?:rows|records|entries|lines)\s+"
+    r"(?:with|having|(?:that|which)\s+(?:have|share))\s+the\s+same\b"
     rf"|{_BEGINS}(?:keep|get|list|only|give\s+me)\s+(?:only\s+)?(?:the\s+)?(?:unique|distinct)"
     r"\s+(?:rows|records|entries|lines)\b"
 )
@@ -39,15 +43,21 @@ _MERGE = (
 _PROFILE = (
     rf"{_BEGINS}profile\b|\b(?:a|an|the|data|file|quality)\s+(?:data\s+)?profile\s+(?:of|for|report)\b"
     r"|\bdata\s+profiles?\b|\bprofiling\b"
+    r"|\b(?:summary|descriptive|column)\s+statistics\b"
     r"|\b(?:data\s+quality|profile)\s+report\b|\binventory\s+of\b"
     r"|\b(?:report|overview)\s+(?:of|on|about)\s+(?:(?:the|these|all|my|what)\s+)*"
     r"(?:(?:csv|excel|word|data)\s+)?(?:files?|workbooks?|documents|tables)\b"
     rf"|{_BEGINS}describe\s+(?:(?:the|these|all|my|data)\s+)*(?:files?|tables?|columns|data)\b"
 )
+_THINGS = (
+    r"(?:all|every|each|any|the|of|occurrences?|instances?|words?|texts?|terms?|phrases?|strings?"
+    r"|names?)"
+)
 _REPLACE = (
     rf"{_BEGINS}(?:find\s+(?:and|&)\s+)?(?:replac|substitut)\w*\b|\bfind\s+(?:and|&)\s+replace\b"
-    rf"|{_BEGINS}(?:change|rename|correct|swap|turn|fix)\s+(?:(?:all|every|each|any|the|word|name"
-    r"|text|term|phrase|occurrences?|instances?|of)\s+)*[\"'“‘`«„]"
+    rf"|{_BEGINS}(?:change|rename|correct|swap|turn|fix)\s+(?:{_THINGS}\s+)*\"[^\"]*\""
+    r"\s*(?:to|into|for|with|by)\s+(?:the\s+)?\""
+    rf"|{_BEGINS}(?:remove|delete|erase)\s+(?:{_THINGS}\s+)+\""
     rf"|{_BEGINS}find\b[^.;]*?\band\s+(?:replace|change)\b"
 )
 _RULES = (
@@ -63,9 +73,15 @@ def job_of(text: str) -> Job:
 
     Args:
         text: The request, the names of files blanked.
+
+    Raises:
+        UnclearError: It asks for two of them at once.
     """
-    folded = fold(text)
-    for job, pattern in _RULES:
-        if re.search(pattern, folded):
-            return job
-    return Job.TABLE
+    # What stands in quotes is a text or a name, and asks for nothing.
+    bare = re.sub(QUOTED, lambda found: '"' + " " * (len(found.group()) - 2) + '"', text)
+    folded = fold(bare)
+    found = [job for job, pattern in _RULES if re.search(pattern, folded)]
+    if len(found) > 1:
+        names = " and ".join(job.name.lower() for job in found)
+        raise UnclearError(f"it asks for two jobs ({names}): ask for one after the other.")
+    return found[0] if found else Job.TABLE

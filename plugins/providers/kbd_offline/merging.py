@@ -16,7 +16,7 @@ from kbd_offline.files import (
     BOOK_SUFFIXES,
     TABLE_SUFFIXES,
     Files,
-    grouped_files,
+    chosen_files,
     named_files,
     only_target,
 )
@@ -29,7 +29,7 @@ from kbd_offline.targets import BOOK, said_suffix, target_for
 from kbd_offline.vocabulary import MERGING
 from kbd_offline.wording import UnclearError, Wording
 
-__all__ = ["look"]
+__all__ = ["look", "matched", "read", "take_origin"]
 
 MAX_TABLES = 100
 _MATCHING = (
@@ -57,9 +57,8 @@ _GAPS = (
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """What a request says of the result: its columns and its name."""
+    """What a request says of the result: whether fields may be missing, and its name."""
 
-    origin: str
     has_gaps: bool
     target: str
 
@@ -71,16 +70,21 @@ def look(conversation: Conversation, request: str) -> Findings:
         UnclearError: It has no reading, or columns are missing somewhere.
         PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
     """
-    tables, text, target = _tables(conversation, request)
+    # First, for "called" may name the column, not the file.
+    origin, rest = take_origin(request)
+    tables, text, target = _tables(conversation, rest)
     asked = read(text, tables, target, conversation.paths)
     seen = look_at_all(conversation, list(tables))
     columns, parts, notes = matched(seen, has_gaps=asked.has_gaps)
-    origin = _free_column(asked.origin, columns)
+    origin = _free_column(origin, columns)
     parts = _counted(conversation, columns, parts)
     merged = Merged(parts, columns, asked.target, origin, notes=notes)
     if split_suffix(asked.target)[1] == BOOK_SUFFIX:
         check_sheet(merged.rows, len(columns) + 1)
         merged = msgspec.structs.replace(merged, widths=_widths(conversation, merged))
+    elif {column.type for column in columns} & {"date", "float"}:
+        form = "Dates are written as YYYY-MM-DD, fractions with a point"
+        merged = msgspec.structs.replace(merged, notes=(*notes, form))
     lines = tuple(line for one in seen for line in one.lines)
     warnings = tuple(f"{one.table.label}: {said}" for one in seen for said in one.warnings)
     return Findings(merged, lines, (*notes, *warnings), (f"{merged.rows} rows in all",))
@@ -102,22 +106,13 @@ def read(text: str, tables: Sequence[Table], target: str | None, taken: Sequence
     gaps = wording.find(_GAPS)
     if gaps:
         wording.take(*gaps.span())
-    origin = ""
-    told = wording.find(_ORIGIN)
-    if told:
-        origin = "Source"
-        wording.take(*told.span())
-        named = wording.find(_ORIGIN_NAME, told.end())
-        if named:
-            origin = wording.original[slice(*named.span("name"))].strip()
-            wording.take(*named.span())
     suffix = said_suffix(Wording(text))
     if suffix is None:
         all_books = all(is_book(table.path) for table in tables)
         suffix = BOOK_SUFFIX if all_books or wording.has(BOOK) else ".csv"
     wording.check_rest(MERGING)
     files = Files("", target, text, tuple(taken))
-    return _Asked(origin, gaps is not None, target_for(files, "merged", suffix))
+    return _Asked(gaps is not None, target_for(files, "merged", suffix))
 
 
 def matched(
@@ -166,7 +161,9 @@ def _tables(conversation: Conversation, request: str) -> tuple[tuple[Table, ...]
     readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
     named = named_files(request, conversation.paths)
     target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
-    paths = named.sources or grouped_files(named.text, conversation.paths, readable)
+    if target in conversation.paths:
+        raise UnclearError(f"{target} is there already: name a new file for the result.")
+    paths = chosen_files(named, conversation.paths, readable)
     strange = [path for path in paths if split_suffix(path)[1] not in readable]
     if strange:
         raise UnclearError(f"{strange[0]} is not a table that I read.")
@@ -192,6 +189,22 @@ def _tables(conversation: Conversation, request: str) -> tuple[tuple[Table, ...]
             f"I put up to {MAX_TABLES} tables together, and these are {len(tables)}."
         )
     return tables, text, target
+
+
+def take_origin(request: str) -> tuple[str, str]:
+    """Return the name of the column of origins that is asked for, or "", and the other words."""
+    wording = Wording(request)
+    told = wording.find(_ORIGIN)
+    if told is None:
+        return "", request
+    spans, origin = [told.span()], "Source"
+    named = wording.find(_ORIGIN_NAME, told.end())
+    if named:
+        origin = request[slice(*named.span("name"))].strip()
+        spans.append(named.span())
+    for start, end in spans:
+        request = request[:start] + " " * (end - start) + request[end:]
+    return origin, request
 
 
 def _by_key(seen: Seen) -> Mapping[str, Column]:

@@ -3,7 +3,7 @@
 import re
 
 from kbd_offline.conversation import Conversation
-from kbd_offline.files import grouped_files, named_files, only_target
+from kbd_offline.files import chosen_files, named_files, only_target
 from kbd_offline.findings import Findings
 from kbd_offline.intents import Profiled
 from kbd_offline.names import free_name, split_suffix
@@ -51,7 +51,7 @@ def read(request: str, paths: tuple[str, ...]) -> Profiled:
     kinds = _KIND.findall(wording.folded)
     suffix = _SUFFIXES.get(kinds[-1].split()[-1], ".md") if kinds else ".md"
     wording.check_rest(PROFILING)
-    chosen = named.sources or grouped_files(named.text, paths, ())
+    chosen = chosen_files(named, paths)
     if not chosen:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(chosen) > MAX_FILES:

@@ -1,7 +1,7 @@
 """Find and replace: which text by which, in which files, and how often it is there."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -12,7 +12,7 @@ from kbd_offline.files import (
     BOOK_SUFFIXES,
     DECK_SUFFIXES,
     DOCUMENT_SUFFIXES,
-    grouped_files,
+    chosen_files,
     named_files,
     only_target,
 )
@@ -63,6 +63,11 @@ _PLAIN = (
 )
 
 
+_NOTHING = r"\s+(?:with|by)\s+(?:nothing|an?\s+empty\s+(?:text|string))\b"
+_ERASE = (
+    r"\b(?:remove|delete|erase)(?:\s+(?:the|all|every|each|any|of|occurrences?|instances?|words?"
+    r"|texts?|phrases?|strings?|names?))+\s*\Z"
+)
 _VAGUE = r"\b(?:columns?|rows?|cells?|values?|everything|texts?|it|them|empty|blanks?|missing)\b"
 """What speaks of things rather than being the text itself, unless it stands in quotes."""
 
@@ -86,7 +91,7 @@ def look(conversation: Conversation, request: str) -> Findings:
     wish = read(request)
     named = named_files(wish.rest, conversation.paths, in_place=True)
     Wording(named.text).check_rest(REPLACING)
-    chosen = named.sources or grouped_files(named.text, conversation.paths, ())
+    chosen = chosen_files(named, conversation.paths)
     if not chosen:
         raise UnclearError("there is no file in the workbench that it can be about")
     target = only_target(named.targets, [split_suffix(path)[1] for path in chosen], "only a copy")
@@ -153,7 +158,20 @@ def _quoted_pairs(request: str) -> list[tuple[str, str, int, int]]:
             if swapped and re.match(r"\s*for\b", between, re.IGNORECASE):
                 old, new = new, old
             found.append((old, new, lead.start() if lead else first.start(), second.end()))
-    return found
+    return found or list(_erased(request, quoted))
+
+
+def _erased(request: str, quoted: Sequence[re.Match[str]]) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the one quoted text that nothing shall stand in the place of, and where it stands."""
+    if len(quoted) != 1:
+        return
+    text = next(group for group in quoted[0].groups() if group is not None)
+    start, end = quoted[0].span()
+    nothing = re.compile(_NOTHING, re.IGNORECASE).match(request, end)
+    verb = rf"\b{_VERB}{_FILL}\Z" if nothing else _ERASE
+    lead = re.search(verb, request[:start], re.IGNORECASE)
+    if lead:
+        yield text, "", lead.start(), nothing.end() if nothing else end
 
 
 def _counted(

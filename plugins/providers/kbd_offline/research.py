@@ -5,7 +5,7 @@ from typing import assert_never
 
 from kbd_offline import deduping, merging, profiling, replacing, tabling
 from kbd_offline.conversation import CallFailedError, Conversation
-from kbd_offline.files import without_stems
+from kbd_offline.files import MAX_REQUEST_CHARACTERS, without_names
 from kbd_offline.findings import Findings, report
 from kbd_offline.intents import Declined
 from kbd_offline.jobs import Job, job_of
@@ -18,8 +18,8 @@ __all__ = ["research"]
 def research(conversation: Conversation) -> str:
     """Return research.md; see `Conversation.call` for what it raises."""
     request = conversation.request
-    job = job_of(without_stems(request))
     try:
+        job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
         return report(_looking(job)(conversation, request))
     except (CallFailedError, UnclearError) as failed:
         return report(Findings(Declined(shortened(request), str(failed))))

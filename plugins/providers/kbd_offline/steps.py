@@ -89,7 +89,8 @@ def described(intent: Intent) -> str:
             return f"{text}{_sorted(intent.order)}, in {intent.target}"
         case Sheets():
             empty = f"; no table on {listed(intent.empty)}" if intent.empty else ""
-            return f"The sheets of {intent.source}, each as a text file of its own{empty}"
+            hidden = f"; hidden there: {listed(intent.hidden)}" if intent.hidden else ""
+            return f"The sheets of {intent.source}, each as a text file of its own{empty}{hidden}"
         case Deduped():
             alike = (
                 f"the same {_names(intent.keys)}" if intent.keys else "the same values throughout"
@@ -102,7 +103,7 @@ def described(intent: Intent) -> str:
             origin = f", with {intent.origin} as a column" if intent.origin else ""
             return f"The rows of {tables} below each other{origin}, in {intent.target}"
         case Profiled():
-            return f"A report of what {listed(intent.paths)} hold, in {intent.target}"
+            return f"A report on {listed(intent.paths)}, in {intent.target}"
         case Replaced():
             files = listed(part.path for part in intent.parts) if intent.parts else "no file"
             copy = f", as {intent.target}" if intent.target else ""

@@ -27,6 +27,7 @@ REFUSED = (
     ("write prose", _PROSE),
     ("edit a document", _DOCUMENTS),
     ("draw charts", r"\b(?:charts?|graphs?|plots?|diagrams?|histograms?|visuali[sz]\w+)\b"),
+    ("tell duplicates without removing them", r"\bduplicat\w*"),
     ("change the data itself", _CHANGES),
     ("work that out", _SUMS),
     ("style sheets as asked", r"\b(?:colou?r|highlight|conditional|formula|macro)\w*\b"),
@@ -75,20 +76,20 @@ _DEDUPING = """
 clean column columns complete completely copy create csv dedup dedupe deduped dedupes deduplicate
 deduplicated deduplication delete discard distinct double doubles drop duplicate duplicated
 duplicates duplication eliminate entire entries entry equal every exact exactly excel export filter
-first full fully identical keep keeping leave line lines list occurrence occurrences only out purge
-record records redundant remove removed removing repeated rid row rows same save sheet spreadsheet
-strip throw tsv unique whole without workbook xlsx
+first full fully how identical keep keeping leave line lines list many number occurrence occurrences
+only out purge record records redundant remove removed removing repeated rid row rows same save say
+sheet spreadsheet strip tell throw tsv unique up were whole without workbook xlsx
 """
 DEDUPING = POLITE | frozenset(_DEDUPING.split())
 """Words that may be left over in a request to take out duplicates."""
 
 _MERGING = """
 adding another append appended below beneath big book books column columns combine combined
-combining concat concatenate consolidate consolidated create csv different entries every excel
-filled first five four header headers join joined large list lists merge merged merging order other
-put record records row rows same separate sheet sheets single spreadsheet spreadsheets stack stacked
-tab tabs three together tsv two under underneath union unite workbook workbooks worksheet worksheets
-xlsx
+combining concat concatenate consolidate consolidated create csv different entries every everything
+excel filled first five four header headers join joined large list lists merge merged merging order
+other put record records row rows same separate sheet sheets single spreadsheet spreadsheets stack
+stacked tab tabs three together tsv two under underneath union unite whole workbook workbooks
+worksheet worksheets xlsx
 """
 MERGING = POLITE | frozenset(_MERGING.split())
 """Words that may be left over in a request to put tables together."""

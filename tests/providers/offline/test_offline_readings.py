@@ -4,7 +4,7 @@ import pytest
 
 from kbd_offline import deduping, merging, profiling, replacing
 from kbd_offline.books import take_sheets, wants_each_sheet
-from kbd_offline.files import Files, choose_files
+from kbd_offline.files import Files, choose_files, chosen_files, named_files, without_names
 from kbd_offline.findings import Seen
 from kbd_offline.intents import Column, Declined, Grouped, Key, Measure, Rows, Table
 from kbd_offline.jobs import Job, job_of
@@ -43,11 +43,45 @@ COLUMNS = (DAY, BUYER, AMOUNT, EMAIL)
         ("split by profile", Job.TABLE),
         ("convert it to csv", Job.TABLE),
         ("change it to xlsx", Job.TABLE),
+        ("rows where Note is 'merge'", Job.TABLE),
+        ('turn each "Category" into its own sheet', Job.TABLE),
+        ('turn "foo" into "bar"', Job.REPLACE),
+        ("the table has duplicates, please remove them", Job.DEDUPE),
+        ("remove rows with the same email", Job.DEDUPE),
+        ("remove the word 'foo' from a", Job.REPLACE),
     ],
 )
 def test_jobs_are_told_apart(request_text: str, job: Job) -> None:
     """A verb decides where it begins a sentence or a part of one, not in a column's name."""
     assert job_of(request_text) is job
+
+
+def test_the_name_of_a_file_is_no_text() -> None:
+    """A file's name in quotes is not taken for a text to be replaced, nor its words for verbs."""
+    request = 'change "merge plan.csv" to "plan.xlsx"'
+
+    assert job_of(without_names(request, ["merge plan.csv"])) is Job.TABLE
+
+
+def test_two_jobs_are_declined() -> None:
+    """One is not done while the other is passed over."""
+    with pytest.raises(UnclearError, match="dedupe and merge"):
+        job_of("merge all files and remove duplicates")
+
+
+def test_files_that_are_spoken_of() -> None:
+    """Those that are named and all of a kind go together; one of several is not guessed."""
+    paths = ("a.csv", "b.csv", "c.xlsx", "d.xlsx")
+
+    def chosen(request: str) -> tuple[str, ...]:
+        return chosen_files(named_files(request, paths), paths)
+
+    assert chosen("all csv files and c.xlsx") == ("c.xlsx", "a.csv", "b.csv")
+    assert chosen("the sheets of the workbook c.xlsx") == ("c.xlsx",)
+    assert chosen("all csv files into a workbook") == ("a.csv", "b.csv")
+    assert chosen("these") == paths
+    with pytest.raises(UnclearError, match=r"c\.xlsx, d\.xlsx"):
+        chosen("in the workbook")
 
 
 @pytest.mark.parametrize(
@@ -172,21 +206,33 @@ def test_columns_of_a_merge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_text", "origin", "has_gaps", "target"),
+    ("request_text", "has_gaps", "target"),
     [
-        ("merge the files", "", False, "merged.csv"),
-        ("combine them into one Excel workbook", "", False, "merged.xlsx"),
-        ("merge all csv files, with a source column", "Source", False, "merged.csv"),
-        ("merge both and add a column with the file name called Origin", "Origin", False,
-         "merged.csv"),
-        ("stack these tables, missing columns stay empty", "", True, "merged.csv"),
+        ("merge the files", False, "merged.csv"),
+        ("combine them into one Excel workbook", False, "merged.xlsx"),
+        ("consolidate everything as tsv", False, "merged.tsv"),
+        ("stack these tables, missing columns stay empty", True, "merged.csv"),
     ],
-)  # fmt: skip
-def test_merges(request_text: str, origin: str, has_gaps: bool, target: str) -> None:
-    """A column of origins, gaps and the kind of the result are read."""
+)
+def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
+    """Gaps and the kind of the result are read."""
     asked = merging.read(request_text, [Table("a.csv"), Table("b.csv")], None, ["a.csv", "b.csv"])
 
-    assert (asked.origin, asked.has_gaps, asked.target) == (origin, has_gaps, target)
+    assert (asked.has_gaps, asked.target) == (has_gaps, target)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "origin"),
+    [
+        ("merge the files", ""),
+        ("merge all csv files, with a source column", "Source"),
+        ("merge both and add a column with the file name called Origin", "Origin"),
+        ("merge them with the source file in a column named From", "From"),
+    ],
+)
+def test_origins_of_a_merge(request_text: str, origin: str) -> None:
+    """A column that tells which file a row is from is made where it is asked for."""
+    assert merging.take_origin(request_text)[0] == origin
 
 
 @pytest.mark.parametrize("request_text", ["join a and b on id", "merge by day", "merge and sort"])
@@ -206,6 +252,8 @@ def test_merges_declined(request_text: str) -> None:
         ("change 'it' to 'that', case-insensitive", ("it", "that"), False),
         ('substitute "new" for "old"', ("old", "new"), True),
         ('replace "gone" with ""', ("gone", ""), True),
+        ('replace "gone" with nothing', ("gone", ""), True),
+        ('remove the word "gone" everywhere', ("gone", ""), True),
     ],
 )
 def test_replacements(request_text: str, texts: tuple[str, str], match_case: bool) -> None:
