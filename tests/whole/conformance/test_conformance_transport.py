@@ -9,6 +9,7 @@ import pytest
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from kbd.client.blocking import Client, RemoteError
+from kbd.requests import METHODS
 from real_daemon import RealDaemon
 from stock_client import stock_client
 from wired import Script, Wired
@@ -53,7 +54,7 @@ def test_a_stock_client_drives_a_run(wire: Wired, daemon: RealDaemon, model: Scr
     source = wire.file("a.csv", "Name,Amount\nx,1\n")
     with stock_client(daemon.socket) as stock:
         methods = [each["name"] for each in stock.ask("rpc.discover", {})["methods"]]
-        assert {"DraftPublish", "XlsxGetMap"} <= set(methods)
+        assert {*METHODS, "XlsxGetMap", "TextReadLines"} <= set(methods)
         bench = stock.ask("WorkbenchCreate", {"name": "stock"})
         stock.ask("EventsSubscribe", bench)
         (added,) = stock.ask("WorkbenchFilesAdd", {**bench, "source_paths": [str(source)]})[
