@@ -260,11 +260,12 @@ def _events(reply: Reply) -> Iterator[dict[str, Any]]:
 
 def _received(rfile: BufferedIOBase) -> tuple[str, dict[str, str], dict[str, Any]]:
     first, *lines = list(iter(lambda: rfile.readline().decode().strip(), "")) or [""]
-    if not first:
-        raise ConnectionError  # Somebody connected and thought better of it.
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-    body = json.loads(rfile.read(int(headers.get("content-length", 0))) or b"{}")
-    return first.split(" ")[1], headers, body
+    size = int(headers.get("content-length", 0))
+    body = rfile.read(size)
+    if not body or len(body) < size:
+        raise ConnectionError  # Whoever connected thought better of it.
+    return first.split(" ")[1], headers, json.loads(body)
 
 
 def _phase(body: Mapping[str, Any]) -> str:
