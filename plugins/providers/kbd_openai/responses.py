@@ -180,7 +180,8 @@ class ResponsesReader:
                 self._assembly.say(part.text or part.refusal)
 
     def _call(self, place: int | str | None) -> Writing:
-        known = next((call for call in self._assembly.calls if call.place == place), None)
+        calls = reversed(self._assembly.calls)
+        known = next((call for call in calls if call.place == place), None)
         return known or self._assembly.begin(place)
 
     def _rewrite(self, call: Writing, arguments: str | None) -> None:
@@ -193,8 +194,10 @@ class ResponsesReader:
         status = response.status or kind
         if status in ("failed", "cancelled"):
             raise Fault(response.error or {"message": f"the response was {status}"})
+        told = {*self._spoken, *(call.place for call in self._assembly.calls)}
         for place, item in enumerate(response.output or ()):
-            self._take(item, place)
+            # A server that counts no places before has its items told by their ids.
+            self._take(item, item.id if item.id in told else place)
         if response.usage:
             spent = Usage(response.usage.input_tokens or 0, response.usage.output_tokens or 0)
             self._assembly.usage = spent

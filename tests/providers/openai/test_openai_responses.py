@@ -150,11 +150,14 @@ def test_arguments_told_whole_take_the_place_of_pieces() -> None:
         named = {"type": "function_call", "id": item, "call_id": call_id, "name": "look"}
         return {"type": "response.output_item.added", "item": named}
 
-    reply, _ = told(
-        begin("x", "1"), begin("y", "2"), part("x", '{"a'), part("y", '{"b":2}'),
-        part("x", '={"a":1}'), end(),
+    spoken = {"type": "response.output_text.delta", "item_id": "z", "delta": "said"}
+    output = [MESSAGE | {"id": "z"}, CALL | {"id": "x"}, CALL | {"id": "y"}]
+    reply, heard = told(
+        spoken, begin("x", "1"), begin("y", "2"), part("x", '{"a'), part("y", '{"b":2}'),
+        part("x", '={"a":1}'), end(output=[item | {"arguments": None} for item in output]),
     )  # fmt: skip
 
+    assert heard == ["said"]
     assert [(c.id, c.arguments) for c in reply.tool_calls] == [("1", '{"a":1}'), ("2", '{"b":2}')]
 
 
