@@ -81,7 +81,8 @@ async def _guidance(
 def _unkept(desk: Desk, model: ModelInfo) -> tuple[Notice, ...]:
     """Say that a cap in money is none for a model whose price nobody told."""
     limits = desk.limits
-    caps = [f"run.{name}" for name in ("cost", "day_cost") if getattr(limits, name)]
+    money = {"run.cost": limits.cost, "run.day_cost": limits.day_cost}
+    caps = [name for name, cap in money.items() if cap]
     has_price = model.input_price or model.output_price
     if not caps or has_price or not desk.purse.is_metered(model.id):
         return ()
