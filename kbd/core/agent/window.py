@@ -18,7 +18,6 @@ __all__ = [
     "Fitted",
     "as_measured",
     "bare",
-    "estimated_tokens",
     "exhausted",
     "message_bytes",
     "reply_room",
@@ -73,14 +72,6 @@ def as_measured(model: ModelInfo, measured: Measured | None) -> ModelInfo:
     likely = (TRUSTED_BYTES + measured.size_bytes) / counted
     bounded = min(max(likely, LEAST_BYTES_A_TOKEN), MOST_BYTES_A_TOKEN)
     return msgspec.structs.replace(model, bytes_per_token=bounded)
-
-
-def estimated_tokens(
-    messages: Sequence[Message], tools: Sequence[ToolSchema], bytes_per_token: float
-) -> int:
-    """Estimate what a request is in tokens."""
-    size = sum(message_bytes(message) for message in messages) + tools_bytes(tools)
-    return int(size / bytes_per_token) + 1
 
 
 def reply_room(model: ModelInfo) -> int:
