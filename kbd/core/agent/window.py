@@ -89,10 +89,11 @@ def message_bytes(message: Message) -> int:
 
 def tools_bytes(tools: Sequence[ToolSchema]) -> int:
     """Return the size of what a model is told of its tools."""
-    return sum(
-        len(tool.name) + _bytes(tool.description) + len(msgspec.json.encode(tool.parameters))
-        for tool in tools
-    )
+    size = 0
+    for tool in tools:
+        schema = tool.parameters if tool.strict is None else tool.strict
+        size += len(tool.name) + _bytes(tool.description) + len(msgspec.json.encode(schema))
+    return size
 
 
 def shrunk(message: Message, entry: int | None) -> Message:
