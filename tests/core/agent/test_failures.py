@@ -8,7 +8,7 @@ import pytest
 from agent_rig import Opened, call, item_of, said, say, two_items
 from backends import on_asyncio, on_trio
 from kbd.core.agent.run import ATTEMPT_ENDING
-from kbd.core.decisions import DiscardDraft, SendMessage, StartRun
+from kbd.core.decisions import DiscardDraft, RequestCancel, SendMessage, StartRun
 from kbd.core.settings import RunLimits
 from kbd.core.state import ItemState, RunStatus
 from kbd.errors import (
@@ -19,10 +19,20 @@ from kbd.errors import (
     TurnLimit,
     ValidationFailed,
 )
-from kbd.events.runs import ItemFailed, ItemRetried, ModelRequested, ToolCalled, ToolRefused
+from kbd.events.base import Recorded
+from kbd.events.runs import (
+    ItemFailed,
+    ItemRetried,
+    ModelReplied,
+    ModelRequested,
+    RunCancelled,
+    RunCancelRequested,
+    ToolCalled,
+    ToolRefused,
+)
 from kbd.messages import ToolCall
 from kbd.providers import ModelReply, ModelRequest
-from kbd.types import CallId, Phase
+from kbd.types import CallId, Phase, Seq
 
 pytestmark = pytest.mark.anyio
 
@@ -220,6 +230,30 @@ async def test_a_sweep_of_chunks_trips_nothing(opened: Opened) -> None:
         assert [bool(e.tools) for e in asked] == [True] * 29 + [False]
         assert (asked[0].tool_choice, asked[-1].tool_choice) == ("required", "none")
         assert not rig.notices or "LoopWarned" not in {type(n).__name__ for n in rig.notices}
+
+
+@on_trio
+@pytest.mark.parametrize("moment", [ModelReplied, ToolCalled])
+async def test_nothing_lands_after_a_cancel_is_acknowledged(
+    opened: Opened, moment: type[ModelReplied | ToolCalled]
+) -> None:
+    """Asked to stop before a call begins, or while it writes: the log itself refuses the rest.
+
+    Nobody cancels the task here: what it still brings comes too late all the same.
+    """
+    async with opened(two_items) as rig:
+
+        def observe(_seq: Seq, record: Recorded) -> None:
+            if isinstance(record.data, moment) and rig.run.phase is Phase.IMPLEMENT:
+                rig.keeper.offer(RequestCancel(), lambda _: None)
+
+        rig.keeper.observe(observe)
+        assert (await rig.go()).status is RunStatus.CANCELLED
+        events = rig.events()
+        asked = next(n for n, e in enumerate(events) if isinstance(e, RunCancelRequested))
+        assert [type(e) for e in events[asked + 1 :]] == [RunCancelled]
+        assert isinstance(events[asked - 1], moment)
+        assert rig.state.draft is None
 
 
 @on_asyncio
