@@ -93,18 +93,10 @@ def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
     # Asked of every event that is recorded, and most are none of these.
     if type(data) not in _SHOWN:
         return None
-    created = shown_time(getattr(data, "said_at_us", 0) or record.ts_us)
+    created = shown_time(record.ts_us)
     match data:
-        case UserMessageAdded(message_id=message_id, text=text):
-            return wire.ConversationMessage(
-                type="user_message", message_id=message_id, role="user", text=text,
-                created_at=created, seq=seq,
-            )  # fmt: skip
-        case AssistantMessageAdded(message_id=message_id, text=text):
-            return wire.ConversationMessage(
-                type="assistant_message", message_id=message_id, role="assistant", text=text,
-                created_at=created, seq=seq,
-            )  # fmt: skip
+        case UserMessageAdded() | AssistantMessageAdded():
+            return _said(seq, record.ts_us, data)
         case ModelReplied(text=text, calls=calls) if calls:
             return wire.ConversationMessage(
                 type="assistant_message", message_id=f"m{seq}", role="assistant", text=text,
@@ -120,6 +112,20 @@ def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
         case _:
             told = _happened(data)
             return _system(seq, created, *told) if told is not None else None
+
+
+def _said(
+    seq: Seq, ts_us: int, data: UserMessageAdded | AssistantMessageAdded
+) -> wire.ConversationMessage:
+    is_asked = isinstance(data, UserMessageAdded)
+    return wire.ConversationMessage(
+        type="user_message" if is_asked else "assistant_message",
+        message_id=data.message_id,
+        role="user" if is_asked else "assistant",
+        text=data.text,
+        created_at=shown_time(data.said_at_us or ts_us),
+        seq=seq,
+    )
 
 
 def _happened(data: Any) -> tuple[str, dict[str, Any]] | None:

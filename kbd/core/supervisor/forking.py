@@ -18,6 +18,7 @@ from kbd.core.decisions.forks import fork_point, refuse_to_fork, taken_over
 from kbd.core.paths import WorkbenchFolders
 from kbd.core.replay.moments import state_at
 from kbd.core.supervisor.benches import Benches
+from kbd.core.supervisor.opening import told_as_ours
 from kbd.core.supervisor.parts import Parts
 from kbd.errors import FileReadFailed, NotFound
 from kbd.events.blobs import BlobStore
@@ -71,7 +72,8 @@ async def fork_workbench(
     workbench_id = WorkbenchId(parts.clock.new_id())
     folders = parts.home.workbench(workbench_id)
     try:
-        await _prepare(folders, parts.clock, source, name, taken_over(then, forked))
+        with told_as_ours():
+            await _prepare(folders, parts.clock, source, name, taken_over(then, forked))
         await benches.create(name, workbench_id)
     except BaseException:
         if workbench_id not in benches.ids():

@@ -25,7 +25,7 @@ from kbd.events.disk import SyncError, is_full
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import WorkbenchId
 
-__all__ = ["close_bench", "open_bench", "recover"]
+__all__ = ["close_bench", "open_bench", "recover", "told_as_ours"]
 
 
 async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redaction) -> Bench:
@@ -41,7 +41,7 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redacti
         FileWriteFailed: The workbench's folder cannot be written.
         LogPoisoned: The disk does not make the log durable.
     """
-    with _told_as_ours():
+    with told_as_ours():
         await run_sync(_prepare, folders)
     snapshots = of_workbench(folders.log, folders.snap)
     log, copies = await run_sync(snapshots.open)
@@ -78,7 +78,7 @@ async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: s
     """
     if bench.damage is not None:
         return
-    with _told_as_ours():
+    with told_as_ours():
         await _recover(bench, clock, workbench_id, name)
 
 
@@ -116,7 +116,7 @@ async def close_bench(bench: Bench) -> None:
 
 
 @contextmanager
-def _told_as_ours() -> Iterator[None]:
+def told_as_ours() -> Iterator[None]:
     """Raise what the system says of a workbench's folder as an error that clients know.
 
     A log that cannot be made durable stays what it is: the daemon stops for it.
