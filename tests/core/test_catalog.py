@@ -125,7 +125,7 @@ def test_a_files_kind(catalog: Catalog) -> None:
     known, unknown = catalog.kind_of("a.rune"), catalog.kind_of("a.png")
 
     assert (known.kind, known.mime_type, known.is_opaque) == ("text", "text/x-rune", False)
-    assert (unknown.kind, unknown.mime_type, unknown.is_opaque) == ("other", "image/png", True)
+    assert (unknown.kind, unknown.mime_type, unknown.is_opaque) == ("binary", "image/png", True)
     assert unknown.reason == "no installed format reads this type of file"
     assert catalog.kind_of("a.nonsense").mime_type == "application/octet-stream"
 
