@@ -118,13 +118,9 @@ def _cells(path: str, arguments: dict[str, Any], text: str) -> Iterator[tuple[st
 
 
 def _text(shown: str) -> str | None:
-    """Return the text of a cell, or None if it holds something else, or that is not sure."""
+    """Return the text of a cell, or None if it holds something else."""
     if len(shown) > 1 and shown[0] == shown[-1] == '"':
-        inner = _unescaped(shown[1:-1])
-        if inner != inner.strip():
-            return inner
-        # A text like a number, shown in quotes, looks as one that is in quotes itself.
-        return None if _TYPED.match(inner) else _unescaped(shown)
+        return _unescaped(shown[1:-1])
     if _TYPED.match(shown) or shown.startswith(("{=", "#")):
         return None
     return _unescaped(shown)

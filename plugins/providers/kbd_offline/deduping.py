@@ -86,7 +86,7 @@ def read(files: Files, columns: tuple[Column, ...]) -> Deduped:
             )
         wording.take(*last.span())
     keys = _take_keys(wording)
-    wording.check_rest(DEDUPING, files.source)
+    wording.check_rest(DEDUPING, [files.source])
     return Deduped(
         Selection(files.source, sheet=files.sheet),
         columns,

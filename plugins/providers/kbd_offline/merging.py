@@ -110,7 +110,7 @@ def read(text: str, tables: Sequence[Table], target: str | None, taken: Sequence
     if suffix is None:
         all_books = all(is_book(table.path) for table in tables)
         suffix = BOOK_SUFFIX if all_books or wording.has(BOOK) else ".csv"
-    wording.check_rest(MERGING)
+    wording.check_rest(MERGING, [table.path for table in tables])
     files = Files("", target, text, tuple(taken))
     return _Asked(gaps is not None, target_for(files, "merged", suffix))
 

@@ -50,8 +50,8 @@ def read(request: str, paths: tuple[str, ...]) -> Profiled:
     wording = Wording(named.text)
     kinds = _KIND.findall(wording.folded)
     suffix = _SUFFIXES.get(kinds[-1].split()[-1], ".md") if kinds else ".md"
-    wording.check_rest(PROFILING)
     chosen = chosen_files(named, paths)
+    wording.check_rest(PROFILING, chosen)
     if not chosen:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(chosen) > MAX_FILES:

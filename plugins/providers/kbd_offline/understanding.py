@@ -98,7 +98,7 @@ def _understand(files: Files, wording: Wording) -> Intent:
     if _asks_for_figures(wording):
         figures = take_figures(wording)
         measures = measures_of(figures, countable(wording.columns))
-        wording.check_rest(HARMLESS, files.source)
+        wording.check_rest(HARMLESS, [files.source])
         ordered = tuple(_of_result(one, keys, measures) for one in order)
         answers = (question or not keys) and not names_kind
         suffix = _suffix(files, whole, book_by_default=True)
@@ -107,7 +107,7 @@ def _understand(files: Files, wording: Wording) -> Intent:
     if keys:
         raise UnclearError("it groups by a column, but does not say what to work out")
     columns = take_columns(wording)
-    wording.check_rest(HARMLESS, files.source)
+    wording.check_rest(HARMLESS, [files.source])
     # Of a sheet it is enough to say into what: that it is a table was said already.
     is_converted = names_kind and (converts or bool(files.sheet))
     if not (conditions or order or columns or is_converted):
@@ -136,7 +136,7 @@ def _split(
     wants_totals = wording.has(_TOTALS) or _asks_for_figures(wording)
     columns = take_columns(wording) or wording.columns
     figures = take_figures(wording)
-    wording.check_rest(HARMLESS, files.source)
+    wording.check_rest(HARMLESS, [files.source])
     _check_order(order, wording.columns)
     measures: tuple[Measure, ...] = ()
     if wants_totals:

@@ -138,18 +138,18 @@ class Wording:
         words = self._words(start)
         return words[0] if words else None
 
-    def check_rest(self, harmless: Collection[str], path: str = "") -> None:
+    def check_rest(self, harmless: Collection[str], paths: Sequence[str] = ()) -> None:
         """Check that no word is left that no clause has taken and that may matter.
 
         Args:
             harmless: Words that do not.
-            path: The file that is spoken of, perhaps by what its name says it holds ("the films"
+            paths: Files that are spoken of, perhaps by what a name says that it holds ("the films"
                 of film_list.csv); only in the plural, for "open" may say which orders are meant.
 
         Raises:
             UnclearError: There is one; it is named.
         """
-        things = set(tokens(split_suffix(path)[0]))
+        things = {word for path in paths for word in tokens(split_suffix(path)[0])}
         for word in _WORD.finditer(self.folded):
             one = singular(word.group())
             if word.group() not in harmless and (one == word.group() or one not in things):

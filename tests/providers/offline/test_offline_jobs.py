@@ -214,6 +214,16 @@ def test_a_text_replaced_everywhere(tmp_path: Path) -> None:
         assert told in outcome.summary
 
 
+def test_texts_like_numbers(tmp_path: Path) -> None:
+    """A text of digits is one, with its own quotes or without; the number beside it is none."""
+    files: dict[str, str | bytes] = {"book.xlsx": book({"S": [["07", '"07"', "x", 307]]})}
+
+    player, outcome = play(tmp_path, 'replace "07" with "08"', files)
+
+    assert sheet(player, "book.xlsx") == [["08", '"08"', "x", 307]]
+    assert "1 number or date of book.xlsx with it left alone" in outcome.summary
+
+
 def test_a_text_that_is_not_there(tmp_path: Path) -> None:
     """It is said, and no file is another one than before."""
     files: dict[str, str | bytes] = {"letter.docx": letter("Hello there"), "sales.csv": SALES}

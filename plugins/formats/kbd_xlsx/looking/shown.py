@@ -50,9 +50,14 @@ def shown(value: Value) -> str:
 
 
 def _looks_typed(text: str) -> bool:
-    """Tell whether a text could be taken for a number, a boolean, a date or a formula."""
+    """Tell whether a text could be taken for a number, a boolean, a date or a formula.
+
+    A text that is in quotes itself could be taken for one of those.
+    """
     if not text:
         return False
+    if text[0] == text[-1] == '"':
+        return True
     if text[0] in "0123456789.+-" and text[-1].isdigit():
         return True
     return text[0] == "=" or text.lower() in ("true", "false") or text != text.strip()
