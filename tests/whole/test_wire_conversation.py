@@ -1,6 +1,7 @@
 """Undo, regenerate, restore, fork over the socket (conformance 10, 11, 27 to 29, 44 to 51)."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ def _said(bench: Wired, wb: str) -> list[tuple[str, str]]:
         for each in _entries(bench, wb)
         if each["type"] in ("user_message", "assistant_message") and "tool_calls" not in each
     ]
+
+
+def _lines(copies: Path) -> list[dict[str, Any]]:
+    text = (copies / "conversation.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def _kinds(bench: Wired, wb: str) -> list[str]:
@@ -125,6 +131,13 @@ def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
         assert files["updated"] == ["a.txt"]
         assert not heard.until("DraftStateChanged")[-1]["has_draft"]
     assert [each["type"] for each in _entries(bench, wb)] == ["user_message", "system_event"]
+    # So do the readable copies, soon.
+    copies = bench.published(wb).parent / "meta" / "workshop"
+    deadline = time.monotonic() + 20
+    while list((copies / "_rpi").iterdir()) or len(_lines(copies)) != 2:
+        assert time.monotonic() < deadline, _lines(copies)
+        time.sleep(0.02)
+    assert _lines(copies) == _entries(bench, wb)
     # The message is answered anew, from the start.
     run = bench.ask("WorkshopRunAgent", workbench_id=wb)
     assert (run["run_id"], run["status"]) == (f"{wb}-2", "finished")

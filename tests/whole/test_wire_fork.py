@@ -85,6 +85,12 @@ def test_a_fork_is_on_its_own(bench: Wired, source: str) -> None:
     undone = bench.ask("WorkshopUndoToMessage", workbench_id=wb, message_id=last)
     assert undone["files_changed"] == ["a.txt"]
     assert _content(bench, wb) == "a2"
+    # And an answer that was taken over is given once more.
+    bench.script.writes = {}
+    assert bench.ask("WorkshopRegenerate", workbench_id=wb)["completed"]
+    kept, (answer, _, _) = _said(bench, wb)[:-1], _said(bench, wb)[-1]
+    assert answer == f"{wb}-2-answer"
+    assert last not in {each for each, _, _ in kept}
     rows = bench.ask("CheckpointsList", workbench_id=wb)["checkpoints"]
     bench.ask("CheckpointRestore", workbench_id=wb, checkpoint_id=rows[0]["checkpoint_id"])
     assert _content(bench, wb) == "a0"
