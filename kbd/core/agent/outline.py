@@ -4,6 +4,7 @@ Showing an item's context costs the same in a plan of ten and in one of a thousa
 shown, what is far is counted, and the counts are kept where the plan is.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -130,14 +131,18 @@ def with_failures(text: str, plan: Plan) -> str:
 
     Whatever a model leaves out, a person is told what was not done; the latest ten are named.
     """
-    folded = text.casefold()
-    labels = [(item_label(plan.items[p - 1].text), plan.items[p - 1].reason) for p in plan.failed]
-    unnamed = [f"- {name}: {why}" for name, why in labels if name.casefold() not in folded]
+    failed = [plan.items[place - 1] for place in plan.failed]
+    unnamed = [item for item in failed if not _names(text, item_label(item.text))]
     if not unnamed:
         return text
-    more = len(unnamed) - FAILED_NAMED
-    lines = [*unnamed[-FAILED_NAMED:], *([f"- and {more:,} more"] if more > 0 else [])]
-    return "\n".join([text, "", "Not done:", *lines])
+    lines = [f"- {item_label(item.text)}: {item.reason}" for item in unnamed[-FAILED_NAMED:]]
+    more = len(unnamed) - len(lines)
+    return "\n".join([text, "", "Not done:", *lines, *([f"- and {more:,} more"] if more else [])])
+
+
+def _names(text: str, label: str) -> bool:
+    """Return whether a text holds a label as words of its own."""
+    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _by_weight(plan: Plan) -> Iterator[int]:

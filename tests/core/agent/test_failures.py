@@ -127,7 +127,7 @@ async def test_what_failed_attempts_wrote_is_named_in_the_summary(opened: Opened
 @on_asyncio
 async def test_a_summary_names_what_failed_whatever_the_model_says(opened: Opened) -> None:
     """An item that the text leaves out is added with its reason; one that it names is not."""
-    texts = ["All done.", "Two could not be written."]
+    texts = ["All done, twotone.", "Two could not be written."]
 
     def play(request: ModelRequest) -> ModelReply:
         if request.phase is Phase.SUMMARY:
@@ -138,7 +138,7 @@ async def test_a_summary_names_what_failed_whatever_the_model_says(opened: Opene
 
     async with opened(play) as rig:
         run = await rig.go()
-        assert run.summary == "All done.\n\nNot done:\n- Two: the server refused it"
+        assert run.summary == "All done, twotone.\n\nNot done:\n- Two: the server refused it"
         assert rig.state.said[-1].text == run.summary
         texts.pop(0)
         await rig.keeper.submit(SendMessage("u-2", "again"))
