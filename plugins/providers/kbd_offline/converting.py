@@ -42,7 +42,7 @@ def read_sheets(
         raise UnclearError(f"{unclear} {book.several()}") from None
     if files.target is not None:
         raise UnclearError(f"{book.path} has several sheets, and {files.target} is one name.")
-    return _found(conversation, files, book, (chosen or book.filled, suffix or ".csv"))
+    return _found(conversation, files, book, chosen, suffix or ".csv")
 
 
 def convert_sheet(conversation: Conversation, intent: Sheets, number: int) -> str:
@@ -52,20 +52,20 @@ def convert_sheet(conversation: Conversation, intent: Sheets, number: int) -> st
 
 
 def _found(
-    conversation: Conversation, files: Files, book: Book, wanted: tuple[Sequence[str], str]
+    conversation: Conversation, files: Files, book: Book, chosen: Sequence[str], suffix: str
 ) -> Findings:
-    sheets, suffix = wanted
+    sheets = chosen or book.filled
     if len(sheets) > MAX_FILES:
-        raise UnclearError(
-            f"{book.path} has {len(sheets)} sheets; I write up to {MAX_FILES} files."
-        )
+        raise UnclearError(f"there are {len(sheets)} sheets, and I write up to {MAX_FILES} files.")
     tables = [Table(book.path, sheet) for sheet in sheets]
     outcomes = conversation.outcomes(*(("table_get_map", table.arguments) for table in tables))
     stem = split_suffix(book.path)[0].rpartition("/")[2]
     parts, notes, lines = list[SheetOut](), list[str](), list[str]()
-    empty = [sheet for sheet in book.sheets if sheet not in book.filled and not files.sheet]
+    empty = [] if chosen else [sheet for sheet in book.sheets if sheet not in book.filled]
     for table, outcome in zip(tables, outcomes, strict=True):
         if isinstance(outcome, CallFailedError):
+            if chosen:
+                raise UnclearError(str(outcome))
             notes.append(f"{table.sheet}: {outcome}")
             empty.append(table.sheet)
             continue
@@ -77,7 +77,6 @@ def _found(
         notes += [f"{table.sheet}: {warning}" for warning in outcome.get("warnings", ())]
     if not parts:
         raise UnclearError(f"{book.path} has no sheet with a table on it.")
-    left = tuple(dict.fromkeys(empty)) if len(sheets) == len(book.filled) else ()
     hidden = tuple(part.sheet for part in parts if part.sheet in book.hidden)
-    intent = Sheets(book.path, tuple(parts), left, hidden)
+    intent = Sheets(book.path, tuple(parts), tuple(empty), hidden)
     return Findings(intent, tuple(lines), tuple(notes))

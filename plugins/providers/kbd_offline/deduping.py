@@ -26,6 +26,14 @@ _IN_PLACE = (
     r"\s+(?:the\s+|that\s+|this\s+)?(?:same\s+|original\s+|existing\s+)?(?:file|table|original|it)"
     r"(?:\s+itself)?)\b"
 )
+_UNTOUCHED = (
+    r"\b(?:but\s+)?(?:don'?t|do\s+not|without|never|not)\s+(?:chang|edit|overwrit|updat|modif|touch)\w*"
+    r"\s+(?:(?:the|that|this|my|same|original|existing|source)\s+)*(?:file|table|original|source|it)\b"
+)
+_OPPOSITE = (
+    r"\b(?:keep\w*|only|show|list|find|but|except|give\s+me)\s+(?:(?:only|all|the|rows|with|of)\s+)*"
+    r"(?:duplicat|repeated)|\b(?:remov|delet|drop)\w*\s[^,;.]*\bwithout\b"
+)
 _LAST = (
     r"\bkeep(?:ing)?\s+(?:only\s+)?(?:the\s+)?(?:last|latest|newest|most\s+recent)\b"
     r"(?:\s+(?:one|row|entry|record|occurrence)s?\b)?"
@@ -75,6 +83,11 @@ def read(files: Files, columns: tuple[Column, ...]) -> Deduped:
     """
     wording = Wording(files.text, columns)
     whole = Wording(files.text)
+    if wording.has(_OPPOSITE):
+        raise UnclearError("I take duplicates out; I do not keep or list only them.")
+    untouched = wording.find(_UNTOUCHED)
+    if untouched:
+        wording.take(*untouched.span())
     place = wording.find(_IN_PLACE)
     if place:
         wording.take(*place.span())

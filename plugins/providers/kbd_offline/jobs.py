@@ -26,7 +26,7 @@ _BEGINS = (
 )
 _DEDUPE = (
     rf"{_BEGINS}(?:de-?dup\w*|dedup\w*)"
-    r"|\b(?:remov|delet|drop|strip|eliminat|clean|purg|discard|get\s+rid|without|keep\s+only"
+    r"|\b(?:remov|delet|drop|strip|eliminat|clean|purg|discard|get\s+rid|without"
     r"|leav\w*\s+out|filter\s+out|throw\s+out)\w*\b[^.;]{0,40}?"
     r"\b(?:duplicat\w*|repeated\s+(?:rows|records|entries|lines)|doubles|double\s+rows)\b"
     r"|\bduplicat\w*\b[^.;]{0,40}?\b(?:remove|delete|drop)\s+(?:them|those|these)\b"

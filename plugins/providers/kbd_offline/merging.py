@@ -37,12 +37,14 @@ _MATCHING = (
     r"(?P<key>[^\W_]+)|\b(?:v?lookup|inner|outer|left\s+join|right\s+join|side\s+by\s+side)\b"
 )
 _ORIGIN = (
-    r"\b(?:(?:and|with|plus|adding|add|include|including|keep)\s+)?(?:an?\s+|the\s+)?"
-    r"(?:(?:extra|additional|new)\s+)?"
-    r"(?:(?:source|origin|file\s*name|filename)(?:\s+(?:file|column|name|field))*"
+    r"\b(?:(?:and|with|plus|adding|add|include|including|keep)\s+(?:an?\s+|the\s+)?"
+    r"(?:(?:extra|additional|new)\s+)?(?:source|origin|file\s*name|filename)"
+    r"(?:\s+(?:file|column|name|field))*(?!\s+(?:files|tables|data|sheets)\b)"
+    r"|(?:(?:with|and|plus|add|adding|include|including)\s+)?(?:an?\s+|the\s+)?"
+    r"(?:(?:extra|additional|new)\s+)?(?:(?:source|origin|filename)\s+(?:column|field)"
     r"|column\s+(?:with|for|of|telling|saying|that\s+(?:tells|says|shows))\s+(?:the\s+)?"
     r"(?:source|origin|file\s*name|filename|which\s+file|name\s+of\s+the\s+file|file|sheet)"
-    r"(?:\s+(?:file|name|each\s+row|it|they|(?:is|comes?|came)\s+from|of\s+each\s+row|from))*"
+    r"(?:\s+(?:file|name|each\s+row|it|they|(?:is|comes?|came)\s+from|of\s+each\s+row|from))*)"
     r"|which\s+file\s+(?:each|a|every)\s+row\s+(?:is|comes?|came)\s+from)\b"
 )
 _ORIGIN_NAME = (

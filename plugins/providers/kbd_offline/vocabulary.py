@@ -43,7 +43,7 @@ they this those to too us use using want was we were which will with within work
 you your
 """
 POLITE = frozenset(_POLITE.split())
-"""Words that may be left over in any request."""
+"""Words that may be left over in any request; none that excepts or denies."""
 
 _HARMLESS = """
 a about add all an and another any are as at available based be below both break build but by

@@ -80,6 +80,8 @@ def test_files_that_are_spoken_of() -> None:
     assert chosen("the sheets of the workbook c.xlsx") == ("c.xlsx",)
     assert chosen("all csv files into a workbook") == ("a.csv", "b.csv")
     assert chosen("these") == paths
+    with pytest.raises(UnclearError, match="but"):
+        profiling.read("profile all files but a.csv", paths)
     with pytest.raises(UnclearError, match=r"c\.xlsx, d\.xlsx"):
         chosen("in the workbook")
 
@@ -152,6 +154,7 @@ def test_its_own_name_goes_before_a_synonym() -> None:
         ("keep one row for each customer, remove the duplicates", [BUYER], False,
          "list-deduped.csv"),
         ("remove duplicates in list.csv in place", [], False, "list.csv"),
+        ("remove duplicates, but don't change the original file", [], False, "list-deduped.csv"),
         ("dedupe the lists into Excel", [], False, "list-deduped.xlsx"),
     ],
 )  # fmt: skip
@@ -170,6 +173,8 @@ def test_duplicates(request_text: str, keys: list[Column], keeps_last: bool, tar
         ("dedupe by name of the street", "street"),
         ("dedupe by Emial", 'did you mean "Email"'),
         ("dedupe, keep the latest", "keep the first"),
+        ("remove all but the duplicates", "take duplicates out"),
+        ("keep only the duplicates", "take duplicates out"),
         ("remove duplicates where amount is large", "large"),
     ],
 )
@@ -225,6 +230,7 @@ def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
     ("request_text", "origin"),
     [
         ("merge the files", ""),
+        ("merge all the source files", ""),
         ("merge all csv files, with a source column", "Source"),
         ("merge both and add a column with the file name called Origin", "Origin"),
         ("merge them with the source file in a column named From", "From"),
