@@ -150,15 +150,15 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
         case "context":
             from kbd.cli.context import command  # noqa: PLC0415 - 14 ms
         case "conversation":
-            from kbd.cli.conversation import command  # noqa: PLC0415 - 14 ms
+            from kbd.cli.conversation import command  # noqa: PLC0415 - 16 ms
         case "undo":
-            from kbd.cli.undo import command  # noqa: PLC0415 - 14 ms
+            from kbd.cli.undo import command  # noqa: PLC0415 - 15 ms
         case "regenerate":
-            from kbd.cli.regenerate import command  # noqa: PLC0415 - 22 ms
+            from kbd.cli.regenerate import command  # noqa: PLC0415 - 24 ms
         case "fork":
-            from kbd.cli.fork import command  # noqa: PLC0415 - 14 ms
+            from kbd.cli.fork import command  # noqa: PLC0415 - 16 ms
         case "checkpoints":
-            from kbd.cli.checkpoints import command  # noqa: PLC0415 - 13 ms
+            from kbd.cli.checkpoints import command  # noqa: PLC0415 - 14 ms
         case "watch":
             from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
         case _:
