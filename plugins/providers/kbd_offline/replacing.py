@@ -68,8 +68,11 @@ _ERASE = (
     r"\b(?:remove|delete|erase)(?:\s+(?:the|all|every|each|any|of|occurrences?|instances?|words?"
     r"|texts?|phrases?|strings?|names?))+\s*\Z"
 )
-_VAGUE = r"\b(?:columns?|rows?|cells?|values?|everything|texts?|it|them|empty|blanks?|missing)\b"
-"""What speaks of things rather than being the text itself, unless it stands in quotes."""
+_VAGUE = (
+    r"\b(?:columns?|rows?|cells?|values?|everything|texts?|it|them|empty|blanks?|missing"
+    r"|nothing)\b"
+)
+"""What speaks of things rather than being a text itself, unless it stands in quotes."""
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -120,7 +123,7 @@ def read(request: str) -> Wish:
         search, replacement, start, end = pairs[0]
     else:
         found = re.search(_PLAIN, request, re.IGNORECASE)
-        if found is None or re.search(_VAGUE, fold(found.group("old"))):
+        if found is None or any(re.search(_VAGUE, fold(text)) for text in found.groups()):
             raise UnclearError('put both texts in quotes: replace "old" with "new" in FILE.')
         search, replacement = found.group("old").strip(), found.group("new").strip()
         start, end = found.span()

@@ -276,6 +276,7 @@ def test_replacements(request_text: str, texts: tuple[str, str], match_case: boo
         'replace "a" with "b" and "c" with "d"',
         'replace "a" with "b", whole words only',
         "replace missing values with 0",
+        "replace foo with nothing",
         'replace "a" with "a"',
         "replace it",
     ],
