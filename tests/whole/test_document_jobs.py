@@ -155,6 +155,7 @@ def _run(
 
 
 @on_asyncio
+@pytest.mark.soak
 def test_a_deck_is_made_from_a_pdf_and_a_document(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -175,6 +175,7 @@ def test_a_count_is_answered(shop: RealDaemon) -> None:
 
 
 @on_trio
+@pytest.mark.soak
 def test_averages_by_a_column_into_csv(shop: RealDaemon) -> None:
     """Empty amounts are left out of an average."""
     files, _ = _done(shop, 'average of "Net Amount (€)" by Größe "Ort" to csv')
@@ -198,6 +199,7 @@ def test_filtered_and_sorted_rows_into_csv(shop: RealDaemon) -> None:
 
 
 @on_trio
+@pytest.mark.soak
 def test_sorted_descending_into_a_workbook(shop: RealDaemon) -> None:
     """The result has the name that was asked for, and rows without a value come last."""
     files, _ = _done(shop, "sort by Net Amount (€) descending into sorted.xlsx")
@@ -225,6 +227,7 @@ def test_converted_to_a_workbook(shop: RealDaemon) -> None:
 
 
 @on_trio
+@pytest.mark.soak
 def test_totals_by_month(shop: RealDaemon) -> None:
     """Months come from the only column of dates."""
     files, _ = _done(shop, "total Net Amount per month")

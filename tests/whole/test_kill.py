@@ -116,8 +116,8 @@ def _prove(daemon: RealDaemon, folder: Path, *, rounds: int, kills: int) -> None
 
 @on_asyncio
 def test_a_run_survives_kills(daemon: RealDaemon, tmp_path: Path) -> None:
-    """Two kills: the same bytes come out, and no finished call ran again."""
-    _prove(daemon, tmp_path, rounds=1, kills=2)
+    """One kill: the same bytes come out, and no finished call ran again."""
+    _prove(daemon, tmp_path, rounds=1, kills=1)
 
 
 @pytest.mark.soak

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 
 from backends import on_asyncio, on_trio
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
@@ -112,6 +113,7 @@ def _check_result(daemon: RealDaemon, workbench_id: str) -> None:
 
 
 @on_asyncio
+@pytest.mark.soak
 def test_a_model_does_a_job(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """It reads the map, queries, writes two sheets, reads them back; all of it is in the log."""
     (tmp_path / "sales.csv").write_text(SALES)

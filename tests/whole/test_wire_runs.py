@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backends import mostly
+from backends import mostly, on_trio
 from real_daemon import RealDaemon
 from wired import MODEL, PLAN, Heard, Script, Wired, wired
 
@@ -163,6 +163,7 @@ def away(short_dir: Path, anyio_backend: str) -> Iterator[RealDaemon]:
     running.stop()
 
 
+@on_trio
 def test_nothing_leaves_without_consent(away: RealDaemon, tmp_path: Path) -> None:
     """Asked for, given for this scope only, asked again when files change; no key anywhere."""
     (tmp_path / "a.txt").write_text("text")

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from agent_rig import Opened, Rig, call, item_of, said, say, two_items
+from backends import on_trio
 from kbd.core.agent import run_agent
 from kbd.core.decisions import InterruptRun, RequestCancel, SendMessage, StartRun
 from kbd.core.draft import CallFiles
@@ -70,6 +71,7 @@ def check_no_call_twice(records: Sequence[Recorded]) -> None:
     assert set(wrote.values()) <= {1}
 
 
+@on_trio
 async def test_a_run_cut_off_anywhere_comes_to_the_same_end(
     opened: Opened, tmp_path: Path, anyio_backend_name: str
 ) -> None:
