@@ -88,6 +88,8 @@ def _after(told: Told) -> str:
 
 def _again(told: Told) -> str:
     """Return whether a failed turn is asked for again, and when."""
+    if told.get("option"):
+        return f", asked again without {told['option']}"
     if not told.get("retry_attempt"):
         return ", no retry"
     wait_ms = int(told.get("wait_ms", 0))

@@ -86,6 +86,8 @@ SPENT = CALL._replace(spent=Spent(2.5, 4, 3, 1204, 88))
          "! model failed after 2.5 s, retry 1 in 2.0 s: X: no"),
         (event(7, "ModelFailed", code="X", message="no"), Place(),
          "! model failed, no retry: X: no"),
+        (event(7, "ModelFailed", code="X", message="no", option="strict"), Place(),
+         "! model failed, asked again without strict: X: no"),
         (event(8, "PlanWritten", items=["a", "b"]), Place(), "plan of 2 items: a; b"),
         (event(9, "Newer", x=1, y="z"), Place(), 'Newer x=1 y="z"'),
         (event(10, "UserMessageAdded", text="two\nlines\x1b[2J"), Place(), "asked: two lines"),

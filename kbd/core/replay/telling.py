@@ -185,7 +185,8 @@ class Teller:
             return
         part.lasted_until(record.ts_us)
         if isinstance(data, ModelFailed):
-            failures = (*part.model.failures, f"{data.code}: {data.message}")
+            without = f"; asked again without {data.option}" if data.option else ""
+            failures = (*part.model.failures, f"{data.code}: {data.message}{without}")
             part.model = msgspec.structs.replace(part.model, failures=failures)
             return
         self._asked.update({call.id: call for call in data.calls})
