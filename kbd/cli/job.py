@@ -7,10 +7,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
+from kbd.cli.changes import described
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress, consumed
-from kbd.cli.terminal import ask, counted, duration, interactive, line, note, size, table
+from kbd.cli.terminal import ask, counted, duration, interactive, line, note, say, size, table
 from kbd.client.blocking import Client
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "code_of",
     "obtain_consent",
     "run_to_its_end",
+    "show_result",
     "summary_of",
     "tell_what_it_took",
     "unsuccessful",
@@ -173,6 +175,25 @@ def summary_of(client: Client, workbench_id: str) -> str:
     messages = call(client, "WorkshopGetConversation", {"workbench_id": workbench_id})["messages"]
     answers = [each["text"] for each in messages if each["type"] == "assistant_message"]
     return str(answers[-1]) if answers else ""
+
+
+def show_result(client: Client, run: dict[str, Any]) -> int:
+    """Print what a run answered and changed, and how to go on; return the exit code.
+
+    Raises:
+        Stop: It did not finish.
+    """
+    if run["status"] != "finished":
+        raise unsuccessful(run)
+    workbench_id = run["workbench_id"]
+    say(f"\n{summary_of(client, workbench_id)}\n")
+    changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
+    say(described(changes))
+    code = code_of(run)
+    if changes:
+        note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
+    tell_what_it_took(run)
+    return code
 
 
 def tell_what_it_took(run: dict[str, Any]) -> None:

@@ -3,23 +3,17 @@
 import argparse
 from collections.abc import Callable
 
-from kbd.cli.changes import described
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
-    code_of,
     obtain_consent,
     run_to_its_end,
-    summary_of,
-    tell_what_it_took,
-    unsuccessful,
+    show_result,
 )
-from kbd.cli.link import call
 from kbd.cli.names import find
 from kbd.cli.progress import progress_for
 from kbd.cli.spoken import conversation_of, message_named
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import note, say
 
 __all__ = ["command"]
 
@@ -52,13 +46,4 @@ def _regenerate(arguments: argparse.Namespace) -> int:
         obtain_consent(client, workbench_id, yes=arguments.yes)
         progress = progress_for(silent=False)
         run = run_to_its_end(client, workbench_id, message_id, progress, begin="WorkshopRegenerate")
-        if run["status"] != "finished":
-            raise unsuccessful(run)
-        say(f"\n{summary_of(client, workbench_id)}\n")
-        changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
-        say(described(changes))
-    code = code_of(run)
-    if changes:
-        note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
-    tell_what_it_took(run)
-    return code
+        return show_result(client, run)
