@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import msgspec
 
-from kbd.errors import ValidationFailed
+from kbd.errors import ProviderUnavailable, ValidationFailed
 from kbd.messages import Message, ToolCall, Usage
 from kbd.types import Phase
 
@@ -20,6 +20,7 @@ __all__ = [
     "OPTIONS",
     "Access",
     "Emit",
+    "MalformedReply",
     "ModelInfo",
     "ModelReply",
     "ModelRequest",
@@ -55,6 +56,14 @@ class OptionRefused(ValidationFailed):
     def __init__(self, message: str, option: Option) -> None:
         super().__init__(message)
         self.option: Option = option
+
+
+class MalformedReply(ProviderUnavailable):
+    """An answer came that makes no sense, or says nothing.
+
+    It is asked for again like one that was cut short. When it never comes right, it is about that
+    conversation and not about the provider: the step fails and not the run.
+    """
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
@@ -213,7 +222,8 @@ class Provider(ABC):
         Raises:
             ProviderAuthFailed: 401 or 403.
             ProviderRateLimited: 429, with `retry_after_s` if the provider said.
-            ProviderUnavailable: 408, 409, 5xx, or a turn that was cut short or makes no sense.
+            ProviderUnavailable: 408, 409, 5xx, or a turn that was cut short.
+            MalformedReply: A turn that makes no sense.
             NetworkUnavailable: No connection, or it broke.
             ContextExhausted: The provider said that the request is too long.
             ProviderNotConfigured: Something is missing; the message says what.

@@ -18,7 +18,7 @@ from kbd.errors import (
 )
 from kbd.events.runs import ModelFailed
 from kbd.messages import Usage
-from kbd.providers import ModelReply, ModelRequest, OptionRefused
+from kbd.providers import MalformedReply, ModelReply, ModelRequest, OptionRefused
 from kbd.types import Phase
 
 __all__ = ["asked"]
@@ -44,6 +44,7 @@ async def asked(desk: Desk, model_id: str, request: ModelRequest, bill: Bill) ->
 
     Raises:
         ProviderRateLimited: The last attempt was refused with 429.
+        MalformedReply: The last attempt made no sense.
         ProviderUnavailable: The last attempt failed otherwise.
         KbdError: What no retry helps against.
     """
@@ -141,9 +142,13 @@ _NAMES_A_WAIT = (ProviderRateLimited, ProviderUnavailable)
 def _exhausted(error: KbdError, attempts: int) -> KbdError:
     """Say that retrying did not help; a refused connection is then the provider's absence."""
     text = f"{error.message} (tried {attempts} times)"
-    if isinstance(error, ProviderRateLimited):
-        return ProviderRateLimited(text)
-    return ProviderUnavailable(text)
+    match error:
+        case ProviderRateLimited():
+            return ProviderRateLimited(text)
+        case MalformedReply():
+            return MalformedReply(text)
+        case _:
+            return ProviderUnavailable(text)
 
 
 async def _record(

@@ -19,7 +19,7 @@ from kbd.core.agent.briefing import briefing
 from kbd.core.agent.copies import write_copies, write_tool_log
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.phases import PHASES, turn_limit
-from kbd.core.agent.turns import EmptyReply, Opening, Talk, converse
+from kbd.core.agent.turns import Opening, Talk, converse
 from kbd.core.agent.verdicts import Objection, takes_any
 from kbd.core.decisions import EndRun, FailAttempt, RecordRun
 from kbd.core.state import ItemState, Plan, Run
@@ -49,11 +49,12 @@ from kbd.events.runs import (
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import AssistantMessageAdded
 from kbd.messages import Message
+from kbd.providers import MalformedReply
 from kbd.types import Phase
 
 __all__ = ["ATTEMPT_ENDING", "run_agent"]
 
-ATTEMPT_ENDING = (TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed, EmptyReply)
+ATTEMPT_ENDING = (TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed, MalformedReply)
 """What fails an item's attempt instead of the run."""
 
 MAX_RESEARCH_CHARS = 60_000

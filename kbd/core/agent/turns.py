@@ -21,20 +21,16 @@ from kbd.core.agent.verdicts import Objection, fault_of, is_cut
 from kbd.core.agent.window import as_measured
 from kbd.core.decisions import RecordRun
 from kbd.core.state import Chain, Run, Turn
-from kbd.errors import AgentLoopDetected, ProviderUnavailable, TurnLimit, ValidationFailed
+from kbd.errors import AgentLoopDetected, TurnLimit, ValidationFailed
 from kbd.events.runs import ModelReplied, ModelRequested
 from kbd.messages import Message
-from kbd.providers import OPTIONS, ModelInfo, ModelRequest
+from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
 from kbd.types import BlobHash, Phase
 
-__all__ = ["EmptyReply", "Opening", "Talk", "converse"]
+__all__ = ["Opening", "Talk", "converse"]
 
 Opening = Callable[[], Awaitable[tuple[Message, ...]]]
 """Builds the opening messages of a chain; called once a chain."""
-
-
-class EmptyReply(ProviderUnavailable):
-    """The model answered with neither text nor a call: the attempt fails, not the run."""
 
 
 class Talk(msgspec.Struct, frozen=True):
@@ -60,7 +56,7 @@ async def converse(desk: Desk, talk: Talk) -> str:
         TurnLimit: The turns are used up without a text.
         AgentLoopDetected: The model repeats one call.
         ContextExhausted: The chain does not fit into the model's window.
-        EmptyReply: The model said nothing.
+        MalformedReply: The model said nothing, or nothing that makes sense.
         ValidationFailed: The text cannot be used, twice; or the provider refused the request.
         KbdError: What ends the run: see `kbd.core.agent.run`.
     """
@@ -116,7 +112,7 @@ def _conclusion(talk: Talk, chain: Chain) -> str | None:
         return None
     if not text:
         msg = "the model's reply was empty"
-        raise EmptyReply(msg)
+        raise MalformedReply(msg)
     # The work is done and only its report is too long; of a plan, items would be missing.
     if is_cut(newest) and talk.phase is not Phase.PLAN and talk.objection(text) is None:
         return f"{text} […]"

@@ -17,7 +17,7 @@ import msgspec
 
 from kbd.errors import ProviderUnavailable
 from kbd.messages import ToolCall, Usage
-from kbd.providers import Emit, ModelReply, ModelRequest
+from kbd.providers import Emit, MalformedReply, ModelReply, ModelRequest
 from kbd.types import CallId
 
 __all__ = ["Assembly", "Writing"]
@@ -72,7 +72,7 @@ class Assembly:
         """Take a piece of text.
 
         Raises:
-            ProviderUnavailable: The reply is far too long.
+            MalformedReply: The reply is far too long.
         """
         if text:
             self._count(text)
@@ -83,10 +83,10 @@ class Assembly:
         """Begin a call.
 
         Raises:
-            ProviderUnavailable: There are far too many.
+            MalformedReply: There are far too many.
         """
         if len(self.calls) >= MAX_CALLS:
-            raise ProviderUnavailable("The answer does not end: it makes ever more calls.")
+            raise MalformedReply("The answer does not end: it makes ever more calls.")
         self.calls.append(Writing(place))
         return self.calls[-1]
 
@@ -94,7 +94,7 @@ class Assembly:
         """Take a piece of a call's arguments.
 
         Raises:
-            ProviderUnavailable: The reply is far too long.
+            MalformedReply: The reply is far too long.
         """
         if arguments:
             self._count(arguments)
@@ -123,7 +123,7 @@ class Assembly:
         finished: list[ToolCall] = []
         for position, call in enumerate(self.calls):
             if not call.name:
-                raise ProviderUnavailable("The answer calls a tool without naming it.")
+                raise MalformedReply("The answer calls a tool without naming it.")
             name = CallId(call.id)
             if not name or name in taken:
                 name = self._made_up_id(position, call.id)
@@ -145,4 +145,4 @@ class Assembly:
     def _count(self, text: str) -> None:
         self._characters += len(text)
         if self._characters > MAX_REPLY_CHARACTERS:
-            raise ProviderUnavailable("The answer does not end.")
+            raise MalformedReply("The answer does not end.")

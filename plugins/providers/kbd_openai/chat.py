@@ -14,9 +14,8 @@ from typing import Any
 
 import msgspec
 
-from kbd.errors import ProviderUnavailable
 from kbd.messages import Message, ToolCall, Usage
-from kbd.providers import ModelRequest, ToolSchema
+from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import Assembly, Writing
 from kbd_openai.faults import Fault
 from kbd_openai.history import mended
@@ -123,14 +122,14 @@ class ChatReader:
         """Take a chunk, as plain JSON values.
 
         Raises:
-            ProviderUnavailable: Its shape makes no sense, or the reply is far too long.
+            MalformedReply: Its shape makes no sense, or the reply is far too long.
             Fault: It tells that the server failed.
         """
         try:
             piece = msgspec.convert(chunk, _Chunk)
         except msgspec.ValidationError as error:
             msg = f"The answer has a shape that makes no sense ({error})."
-            raise ProviderUnavailable(msg) from None
+            raise MalformedReply(msg) from None
         if piece.error:
             raise Fault(piece.error)
         if piece.usage:

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kbd.errors import ProviderUnavailable
 from kbd.messages import Message, Usage
-from kbd.providers import ModelRequest, ToolSchema
+from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import Assembly, Writing
 from kbd_openai.faults import Fault
 from kbd_openai.history import mended
@@ -136,7 +135,7 @@ class ResponsesReader:
         """Take an event, as plain JSON values.
 
         Raises:
-            ProviderUnavailable: Its shape makes no sense, or the reply is far too long.
+            MalformedReply: Its shape makes no sense, or the reply is far too long.
             Fault: It tells that the server failed.
         """
         told = _shaped(event, _Kind)
@@ -221,4 +220,4 @@ def _shaped(event: object, kind: type[T]) -> T:
         return msgspec.convert(event, kind)
     except msgspec.ValidationError as error:
         msg = f"The answer has a shape that makes no sense ({error})."
-        raise ProviderUnavailable(msg) from None
+        raise MalformedReply(msg) from None

@@ -14,7 +14,14 @@ from kbd.errors import (
     ProviderNotConfigured,
     ProviderUnavailable,
 )
-from kbd.providers import Access, Emit, ModelReply, ModelRequest, OptionRefused
+from kbd.providers import (
+    Access,
+    Emit,
+    MalformedReply,
+    ModelReply,
+    ModelRequest,
+    OptionRefused,
+)
 from kbd_openai.assembly import Assembly
 from kbd_openai.chat import ChatReader, chat_body
 from kbd_openai.faults import Fault, clean, fault_of_status, fault_of_stream, retry_after_s
@@ -121,7 +128,7 @@ class Caller:
             case Fault():
                 return fault_of_stream(error.said, "the provider failed", key)
             case _:
-                return ProviderUnavailable("The answer was not JSON.")
+                return MalformedReply("The answer was not JSON.")
 
     def _refusal(self, error: openai.APIStatusError, request: ModelRequest | None) -> KbdError:
         fields = error.body if isinstance(error.body, dict) else {"message": error.message}

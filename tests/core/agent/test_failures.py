@@ -31,15 +31,15 @@ from kbd.events.runs import (
     ToolRefused,
 )
 from kbd.messages import ToolCall
-from kbd.providers import ModelReply, ModelRequest
+from kbd.providers import MalformedReply, ModelReply, ModelRequest
 from kbd.types import CallId, Phase, Seq
 
 pytestmark = pytest.mark.anyio
 
 LIMITS = RunLimits(retry_s=(1.0,))
 
-FAIL_AN_ITEM = {TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed}
-"""Contract, section 6; an empty and a malformed reply, which are no errors, do so too."""
+FAIL_AN_ITEM = {TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed, MalformedReply}
+"""Contract, section 6; a malformed reply does so when asking again does not mend it."""
 
 
 def _kinds(root: type[KbdError] = KbdError) -> Iterator[type[KbdError]]:
@@ -51,11 +51,11 @@ def _kinds(root: type[KbdError] = KbdError) -> Iterator[type[KbdError]]:
 
 
 @on_trio
-@pytest.mark.parametrize("kind", sorted(set(_kinds()), key=str))
+@pytest.mark.parametrize("kind", sorted({*_kinds(), MalformedReply}, key=str))
 async def test_every_error_fails_the_item_or_ends_the_run(
     opened: Opened, kind: type[KbdError]
 ) -> None:
-    """Raised at the first item for ever: four kinds fail it, and the next runs.
+    """Raised at the first item for ever: five kinds fail it, and the next runs.
 
     All others end the run with the item open, and once they are gone it is resumed to its end.
     """

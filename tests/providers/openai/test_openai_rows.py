@@ -22,7 +22,7 @@ from kbd.errors import (
     ValidationFailed,
 )
 from kbd.messages import Usage
-from kbd.providers import ModelReply
+from kbd.providers import MalformedReply, ModelReply
 from kbd_openai import OpenAIProvider
 from providers.openai.lent import Lent, asking, lending
 from providers.openai.playing_both import Script, both, heard_of, one_each, playing
@@ -118,8 +118,8 @@ FAILURES: dict[str, tuple[Callable[[type[Protocol]], Answer], type[KbdError], st
         body(b'data: {"id": "x", "choi', says="a"), ProviderUnavailable, "a",
     ),
     "200 text/html": (raw(portal), ProviderUnavailable, ""),
-    "not JSON": (body(b"data: {not json}\n\n", says="a"), ProviderUnavailable, "a"),
-    "not UTF-8": (body(b"data: \xff\xfe\n\n"), ProviderUnavailable, ""),
+    "not JSON": (body(b"data: {not json}\n\n", says="a"), MalformedReply, "a"),
+    "not UTF-8": (body(b"data: \xff\xfe\n\n"), MalformedReply, ""),
     "error mid-stream": (
         body({"error": {"message": "overloaded", "code": 503}}, says="a"),
         ProviderUnavailable, "a",
@@ -129,8 +129,8 @@ FAILURES: dict[str, tuple[Callable[[type[Protocol]], Answer], type[KbdError], st
         ProviderRateLimited, "",
     ),
     "wrong shapes: no choices": (body({"foo": 1}, {"choices": None}), ProviderUnavailable, ""),
-    "wrong shapes: a number for text": (wrong_type, ProviderUnavailable, ""),
-    "wrong shapes: an array": (body([1, 2]), ProviderUnavailable, ""),
+    "wrong shapes: a number for text": (wrong_type, MalformedReply, ""),
+    "wrong shapes: an array": (body([1, 2]), MalformedReply, ""),
 }  # fmt: skip
 
 
