@@ -12,7 +12,12 @@ waits, tokens), `bill` (what a turn costs), `replies` (what is recorded of a rep
 progress), `copies` (readable copies).
 """
 
-from kbd.core.agent.copies import has_tool_log, write_copies, write_tool_log
+from kbd.core.agent.copies import (
+    clear_unfinished,
+    has_tool_log,
+    write_copies,
+    write_tool_log,
+)
 from kbd.core.agent.desk import Complete, Desk
 from kbd.core.agent.notices import (
     Announce,
@@ -33,6 +38,7 @@ __all__ = [
     "RateLimited",
     "TextDelta",
     "ToolStarted",
+    "clear_unfinished",
     "has_tool_log",
     "run_agent",
     "write_copies",

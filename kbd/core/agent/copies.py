@@ -23,7 +23,7 @@ from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.events.shown import shown_time
 from kbd.types import Seq
 
-__all__ = ["current_run", "has_tool_log", "write_copies", "write_tool_log"]
+__all__ = ["clear_unfinished", "current_run", "has_tool_log", "write_copies", "write_tool_log"]
 
 _TOOL_LOG = "tool_log.jsonl"
 
@@ -50,6 +50,12 @@ async def write_copies(folder: Path, state: WorkbenchState) -> None:
         folder / "_rpi" / "plan.md": plan_markdown(run.plan) if run and run.plan else None,
     }
     await run_sync(_write_all, texts)
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove what a kill left of copies that were being written; blocking, nobody else writes."""
+    for left in (*folder.glob("*.new"), *folder.glob("_rpi/*.new")):
+        left.unlink(missing_ok=True)
 
 
 def has_tool_log(folder: Path) -> bool:

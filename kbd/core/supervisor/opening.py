@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.agent import has_tool_log, write_copies, write_tool_log
+from kbd.core.agent import clear_unfinished, has_tool_log, write_copies, write_tool_log
 from kbd.core.bench import Bench, draft_view
 from kbd.core.clock import Clock
 from kbd.core.decisions import Command, InterruptRun, Record, decide
@@ -98,6 +98,7 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
     await run_sync(bench.files.restore_missing, published)
     await run_sync(bench.files.show_draft, draft_view(bench.state))
     workshop = bench.folders.workshop
+    await run_sync(clear_unfinished, workshop)
     await write_copies(workshop, bench.state)
     # Only where it is gone: writing it reads the whole log, which a start must not cost.
     if bench.state.entries and not await run_sync(has_tool_log, workshop):

@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from backends import on_trio
 from kbd.core.bench import Bench
 from kbd.core.decisions import (
     DiscardDraft,
@@ -262,3 +263,20 @@ async def test_a_workbench_that_cannot_be_opened_does_not_stop_a_start(tmp_path:
         with pytest.raises(KbdError):
             await again.benches.open(broken.id)
         assert sorted((await again.benches.open(whole.id)).state.files) == [A]
+
+
+@on_trio
+async def test_what_a_kill_left_of_a_copy_is_removed(tmp_path: Path) -> None:
+    """However often it happens, no half-written copies gather."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        home = crashed(running.home, tmp_path / "crashed")
+    workshop = home / "workbenches" / bench.id / "meta" / "workshop"
+    (workshop / "_rpi").mkdir(parents=True, exist_ok=True)
+    left = workshop / "_rpi" / "plan.md.139.new", workshop / "tool_log.jsonl.140.new"
+    for path in left:
+        path.write_text("hal")
+
+    async with supervised(home) as again:
+        await again.benches.open(bench.id)
+        assert not any(path.exists() for path in left)
