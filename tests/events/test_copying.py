@@ -91,7 +91,7 @@ def test_a_log_is_copied_while_it_is_written(tmp_path: Path) -> None:
 
     writer = threading.Thread(target=write)
     writer.start()
-    durable = Seq(0)
+    first = durable = log.seq
     try:
         for n in range(10):
             durable = log.seq
@@ -106,7 +106,8 @@ def test_a_log_is_copied_while_it_is_written(tmp_path: Path) -> None:
     finally:
         done.set()
         writer.join()
-    assert log.seq > durable > 1, "nothing was written meanwhile"
+    # Over all copies: on a busy machine the writer may not have its turn within the last one.
+    assert durable > first, "nothing was written meanwhile"
     log.close()
 
 
