@@ -25,10 +25,15 @@ from typing import Any
 import pluggy
 
 from kbd.formats import FormatHandler
-from kbd.providers import Provider
+from kbd.providers import Embedder, Provider
 from kbd.tools import FormatCatalog, Tool
 
-__all__ = ["kbd_register_formats", "kbd_register_providers", "kbd_register_tools"]
+__all__ = [
+    "kbd_register_embedders",
+    "kbd_register_formats",
+    "kbd_register_providers",
+    "kbd_register_tools",
+]
 
 hookspec = pluggy.HookspecMarker("kbd")
 
@@ -53,6 +58,18 @@ def kbd_register_providers(settings: Mapping[str, Any]) -> Sequence[Provider]:
     Args:
         settings: The plugin's own table, with what the environment sets for it merged in
             (`base_url`, `model`, and `has_key`, never the key).
+    """
+
+
+@hookspec
+def kbd_register_embedders(settings: Mapping[str, Any]) -> Sequence[Embedder]:
+    """Return the embedders that this plugin brings, for search by meaning.
+
+    Called after the providers. One may have the name of a provider of the same plugin: then both
+    share its key and its address.
+
+    Args:
+        settings: As for `kbd_register_providers`.
     """
 
 

@@ -1,5 +1,8 @@
 """What a provider of models is: it turns a conversation into a reply, streaming as it goes.
 
+And what an embedder is: it turns texts into vectors that lie close together where the texts mean
+the same.
+
 A provider runs in the daemon's event loop and must not block it: heavy libraries are imported on
 the first call, in a thread. Keys and the HTTP client are lent for one call, so that consent is
 checked where bytes leave; retries are kbd's own, so that each attempt is an event.
@@ -19,6 +22,9 @@ __all__ = [
     "DECLINED",
     "OPTIONS",
     "Access",
+    "EmbedRequest",
+    "Embedder",
+    "Embeddings",
     "Emit",
     "MalformedReply",
     "ModelInfo",
@@ -240,3 +246,74 @@ class Provider(ABC):
         Raises:
             KbdError: As for `complete`.
         """
+
+
+class EmbedRequest(msgspec.Struct, frozen=True):
+    """Texts to be made vectors.
+
+    Args:
+        model: The model's name without the embedder's prefix; "" for the embedder's own choice.
+        texts: At most `Embedder.most_texts` of them, none empty.
+        purpose: Whether they are looked for or looked in; some models treat the two differently.
+    """
+
+    model: str
+    texts: tuple[str, ...]
+    purpose: Literal["query", "passage"]
+
+
+class Embeddings(msgspec.Struct, frozen=True):
+    """The vectors of the texts of one request, in order.
+
+    Args:
+        data: One vector after the other, each `size` little-endian float32 numbers, of length 1.
+        size: How many numbers a vector has.
+        usage: What the request consumed; nothing where nobody counts.
+    """
+
+    data: bytes
+    size: int
+    usage: Usage = Usage()
+
+
+class Embedder(ABC):
+    """A source of vectors of texts.
+
+    Attributes:
+        name: The prefix of its model ids (`name:model`).
+        most_texts: As many texts one request may have.
+    """
+
+    name: ClassVar[str]
+    most_texts: ClassVar[int] = 64
+
+    @abstractmethod
+    def status(self) -> ProviderStatus:
+        """Return how the embedder is set up; reads little and asks nobody."""
+
+    @abstractmethod
+    def default_model(self) -> str:
+        """Return the model that is meant where none is named, "" if one has to be."""
+
+    @abstractmethod
+    async def fingerprint(self, model: str) -> str:
+        """Return under what the model's vectors are kept: another one when they would differ.
+
+        Raises:
+            ProviderNotConfigured: Something is missing; the message says what.
+        """
+
+    @abstractmethod
+    async def embed(self, request: EmbedRequest, access: Access) -> Embeddings:
+        """Make the vectors.
+
+        Args:
+            request: The texts.
+            access: Key, address and HTTP client, lent for this call.
+
+        Raises:
+            KbdError: As for `Provider.complete`.
+        """
+
+    async def aclose(self) -> None:  # noqa: B027 - who holds nothing has nothing to let go of
+        """Let go of what is held between calls; the next call takes it again."""

@@ -33,6 +33,7 @@ __all__ = [
     "Limits",
     "ModelSettings",
     "RunLimits",
+    "SearchSettings",
     "Settings",
     "WatchSettings",
     "WorkerLimits",
@@ -183,6 +184,19 @@ class EgressSettings(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...] = ()
 
 
+class SearchSettings(msgspec.Struct, frozen=True):
+    """How documents are searched.
+
+    Args:
+        embedder: What makes texts vectors (`embedder:model`, or its name alone): "" for one that is
+            found on this machine, if any, "none" for none.
+        document_characters: Of a longer document, the rest is not searched.
+    """
+
+    embedder: str = ""
+    document_characters: Count = 16 * MIB
+
+
 class ModelSettings(msgspec.Struct, frozen=True):
     """What a model is like, over what its provider says; None leaves that as it is.
 
@@ -210,6 +224,7 @@ class Settings(msgspec.Struct, frozen=True):
         workers: For worker processes.
         watch: For watched folders.
         egress: Where kbd may connect to.
+        search: How documents are searched.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -221,6 +236,7 @@ class Settings(msgspec.Struct, frozen=True):
     workers: WorkerLimits = WorkerLimits()
     watch: WatchSettings = WatchSettings()
     egress: EgressSettings = EgressSettings()
+    search: SearchSettings = SearchSettings()
     models: Mapping[str, ModelSettings] = {}
     plugins: Mapping[str, Mapping[str, Any]] = {}
 

@@ -4,9 +4,10 @@ from typing import Any, dataclass_transform
 
 import msgspec
 
+from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName
 
-__all__ = ["Fact", "FileVersion", "PluginUsed", "Recorded", "ReplyCall"]
+__all__ = ["Fact", "FileVersion", "ModelShare", "PluginUsed", "Recorded", "ReplyCall"]
 
 MUST_UNDERSTAND = 1
 """Flag of a record: a reader that does not know its type must not go on without it."""
@@ -64,6 +65,20 @@ class PluginUsed(msgspec.Struct, frozen=True, omit_defaults=True):
     package: str
     version: str
     sha256: str = ""
+
+
+class ModelShare(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a model did for a tool's call: a summary, or the vectors of a search.
+
+    Args:
+        model_id: The model (`provider:model`).
+        usage: What the call consumed of it.
+        cost: The same in US dollars.
+    """
+
+    model_id: str
+    usage: Usage = Usage()
+    cost: float = 0.0
 
 
 class ReplyCall(msgspec.Struct, frozen=True, omit_defaults=True):

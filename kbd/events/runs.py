@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from kbd.events.base import Fact, PluginUsed, ReplyCall
+from kbd.events.base import Fact, ModelShare, PluginUsed, ReplyCall
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, Phase
 
@@ -309,6 +309,8 @@ class ToolReturned(Fact):
             event of its ToolCalled.
         receipt_bytes: A larger result was shown as a receipt.
         worked: The plugins that did its work, formats included.
+        outside: The model that had a part in the result, so that doing the call again would prove
+            nothing; None for none.
     """
 
     call_id: CallId
@@ -324,6 +326,7 @@ class ToolReturned(Fact):
     saw: int = 0
     receipt_bytes: int = 2048
     worked: tuple[PluginUsed, ...] = ()
+    outside: ModelShare | None = None
 
 
 class ToolRefused(Fact):

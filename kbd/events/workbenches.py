@@ -241,7 +241,8 @@ class RequestSent(Fact):
         method: The HTTP method.
         path: The path of the address, without its query.
         bytes_out: What is sent, in bytes: request line, headers and body.
-        purpose: A turn of a run, or whether a key works.
+        purpose: A turn of a run, whether a key works, vectors of texts for the search, or a summary
+            of a text.
     """
 
     provider_id: str
@@ -250,7 +251,7 @@ class RequestSent(Fact):
     method: str
     path: str
     bytes_out: int
-    purpose: Literal["turn", "validate"] = "turn"
+    purpose: Literal["turn", "validate", "embed", "summarize"] = "turn"
 
 
 class SettingChanged(Fact):

@@ -100,10 +100,17 @@ class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Passage(msgspec.Struct, frozen=True):
-    """A piece of a file's text and the place where it stands, as people would name it."""
+    """A piece of a file's text and where it stands.
+
+    Args:
+        text: The piece.
+        place: Its place as people would name it ("Sheet1!A1:E50", "page 3").
+        region: The same in the coordinates that read this piece again; None where none do.
+    """
 
     text: str
     place: str
+    region: Region | None = None
 
 
 class Applied(msgspec.Struct, frozen=True):

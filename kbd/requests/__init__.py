@@ -12,6 +12,7 @@
                    UserGetConsentMode UserSetConsentMode
     workshop       WorkshopSendUserMessage, RunAgent, CancelRun, GetState, GetConversation,
                    SetActiveModel, UndoToMessage, Regenerate; RunGet RunList
+    workspace      WorkspaceSearch, ListDocs, GetDoc, Summarize, ReloadIndex
     drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList CheckpointGet
                    CheckpointCreate CheckpointRestore ReviewGetChangeSet
                    ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
@@ -115,6 +116,13 @@ from kbd.requests.workshop import (
     WorkshopSetActiveModel,
     WorkshopUndoToMessage,
 )
+from kbd.requests.workspace import (
+    WorkspaceGetDoc,
+    WorkspaceListDocs,
+    WorkspaceReloadIndex,
+    WorkspaceSearch,
+    WorkspaceSummarize,
+)
 
 __all__ = ["API_VERSION", "METHODS", "AnyRequest"]
 
@@ -167,6 +175,11 @@ AnyRequest = (
     | WorkshopRegenerate
     | RunGet
     | RunList
+    | WorkspaceSearch
+    | WorkspaceListDocs
+    | WorkspaceGetDoc
+    | WorkspaceSummarize
+    | WorkspaceReloadIndex
     | DraftGetState
     | DraftPublish
     | DraftDiscard

@@ -17,7 +17,7 @@ from kbd.events import drafts as d
 from kbd.events import runs as r
 from kbd.events import watches as f
 from kbd.events import workbenches as w
-from kbd.events.base import FileVersion, Recorded, ReplyCall
+from kbd.events.base import FileVersion, ModelShare, Recorded, ReplyCall
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
 
@@ -207,9 +207,27 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         w.BudgetReserved("r1", "2023-11-14", BENCH, 3, "openai:some-model", 9000, 0.04),
         w.BudgetCharged("r1", 5000, 0.02),
     ),
+    (
+        w.RequestSent(
+            "openai",
+            "openai:some-embedder",
+            "ai.example:443",
+            "POST",
+            "/v1/embeddings",
+            90,
+            "embed",
+        ),
+        r.ToolReturned(
+            CallId("w3"),
+            5,
+            True,
+            "{}",
+            outside=ModelShare("openai:some-model", Usage(7, 8), 0.5),
+        ),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
-watched folders, and what models cost, are told and may undo."""
+watched folders, what models cost, are told and may undo, and searches."""
 
 
 def commits() -> list[list[Recorded]]:

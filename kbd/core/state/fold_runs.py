@@ -279,7 +279,11 @@ def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: ToolReturned = record.data
     state.entries[data.entry_id] = seq
     if record.run:
-        _answer_call(state.run(record.run), data.call_id, data.shown, data.fingerprint)
+        run = state.run(record.run)
+        if data.outside is not None:
+            run.usage += data.outside.usage
+            run.cost += data.outside.cost
+        _answer_call(run, data.call_id, data.shown, data.fingerprint)
 
 
 def _tool_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

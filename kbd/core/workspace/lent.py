@@ -1,0 +1,75 @@
+"""What an engine is given: which files there are, who reads their text, who knows their meaning.
+
+The library lends it a folder, one worker and an embedder of this machine; the daemon lends a
+workbench's files, its own workers, and an embedder behind consent. All of it is called in the
+thread that called the engine, and may block it.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from kbd.providers import Embeddings
+
+__all__ = ["EmbedTexts", "ListSources", "PieceReader", "SourceFile"]
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file that may be a document.
+
+    Args:
+        name: Its path below the base folder, components joined by `/`.
+        content: The SHA-256 of its bytes, in hex digits.
+        path: Where the bytes are.
+        size_bytes: How many.
+        created_at: In seconds since 1970 UTC.
+        updated_at: Likewise.
+    """
+
+    name: str
+    content: str
+    path: Path
+    size_bytes: int
+    created_at: float = 0.0
+    updated_at: float = 0.0
+
+
+ListSources = Callable[[], Sequence[SourceFile]]
+"""Returns all files that there are now, sorted by name."""
+
+
+class PieceReader(Protocol):
+    """Reads the text of files, cut into pieces (`kbd.core.workers.pieces`)."""
+
+    def edition(self, name: str) -> str:
+        """Return what would read a file of that name, with its version; "" if nothing can.
+
+        What is read by another edition is read again.
+        """
+
+    def read(self, file: SourceFile, target: Path) -> None:
+        """Write the pieces of a file to `target`, which does not exist yet.
+
+        Raises:
+            KbdError: The file cannot be read; the message names it and why.
+        """
+
+
+class EmbedTexts(Protocol):
+    """Makes texts vectors."""
+
+    @property
+    def model_id(self) -> str:
+        """Whose vectors they are (`embedder:model`), for people."""
+
+    @property
+    def most_texts(self) -> int:
+        """As many texts one call may have."""
+
+    def fingerprint(self) -> str:
+        """Return under what vectors are kept; raises KbdError if nothing can be asked now."""
+
+    def embed(self, texts: Sequence[str], purpose: str) -> Embeddings:
+        """Return the vectors of texts ("query" or "passage"); raises KbdError."""

@@ -1,0 +1,1 @@
+"""An embedder that runs a sentence model on this machine's processor."""

@@ -1,0 +1,1 @@
+"""A provider that lets a model which can only write text call tools, by a protocol of text."""

@@ -1,0 +1,1 @@
+"""The tools that search, list, read and summarize the workbench's documents."""
