@@ -2,6 +2,9 @@
 
 documents   Document, Chunk
 lent        what an engine is given: files, a reader of their text, an embedder
+ranking     one order from what words and meanings found
+vectors     a table of what pieces mean
+words       text as terms of an index, a query as an expression over them
 """
 
 from kbd.core.workspace.documents import Chunk, Document
