@@ -1,0 +1,204 @@
+"""The calls of a text, in order, with what stands around them. Pure, in linear time.
+
+A block's object is read before its end is looked for, so a tag within a string is text. A block
+that cannot be read ends the reading: where it ends is not sure, and what follows may be text that
+it was to write into a file.
+"""
+
+import html
+import re
+from typing import Any
+
+import msgspec
+
+from kbd.toolcall.objects import NotObject, parts_of_call, read_object
+from kbd.toolcall.tags import TAG
+
+__all__ = ["MalformedToolcall", "ParsedText", "Toolcall", "find_toolcall", "parse_toolcalls"]
+
+MOST_QUOTED = 60
+"""As many characters as a reason quotes of what was found."""
+
+MOST_CALLS = 1_000
+"""Dozens of calls in one text are real; what stands behind so many is not read."""
+
+EXAMPLE = 'Write one JSON object: {"name": "TOOL", "argument": "value"}.'
+
+_LEAD = re.compile(r"\s*+(?:```[a-zA-Z]{0,12}\s*+)?")
+"""What may stand before a block's object: blanks, the beginning of a code fence."""
+
+_TRAIL = re.compile(r"[\s}\]]*+(?:```\s*+)?")
+"""What may stand after it: blanks, brackets too many, the end of a code fence."""
+
+_NAMED = re.compile(r"""["']?name["']?\s{0,8}:\s{0,8}["']([\w.:/-]{1,64})["']""", re.ASCII)
+
+
+class Toolcall(msgspec.Struct, frozen=True):
+    """A call that a text makes.
+
+    Args:
+        name: The tool's name, as it was written.
+        arguments: Its arguments.
+        start: Where its block begins in the text.
+        end: Where its block ends.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    start: int
+    end: int
+
+
+class MalformedToolcall(msgspec.Struct, frozen=True):
+    """A block that is no call. It has no effect; the reason is for the model to mend it by.
+
+    Args:
+        reason: Where it goes wrong, what was expected there, and what to write instead; without
+            tags.
+        written: The block as it was written, to the end of the text.
+        start: Where it begins in the text.
+        name: The tool that it seems to be for, "" if that cannot be told.
+        is_cut: Whether it goes wrong only because the text ends.
+    """
+
+    reason: str
+    written: str
+    start: int
+    name: str = ""
+    is_cut: bool = False
+
+
+class ParsedText(msgspec.Struct, frozen=True):
+    """A text that a model wrote, with its calls.
+
+    Args:
+        parts: Texts and calls in order; a malformed call is always the last.
+        invented: What was cut off at the end, from a result that the model wrote itself.
+    """
+
+    parts: tuple[str | Toolcall | MalformedToolcall, ...]
+    invented: str = ""
+
+    @property
+    def text(self) -> str:
+        """The texts before, between and after the calls, as they were written."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def calls(self) -> tuple[Toolcall | MalformedToolcall, ...]:
+        """The calls, in order; a malformed one is always the last."""
+        return tuple(part for part in self.parts if not isinstance(part, str))
+
+
+def find_toolcall(text: str) -> Toolcall | None:
+    """Return the first call of a text, or None if there is none that can be read."""
+    calls = parse_toolcalls(text).calls
+    return calls[0] if calls and isinstance(calls[0], Toolcall) else None
+
+
+def parse_toolcalls(text: str) -> ParsedText:
+    """Return the calls of a text with what stands around them; it never raises.
+
+    A result that the model wrote itself tells of nothing that happened: it is cut off with all that
+    follows. If no call stands before it, there is nothing to answer, so it counts as a malformed
+    call.
+    """
+    parts: list[str | Toolcall | MalformedToolcall] = []
+    at = count = 0
+    while found := TAG.search(text, at):
+        if found.start() > at:
+            parts.append(text[at : found.start()])
+        at = found.end()
+        if found["kind"].lower() == "result":
+            if found["end"]:
+                continue
+            invented = text[found.start() :]
+            if not any(isinstance(part, Toolcall) for part in parts):
+                parts.append(MalformedToolcall(INVENTED, invented, found.start()))
+            return ParsedText(tuple(parts), invented)
+        if not found["end"]:
+            count += 1
+            surplus = MalformedToolcall(SURPLUS, text[found.start() :], found.start())
+            call = _block(text, found) if count <= MOST_CALLS else surplus
+            parts.append(call)
+            if isinstance(call, MalformedToolcall):
+                return ParsedText(tuple(parts))
+            at = call.end
+    if at < len(text):
+        parts.append(text[at:])
+    return ParsedText(tuple(parts))
+
+
+SURPLUS = f"one text may make {MOST_CALLS:,} calls; this one and what follows was not read."
+
+INVENTED = (
+    "this result was not given by a tool: results are given to you, never written by you. "
+    f"Nothing was called. To call a tool, write a call and stop. {EXAMPLE}"
+)
+
+
+def _block(text: str, tag: re.Match[str]) -> Toolcall | MalformedToolcall:
+    """Return the call of the block whose opening tag was found."""
+    body = tag.end()
+    while doubled := _tag_after(text, body, _LEAD, end=False):
+        body = doubled.end()
+    body = _after(_LEAD, text, body)
+    try:
+        written, end = read_object(text, body)
+    except NotObject as fault:
+        unescaped = _unescaped(text, tag, body)
+        if unescaped is None:
+            return _malformed(text, tag.start(), body, fault)
+        written, end = unescaped
+    parts = parts_of_call(written)
+    if parts is None:
+        nameless = NotObject(body, 'the object has no "name" that is a text')
+        return _malformed(text, tag.start(), body, nameless)
+    closing = _tag_after(text, end, _TRAIL, end=True)
+    if closing is None:
+        following = TAG.search(text, end)
+        if following is not None and following["end"] and following["kind"].lower() == "call":
+            more = NotObject(end, "the end of the block was expected after its object")
+            return _malformed(text, tag.start(), body, more)
+    return Toolcall(parts[0], parts[1], tag.start(), closing.end() if closing else end)
+
+
+def _tag_after(text: str, at: int, between: re.Pattern[str], *, end: bool) -> re.Match[str] | None:
+    """Return the tag of a call that follows after nothing but what may stand between."""
+    found = TAG.match(text, _after(between, text, at))
+    if found is None or found["kind"].lower() != "call" or bool(found["end"]) is not end:
+        return None
+    return found
+
+
+def _after(between: re.Pattern[str], text: str, at: int) -> int:
+    found = between.match(text, at)
+    return found.end() if found else at
+
+
+def _unescaped(text: str, tag: re.Match[str], body: int) -> tuple[dict[str, Any], int] | None:
+    """Return the object of a block that is HTML-escaped as a whole, and where it ends."""
+    if tag["open"] == "<":
+        return None
+    closing = TAG.search(text, body)
+    end = closing.start() if closing else len(text)
+    plain = html.unescape(text[body:end]).strip()
+    try:
+        written, length = read_object(plain, 0)
+    except NotObject:
+        return None
+    return (written, end) if _after(_TRAIL, plain, length) == len(plain) else None
+
+
+def _malformed(text: str, start: int, body: int, fault: NotObject) -> MalformedToolcall:
+    """Say what is wrong with a block, counting lines and columns from its object."""
+    at = fault.position
+    line = text.count("\n", body, at) + 1
+    column = at - max(text.rfind("\n", body, at) + 1, body) + 1
+    found = TAG.split(text[at : at + MOST_QUOTED].split("\n", 1)[0], 1)[0].strip()
+    told = f"found: {found}" if found else "the text ends" if at >= len(text) else "the line ends"
+    named = _NAMED.search(text, body, body + 400)
+    reason = f"in line {line}, column {column} of the block {fault.reason}; {told}. {EXAMPLE}"
+    return MalformedToolcall(
+        reason, text[start:], start, name=named[1] if named else "", is_cut=fault.is_cut
+    )
