@@ -1,4 +1,4 @@
-"""What is installed, by name: formats, tools and providers, each with its owner. Read-only."""
+"""What is installed, by name, each with its owner: formats, tools, providers and embedders."""
 
 import hashlib
 import mimetypes
@@ -16,7 +16,7 @@ from kbd.core.plugins.strictness import strict_schema
 from kbd.core.plugins.suffixes import FormatsByName
 from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import Editable, FormatHandler
-from kbd.providers import Provider, ToolSchema
+from kbd.providers import Embedder, Provider, ToolSchema
 from kbd.tools import FormatCatalog, Tool
 from kbd.types import Effect, Phase
 
@@ -57,12 +57,13 @@ class ToolEntry(msgspec.Struct, frozen=True):
 
 
 class Catalog(FormatCatalog):
-    """The formats, tools and providers of all plugins."""
+    """The formats, tools, providers and embedders of all plugins."""
 
     def __init__(self, plugins: Plugins) -> None:
         self._formats = FormatsByName(each.item for each in plugins.formats)
         self._format_owners = {each.item.name: each for each in plugins.formats}
         self._providers = {each.item.name: each for each in plugins.providers}
+        self._embedders = {each.item.name: each for each in plugins.embedders}
         self._methods = plugins.methods
         self._tools = {
             each.item.name: ToolEntry(each.item, each.plugin, _schema(each.item))
@@ -110,6 +111,10 @@ class Catalog(FormatCatalog):
         """Return the suffixes of formats that take operations, sorted."""
         editable = (handler for handler in self.handlers() if isinstance(handler, Editable))
         return tuple(sorted({suffix for handler in editable for suffix in handler.suffixes}))
+
+    def readable_suffixes(self) -> tuple[str, ...]:
+        """Return how the names end of files that some format handles, sorted."""
+        return self._formats.suffixes()
 
     def readable_kinds(self) -> tuple[str, ...]:
         """Return the kinds of files that some format handles, sorted."""
@@ -170,6 +175,18 @@ class Catalog(FormatCatalog):
     def providers(self) -> tuple[Owned[Provider], ...]:
         """Return all providers, sorted by name."""
         return tuple(self._providers[name] for name in sorted(self._providers))
+
+    def embedder(self, name: str) -> Owned[Embedder]:
+        """Return an embedder by name, with its owner.
+
+        Raises:
+            NotFound: There is none.
+        """
+        return _known(self._embedders, name, "embedder")
+
+    def embedders(self) -> tuple[Owned[Embedder], ...]:
+        """Return all embedders, in the order of loading: built-in plugins come first."""
+        return tuple(self._embedders.values())
 
 
 def content_hash(plugin: Plugin) -> str:

@@ -14,7 +14,7 @@ from kbd.core.clock import SystemClock
 from kbd.core.decisions import GrantConsent, SendMessage, StartRun
 from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
 from kbd.core.egress import Egress, scope_hash
-from kbd.core.egress.door import Lent
+from kbd.core.egress.crossing import Lent
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.paths import Home

@@ -1,18 +1,20 @@
 """Consent, keys and an HTTP client, lent for one call."""
 
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
 
 import anyio
 import msgspec
-from anyio.to_thread import run_sync
+import structlog
 
 from kbd.core.catalog import Catalog
 from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon
+from kbd.core.egress.crossing import Crossings, Lent, RecordSent, Sending
+from kbd.core.egress.embedders import ChosenEmbedder, Embedders
 from kbd.core.egress.models import Models
 from kbd.core.egress.scope import scope_hash
-from kbd.core.egress.told import Telling, cleaned, cleaned_error
+from kbd.core.egress.told import Telling, cleaned
 from kbd.core.hosts import Host, parse_host
 from kbd.core.keeper import Keeper
 from kbd.core.redaction import Redaction
@@ -23,32 +25,25 @@ from kbd.errors import (
     EgressBlockedByPolicy,
     EgressConsentRequired,
     KbdError,
-    ProviderAuthFailed,
     ProviderNotConfigured,
     ProviderUnavailable,
     ValidationFailed,
 )
 from kbd.events.workbenches import ConsentGranted, RequestSent
-from kbd.providers import Emit, ModelReply, ModelRequest, Provider
+from kbd.providers import (
+    Embedder,
+    Embeddings,
+    EmbedRequest,
+    Emit,
+    MalformedReply,
+    ModelReply,
+    ModelRequest,
+    Provider,
+)
 
-__all__ = ["Egress", "Lent", "RecordSent"]
+__all__ = ["Egress"]
 
-RecordSent = Callable[[RequestSent], Awaitable[object]]
-"""Makes durable, in a run's log, that a request is about to leave; raises if it cannot."""
-
-T = TypeVar("T")
-
-
-class Lent(msgspec.Struct, frozen=True):
-    """`kbd.providers.Access`: what a provider holds during one call."""
-
-    api_key: str | None
-    base_url: str | None
-    http_client: Any
-    timeout_s: float
-
-    def __repr__(self) -> str:
-        return "Lent(…)"
+_log = structlog.get_logger(__name__)
 
 
 class Egress:
@@ -63,6 +58,7 @@ class Egress:
 
     Attributes:
         models: The models, and which one is meant.
+        embedders: What makes texts vectors, and which one is meant.
         redaction: What keeps known keys out of what is kept.
     """
 
@@ -74,40 +70,51 @@ class Egress:
         of_plugin: Callable[[str], dict[str, Any]],
         daemon: Keeper[DaemonState, DaemonCommand],
     ) -> None:
-        self._catalog, self._settings, self._secrets = catalog, settings, secrets
-        self._of_plugin, self._daemon = of_plugin, daemon
+        self._catalog, self._settings = catalog, settings
+        self._daemon = daemon
         self.redaction = Redaction(secrets)
         self._allowed: tuple[Host, ...] = tuple(map(parse_host, settings.egress.hosts))
-        self._pools: dict[str, Any] = {}
+        self._crossings = Crossings(
+            of_plugin, secrets, self.redaction, self._allowed, settings.run.provider_s
+        )
         self.models = Models(catalog, settings, of_plugin, lambda: daemon.state)
+        self.embedders = Embedders(catalog, settings, self.models, self._check_host)
 
     @property
     def mode(self) -> str:
         """Whether people are asked: "ask" or "allow_all"."""
         return self._daemon.state.consent_mode
 
-    def endpoint(self, model_id: str) -> str:
-        """Return the host and port that a model is at, "" for none; raises as `Models.provider`."""
-        return self.models.provider(model_id).status().endpoint
+    def embedder(self) -> ChosenEmbedder:
+        """Return what makes texts vectors for the search, or why nothing does, consent apart."""
+        return self.embedders.chosen()
 
-    def needs_consent(self, model_id: str) -> bool:
+    def endpoint(self, model_id: str, *, embeds: bool = False) -> str:
+        """Return the host and port that a model is at, "" for none; raises as `Models.provider`."""
+        return self._party(model_id, embeds=embeds).status().endpoint
+
+    def needs_consent(self, model_id: str, *, embeds: bool = False) -> bool:
         """Return whether file contents would leave this machine.
+
+        Args:
+            model_id: The model.
+            embeds: Whether it is an embedder's.
 
         Raises:
             ValidationFailed: The id is not `provider:model`.
-            NotFound: There is no such provider or model.
+            NotFound: There is no such provider, embedder or model.
         """
-        return self.models.leaves_machine(self.models.provider(model_id))
+        return self.models.leaves_machine(self._party(model_id, embeds=embeds))
 
-    def consented(self, state: WorkbenchState, model_id: str) -> bool:
+    def consented(self, state: WorkbenchState, model_id: str, *, embeds: bool = False) -> bool:
         """Return whether a person agreed, for the run that is under way or would be next.
 
         An agreement is for the address that the model had then; what was agreed to before that was
         recorded holds for the model wherever it is.
         """
-        if self.mode == "allow_all" or not self.needs_consent(model_id):
+        if self.mode == "allow_all" or not self.needs_consent(model_id, embeds=embeds):
             return True
-        scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id)
+        scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id, embeds=embeds)
         current = state.run(state.current) if state.current else None
         is_open = current is not None and current.status is not RunStatus.FINISHED
         run = state.current if is_open else len(state.runs) + 1
@@ -120,14 +127,16 @@ class Egress:
             for consent in state.consents
         )
 
-    def consent_to(self, state: WorkbenchState, model_id: str, *, persist: bool) -> ConsentGranted:
+    def consent_to(
+        self, state: WorkbenchState, model_id: str, *, persist: bool, embeds: bool = False
+    ) -> ConsentGranted:
         """Return an agreement to what would be sent now: these files, this model, this address."""
         return ConsentGranted(
             model_id.partition(":")[0],
             model_id,
             scope_hash(state, model_id),
             persist,
-            self.endpoint(model_id),
+            self.endpoint(model_id, embeds=embeds),
         )
 
     def check_set_up(self, model_id: str) -> None:
@@ -148,21 +157,20 @@ class Egress:
             EgressConsentRequired: A person has to agree first; `detail` says to what.
         """
         self.check_set_up(model_id)
-        if not self.consented(state, model_id):
-            provider_id = model_id.partition(":")[0]
-            msg = (
-                "The files of this workbench would be sent to "
-                f"{self.endpoint(model_id) or provider_id}. Agree to that first."
-            )
-            raise EgressConsentRequired(
-                msg,
-                actions=("grant consent with EgressGrantWorkshopConsent",),
-                detail={
-                    "provider_id": provider_id,
-                    "model_id": model_id,
-                    "scope_hash": scope_hash(state, model_id),
-                },
-            )
+        self._check_consent(state, model_id, embeds=False)
+
+    def check_embedder(self, state: WorkbenchState) -> ChosenEmbedder:
+        """Return the embedder that texts of a workbench may go to now.
+
+        Raises:
+            ProviderNotConfigured: There is none; the message says why.
+            EgressConsentRequired: A person has to agree first; `detail` says to what.
+        """
+        chosen = self.embedder()
+        if not chosen.model_id:
+            raise ProviderNotConfigured(chosen.reason)
+        self._check_consent(state, chosen.model_id, embeds=True)
+        return chosen
 
     async def complete(
         self,
@@ -171,6 +179,7 @@ class Egress:
         request: ModelRequest,
         emit: Emit,
         record: RecordSent,
+        purpose: Literal["turn", "summarize"] = "turn",
     ) -> ModelReply:
         """Make one turn, if it may be made.
 
@@ -182,6 +191,7 @@ class Egress:
             request: The turn.
             emit: Takes text as it streams.
             record: Makes each request durable before it leaves.
+            purpose: What it is recorded as.
 
         Raises:
             KbdError: As for `check` and `Provider.complete`, and what `record` raises.
@@ -193,9 +203,60 @@ class Egress:
         async def work(lent: Lent) -> ModelReply:
             return await provider.complete(request, lent, telling)
 
-        reply = await self._cross(provider, model_id, record, work)
+        owner = self._catalog.provider(provider.name)
+        reply = await self._crossings.cross(owner, Sending(model_id, purpose, record), work)
         telling.finish()
         return cleaned(reply, self.redaction)
+
+    async def fingerprint(self) -> str:
+        """Return under what the vectors of `embedder()` are kept.
+
+        Raises:
+            ProviderNotConfigured: There is no embedder; the message says why.
+            KbdError: As for `Embedder.fingerprint`.
+        """
+        chosen = self.embedder()
+        if not chosen.model_id:
+            raise ProviderNotConfigured(chosen.reason)
+        owned, model = self.embedders.asked(chosen.model_id)
+        with _faults_told(owned.item):
+            return f"{owned.item.name}:{await owned.item.fingerprint(model)}"
+
+    async def embed(
+        self,
+        state: WorkbenchState,
+        request: EmbedRequest,
+        record: RecordSent,
+        model_id: str = "",
+    ) -> Embeddings:
+        """Make texts vectors, if they may be sent. The day's money is the caller's affair.
+
+        Args:
+            state: The workbench's, whose texts they are.
+            request: The texts; its model is that of the embedder that is meant.
+            record: Makes each request durable before it leaves.
+            model_id: What `embedder()` said before, so that vectors of two are never mixed up.
+
+        Raises:
+            KbdError: As for `check_embedder` and `Embedder.embed`, and what `record` raises.
+            MalformedReply: The vectors are not what was asked for.
+        """
+        chosen = self.check_embedder(state)
+        if model_id not in ("", chosen.model_id):
+            msg = f"The embedder is {chosen.model_id} now, and no longer {model_id}."
+            raise ProviderNotConfigured(msg)
+        owned, model = self.embedders.asked(chosen.model_id)
+        asked = msgspec.structs.replace(request, model=model)
+
+        async def work(lent: Lent) -> Embeddings:
+            with _faults_told(owned.item):
+                return await owned.item.embed(asked, lent)
+
+        made = await self._crossings.cross(owned, Sending(chosen.model_id, "embed", record), work)
+        if made.size < 1 or len(made.data) != 4 * made.size * len(asked.texts):
+            msg = f"{chosen.model_id} returned other vectors than were asked for."
+            raise MalformedReply(msg)
+        return made
 
     async def validate(self, provider_id: str) -> None:
         """Find out whether a provider can be called; no file content is sent.
@@ -218,7 +279,10 @@ class Egress:
         limit_s = self._settings.run.provider_s
         try:
             with anyio.fail_after(limit_s):
-                await self._cross(provider, "", record, provider.validate)
+                owner = self._catalog.provider(provider_id)
+                await self._crossings.cross(
+                    owner, Sending("", "validate", record), provider.validate
+                )
         except TimeoutError:
             msg = f"The provider did not answer within {limit_s:g} s."
             raise ProviderUnavailable(msg) from None
@@ -229,64 +293,31 @@ class Egress:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        for pool in self._pools.values():
-            await pool.aclose()
-        self._pools.clear()
+        await self._crossings.aclose()
 
-    async def _cross(
-        self,
-        provider: Provider,
-        model_id: str,
-        record: RecordSent,
-        work: Callable[[Lent], Awaitable[T]],
-    ) -> T:
-        """Do one call with what it needs lent; what it raises holds no key.
+    def _party(self, model_id: str, *, embeds: bool) -> Provider | Embedder:
+        """Return whom a model's requests go to; an embedder may have a provider's name."""
+        if embeds:
+            return self.embedders.asked(model_id)[0].item
+        return self.models.provider(model_id)
 
-        Raises:
-            KbdError: What it raised, or why one of its requests was not sent.
-        """
-        owner = self._catalog.provider(provider.name).plugin.name
-        base_url, timeout_s = self._of_plugin(owner).get("base_url"), self._settings.run.provider_s
-        endpoint = provider.status().endpoint
-        if not endpoint:
-            return await work(Lent(None, base_url, None, timeout_s))
-
-        async def tell(leaving: Any) -> None:
-            sent = RequestSent(
-                provider.name, model_id, leaving.endpoint, leaving.method,
-                self.redaction.text(leaving.path),  # Some servers take their key there.
-                leaving.bytes_out, "turn" if model_id else "validate",
-            )  # fmt: skip
-            await record(sent)
-
-        # A command that asks its user to unlock something is not waited for once the run is over.
-        find = partial(self._secrets.key, owner)
-        key = await run_sync(find, abandon_on_cancel=True)
-        crossing = await self._crossing(provider.name, endpoint, tell, timeout_s)
-        try:
-            made = await work(Lent(key, base_url, crossing.client, timeout_s))
-        except Exception as error:
-            if isinstance(error, ProviderAuthFailed):
-                self._secrets.forget(owner)  # A command may print another one by now.
-            told = crossing.refusal or error
-            if not isinstance(told, KbdError):
-                raise
-            raise cleaned_error(told, self.redaction) from None
-        finally:
-            with anyio.CancelScope(shield=True):
-                await crossing.client.aclose()
-        if crossing.refusal is not None:
-            raise cleaned_error(crossing.refusal, self.redaction)
-        return made
-
-    async def _crossing(self, provider_id: str, endpoint: str, tell: Any, timeout_s: float) -> Any:
-        # In a thread the first time: the client and its certificates take some 100 ms.
-        outbound = await run_sync(_outbound)
-        if provider_id not in self._pools:
-            made = await run_sync(outbound.connections)
-            self._pools.setdefault(provider_id, made)
-        pool = self._pools[provider_id]
-        return outbound.Crossing(pool, endpoint, self._allowed, tell, timeout_s)
+    def _check_consent(self, state: WorkbenchState, model_id: str, *, embeds: bool) -> None:
+        if self.consented(state, model_id, embeds=embeds):
+            return
+        provider_id = model_id.partition(":")[0]
+        msg = (
+            "The files of this workbench would be sent to "
+            f"{self.endpoint(model_id, embeds=embeds) or provider_id}. Agree to that first."
+        )
+        raise EgressConsentRequired(
+            msg,
+            actions=("grant consent with EgressGrantWorkshopConsent",),
+            detail={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "scope_hash": scope_hash(state, model_id),
+            },
+        )
 
     def _check_host(self, endpoint: str) -> None:
         if not endpoint or not self._allowed:
@@ -300,7 +331,14 @@ class Egress:
             raise EgressBlockedByPolicy(msg)
 
 
-def _outbound() -> Any:
-    from kbd.core import outbound  # noqa: PLC0415 - 92 ms that offline need not pay
-
-    return outbound
+@contextmanager
+def _faults_told(embedder: Embedder) -> Iterator[None]:
+    """Have a fault of a plugin's code be told as its absence."""
+    try:
+        yield
+    except KbdError:
+        raise
+    except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
+        _log.warning("embedder_failed", embedder=embedder.name, exc_info=fault)
+        msg = f"The embedder {embedder.name} failed inside ({type(fault).__name__})."
+        raise ProviderUnavailable(msg) from None

@@ -10,7 +10,7 @@ from kbd.core.hosts import parse_host
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState
 from kbd.errors import NotFound, ProviderNotConfigured, ValidationFailed
-from kbd.providers import ModelInfo, Provider, ProviderStatus
+from kbd.providers import Embedder, ModelInfo, Provider, ProviderStatus
 from kbd.types import Phase
 
 __all__ = ["OFFLINE_MODEL", "Described", "Models"]
@@ -119,17 +119,17 @@ class Models:
             NotFound: There is no such provider or model.
         """
         listed = {info.id: info for info in self.provider(model_id).models()}
-        return self._as_set(listed.get(model_id) or ModelInfo(id=model_id))
+        return self.as_set(listed.get(model_id) or ModelInfo(id=model_id))
 
     def listed(self) -> tuple[tuple[Provider, ModelInfo], ...]:
         """Return the models that are known without asking: listed by providers or settings."""
         found: dict[str, tuple[Provider, ModelInfo]] = {}
         for provider, _, _ in self.described():
             for info in provider.models():
-                found[info.id] = provider, self._as_set(info)
+                found[info.id] = provider, self.as_set(info)
             for model_id in self._settings.models:
                 if model_id.partition(":")[0] == provider.name and provider.takes_any_model:
-                    known = self._as_set(ModelInfo(id=model_id))
+                    known = self.as_set(ModelInfo(id=model_id))
                     found.setdefault(model_id, (provider, known))
         return tuple(found.values())
 
@@ -150,10 +150,10 @@ class Models:
         # What an earlier version of the provider offered may be gone.
         return chosen if chosen in provider.efforts else ""
 
-    def leaves_machine(self, provider: Provider) -> bool:
-        """Return whether what a provider is sent leaves this machine.
+    def leaves_machine(self, provider: Provider | Embedder) -> bool:
+        """Return whether what a provider or an embedder is sent leaves this machine.
 
-        A provider that says it does not is believed only if its address is of this machine.
+        One that says it does not is believed only if its address is of this machine.
         """
         status = provider.status()
         if status.leaves_machine or not status.endpoint:
@@ -205,7 +205,8 @@ class Models:
             return status
         return msgspec.structs.replace(status, configured=True, reason=None)
 
-    def _as_set(self, info: ModelInfo) -> ModelInfo:
+    def as_set(self, info: ModelInfo) -> ModelInfo:
+        """Return what a model is like with what `[models]` of the settings says in its place."""
         ours = self._settings.models.get(info.id)
         if ours is None:
             return info

@@ -11,15 +11,17 @@ from kbd.core.plugins.contributions import wire_methods_of
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.schemas import plain_schema
 from kbd.formats import FormatHandler
-from kbd.providers import Provider
+from kbd.providers import Embedder, Provider
 from kbd.tools import CallLimits, Tool
 from kbd.types import Effect
 
-__all__ = ["check_format", "check_provider", "check_tool"]
+__all__ = ["check_embedder", "check_format", "check_provider", "check_tool"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _WIRE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
+MOST_TEXTS = 2048
+"""What OpenAI takes in one request (2026); more would only make one failure cost more."""
 # What model servers accept as the name of a function.
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -81,6 +83,20 @@ def check_provider(item: object) -> str:
     if not isinstance(item, Provider):
         raise PluginError(_stranger(item, "Provider"))
     return _matching(item, "name", _NAME)
+
+
+def check_embedder(item: object) -> str:
+    """Return an embedder's name.
+
+    Raises:
+        PluginError: It is not an embedder, or an attribute is missing or ill-formed.
+    """
+    if not isinstance(item, Embedder):
+        raise PluginError(_stranger(item, "Embedder"))
+    name = _matching(item, "name", _NAME)
+    most = item.most_texts
+    _require(item, "most_texts", type(most) is int and 1 <= most <= MOST_TEXTS)
+    return name
 
 
 def _stranger(item: object, due: str) -> str:

@@ -14,14 +14,14 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from kbd.core.plugins.checks import check_format, check_provider, check_tool
+from kbd.core.plugins.checks import check_embedder, check_format, check_provider, check_tool
 from kbd.core.plugins.contributions import WireMethod, wire_methods_of
 from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
 from kbd.core.plugins.installed import Installed, installed
 from kbd.core.plugins.suffixes import FormatsByName
 from kbd.core.settings import Settings
 from kbd.formats import FormatHandler
-from kbd.providers import Provider
+from kbd.providers import Embedder, Provider
 from kbd.requests import METHODS
 from kbd.tools import Tool
 
@@ -41,7 +41,8 @@ class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
         name: Its entry point's name.
         version: The version of the distribution that it came in.
         source: The name of that distribution.
-        kind: What it brings: "format", "tool", "provider", several joined by ", ", or "".
+        kind: What it brings: "format", "tool", "provider" or "embedder", several joined by ", ", or
+            "".
         status: Loaded, left out because of a fault, or blocked by the settings.
         reason: Why it was left out, or what of a loaded plugin was.
         brings: Each thing by kind and name ("tool read_file").
@@ -120,6 +121,7 @@ class Plugins:
         statuses: Every entry point that was found, in the order of loading.
         formats: The handlers with their owners, in that order.
         providers: The providers likewise.
+        embedders: The embedders likewise.
         tools: The tools likewise.
         methods: The wire methods that the formats contribute, likewise.
     """
@@ -130,6 +132,7 @@ class Plugins:
         self.statuses: tuple[PluginStatus, ...] = ()
         self.formats: tuple[Owned[FormatHandler], ...] = ()
         self.providers: tuple[Owned[Provider], ...] = ()
+        self.embedders: tuple[Owned[Embedder], ...] = ()
         self.tools: tuple[Owned[Tool], ...] = ()
         self.methods: tuple[Owned[WireMethod], ...] = ()
 
@@ -155,6 +158,10 @@ class Plugins:
         plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
         plugins.methods = plugins._take_methods()
         plugins.providers = plugins._take("kbd_register_providers", "provider", check_provider)
+        owners = {each.item.name: each.plugin for each in plugins.providers}
+        plugins.embedders = plugins._take(
+            "kbd_register_embedders", "embedder", check_embedder, owners
+        )
         catalog = FormatsByName(each.item for each in plugins.formats)
         plugins.tools = plugins._take("kbd_register_tools", "tool", check_tool, formats=catalog)
         plugins.statuses = tuple(entry.status() for entry in plugins._entries)
@@ -207,9 +214,23 @@ class Plugins:
         )
 
     def _take(
-        self, hook: str, kind: str, check: Callable[[object], str], **offered: Any
+        self,
+        hook: str,
+        kind: str,
+        check: Callable[[object], str],
+        owners: Mapping[str, Plugin] | None = None,
+        **offered: Any,
     ) -> tuple[Owned[Any], ...]:
-        """Call one hook of each plugin by itself; keep what is well-formed and new."""
+        """Call one hook of each plugin by itself; keep what is well-formed and new.
+
+        Args:
+            hook: Its name.
+            kind: What it declares.
+            check: Returns the name of a thing, or raises.
+            owners: Whose names are whose already: people agree to a name and disable a name, so
+                one name is one plugin's affair.
+            offered: What the hook is given beside the settings.
+        """
         taken: dict[str, Owned[Any]] = {}
         for entry in self._entries:
             if entry.plugin is None:
@@ -220,6 +241,9 @@ class Plugins:
                     if name in taken:
                         owner = taken[name].plugin.name
                         msg = f"{kind} {name} is left out: plugin {owner} brings one, too"
+                        raise PluginError(msg)
+                    if (held := (owners or {}).get(name, entry.plugin)) is not entry.plugin:
+                        msg = f"{kind} {name} is left out: that is a name of plugin {held.name}'s"
                         raise PluginError(msg)
                 except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
                     entry.faults.append(_told(fault))

@@ -1,0 +1,141 @@
+"""One call across: the key and an HTTP client lent, each request recorded before it leaves."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.egress.told import cleaned_error
+from kbd.core.hosts import Host
+from kbd.core.plugins.host import Owned
+from kbd.core.redaction import Redaction
+from kbd.core.secrets import Secrets
+from kbd.errors import KbdError, ProviderAuthFailed
+from kbd.events.workbenches import RequestSent
+from kbd.providers import Embedder, Provider
+
+__all__ = ["Crossings", "Lent", "RecordSent", "Sending"]
+
+RecordSent = Callable[[RequestSent], Awaitable[object]]
+"""Makes durable, in a workbench's log, that a request is about to leave; raises if it cannot."""
+
+T = TypeVar("T")
+
+
+class Lent(msgspec.Struct, frozen=True):
+    """`kbd.providers.Access`: what a provider holds during one call."""
+
+    api_key: str | None
+    base_url: str | None
+    http_client: Any
+    timeout_s: float
+
+    def __repr__(self) -> str:
+        return "Lent(…)"
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """As what the requests of a call are recorded, and where.
+
+    Args:
+        model_id: The model, or "" where they are about none.
+        purpose: What they are for.
+        record: Takes each one before it leaves.
+    """
+
+    model_id: str
+    purpose: Literal["turn", "validate", "embed", "summarize"]
+    record: RecordSent
+
+
+class Crossings:
+    """Lends plugins what they need to reach their own address and no other.
+
+    Args:
+        of_plugin: What a plugin's hooks were given, by its entry-point name.
+        secrets: Keys.
+        redaction: What keeps known keys out of what is kept.
+        allowed: The hosts that settings name; all if there are none.
+        timeout_s: The longest pause between two pieces of an answer.
+    """
+
+    def __init__(
+        self,
+        of_plugin: Callable[[str], dict[str, Any]],
+        secrets: Secrets,
+        redaction: Redaction,
+        allowed: tuple[Host, ...],
+        timeout_s: float,
+    ) -> None:
+        self._of_plugin, self._secrets, self._redaction = of_plugin, secrets, redaction
+        self._allowed, self._timeout_s = allowed, timeout_s
+        self._pools: dict[str, Any] = {}
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        for pool in self._pools.values():
+            await pool.aclose()
+        self._pools.clear()
+
+    async def cross(
+        self,
+        owned: Owned[Provider] | Owned[Embedder],
+        sending: Sending,
+        work: Callable[[Lent], Awaitable[T]],
+    ) -> T:
+        """Do one call with what it needs lent; what it raises holds no key.
+
+        Raises:
+            KbdError: What it raised, or why one of its requests was not sent.
+        """
+        party, owner = owned.item, owned.plugin.name
+        base_url, timeout_s = self._of_plugin(owner).get("base_url"), self._timeout_s
+        endpoint = party.status().endpoint
+        if not endpoint:
+            return await work(Lent(None, base_url, None, timeout_s))
+
+        async def tell(leaving: Any) -> None:
+            sent = RequestSent(
+                party.name, sending.model_id, leaving.endpoint, leaving.method,
+                self._redaction.text(leaving.path),  # Some servers take their key there.
+                leaving.bytes_out, sending.purpose,
+            )  # fmt: skip
+            await sending.record(sent)
+
+        # A command that asks its user to unlock something is not waited for once the run is over.
+        find = partial(self._secrets.key, owner)
+        key = await run_sync(find, abandon_on_cancel=True)
+        crossing = await self._crossing(party.name, endpoint, tell)
+        try:
+            made = await work(Lent(key, base_url, crossing.client, timeout_s))
+        except Exception as error:
+            if isinstance(error, ProviderAuthFailed):
+                self._secrets.forget(owner)  # A command may print another one by now.
+            told = crossing.refusal or error
+            if not isinstance(told, KbdError):
+                raise
+            raise cleaned_error(told, self._redaction) from None
+        finally:
+            with anyio.CancelScope(shield=True):
+                await crossing.client.aclose()
+        if crossing.refusal is not None:
+            raise cleaned_error(crossing.refusal, self._redaction)
+        return made
+
+    async def _crossing(self, provider_id: str, endpoint: str, tell: Any) -> Any:
+        # In a thread the first time: the client and its certificates take some 100 ms.
+        outbound = await run_sync(_outbound)
+        if provider_id not in self._pools:
+            made = await run_sync(outbound.connections)
+            self._pools.setdefault(provider_id, made)
+        pool = self._pools[provider_id]
+        return outbound.Crossing(pool, endpoint, self._allowed, tell, self._timeout_s)
+
+
+def _outbound() -> Any:
+    from kbd.core import outbound  # noqa: PLC0415 - 92 ms that offline need not pay
+
+    return outbound
