@@ -20,6 +20,8 @@ zygote kills what it has and leaves; when a zygote dies the kernel kills its chi
     child     one call: limits, work, answer       } the worker
     entry     calls of format handlers,            } processes
     extracts  of all text a part at a time         }
+    pieces    of all text for an index             }
+    spans     where a text is cut                  }
     channel   a call's request and answer
     process   one zygote, seen from the daemon
     outcomes  what an answer, or a death, means

@@ -15,6 +15,7 @@ import msgspec
 
 from kbd.core.plugins.hooks import formats_of
 from kbd.core.workers.extracts import extract, short_text
+from kbd.core.workers.pieces import cut, write_pieces
 from kbd.formats import (
     AssetPick,
     Celled,
@@ -41,6 +42,7 @@ __all__ = [
     "look",
     "map_file",
     "objects",
+    "pieces",
     "preview",
     "read",
     "read_table",
@@ -146,6 +148,16 @@ def extract_text(
     reading = handler.read(source, msgspec.convert(region, Region))
     place = reading.chunk_info.range if reading.chunk_info else name
     return _plain(extract((Passage(reading.text, place),), passage, character, limit))
+
+
+def pieces(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, most: int, target: str
+) -> Any:
+    """Write `Readable.passages`, cut into pieces, to a new file; return how many there are."""
+    handler = _handler(handle)
+    assert isinstance(handler, Readable)
+    passages = handler.passages(_file(path, name, shelf))
+    return write_pieces(cut(passages, most), Path(target))
 
 
 def get_styles(

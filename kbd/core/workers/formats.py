@@ -15,6 +15,7 @@ from kbd.core.workers import child
 from kbd.core.workers.derived import Derived, key_of
 from kbd.core.workers.extracts import Extract
 from kbd.core.workers.operations import cannot, operations_of
+from kbd.core.workers.pieces import CUT_EDITION
 from kbd.core.workers.pool import Workers
 from kbd.core.workers.shelves import Shelves
 from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
@@ -195,6 +196,34 @@ class FormatCalls(Formats):
         more = {"passage": passage, "character": character, "limit": limit}
         more["region"] = msgspec.to_builtins(region)
         return await self._read(owned, "extract_text", Extract, file, more)
+
+    def edition(self, name: str) -> str:
+        """Return what would cut the text of a file of that name, with its version; "" if nothing.
+
+        It is another one whenever the pieces could be others.
+        """
+        handler = self.for_name(name)
+        if not isinstance(handler, Readable):
+            return ""
+        plugin = self._catalog.format(handler.name).plugin
+        return f"{plugin.name} {plugin.version} {handler.name} {CUT_EDITION}"
+
+    async def pieces(self, file: FileRef, target: Path, most_characters: int) -> int:
+        """Have a file's text written to a new file in pieces (`pieces.read_pieces`).
+
+        Args:
+            file: The file.
+            target: Where to; its folder is there.
+            most_characters: Where a long text is cut short.
+
+        Returns:
+            How many pieces there are.
+        """
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Readable):
+            raise cannot(owned.item, "be read as text", file.name)
+        more = {"most": most_characters, "target": str(target)}
+        return await self._read(owned, "pieces", int, file, more)
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
         """Return `Styled.get_styles`."""
