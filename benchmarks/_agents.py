@@ -21,6 +21,7 @@ from kbd.core.settings import RunLimits, Settings
 from kbd.core.state import DaemonState, WorkbenchState, fold_daemon, fold_workbench
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
 from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded, WorkbenchCreated
@@ -85,13 +86,16 @@ class Workbench:
 
     def _desk(self) -> Desk:
         keeper, run = self.keeper, len(self.keeper.state.runs)
+        formats = FormatCalls(self._catalog, self._workers)
+        room = words_alone(formats, self._folder / "index", 1_000_000)
         return Desk(
             keeper=keeper,
             run=run,
             blobs=self._blobs,
             open_files=self._files,
-            formats=FormatCalls(self._catalog, self._workers),
+            formats=formats,
             recall=LogRecall(keeper.state, keeper.journal, self._blobs),
+            search=lambda files: Lookup(room, files, NoAsking(), LIMITS.tool_s),
             workers=self._workers,
             catalog=self._catalog,
             complete=self._complete,

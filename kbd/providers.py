@@ -202,10 +202,12 @@ class Provider(ABC):
         name: The prefix of its model ids.
         takes_any_model: Whether a model name that `models` does not list is passed on as it is.
         efforts: How hard its models can be told to think, from least to most; none if they cannot.
+        writes_prose: Whether its models write texts of their own, as a summary asks for.
     """
 
     name: ClassVar[str]
     takes_any_model: ClassVar[bool] = False
+    writes_prose: ClassVar[bool] = True
     efforts: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod

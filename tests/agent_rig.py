@@ -24,6 +24,7 @@ from kbd.core.settings import RunLimits, Settings
 from kbd.core.state import Run, WorkbenchState, fold_workbench
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.base import Fact, Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
@@ -241,6 +242,9 @@ class Rig:
         plugins = _plugins(self.made)
         self.catalog = Catalog(plugins)
         self.workers = Workers(plugins, Settings())
+        self.room = words_alone(
+            FormatCalls(self.catalog, self.workers), folder / "index", 1_000_000
+        )
         self.daemon, self.purse = purse_in(folder / "daemon", self.catalog, limits, NoSync())
 
     @property
@@ -258,6 +262,10 @@ class Rig:
         return CallFiles(
             self.state, self.blobs, self.folder / "stage", self.folder / "cache", self.describe
         )
+
+    def search(self, files: CallFiles) -> Lookup:
+        """The documents as a call sees them."""
+        return Lookup(self.room, files, NoAsking(), self.limits.tool_s)
 
     def describe(self, file: Any) -> dict[str, Any]:
         """What a listing shows."""
@@ -290,6 +298,7 @@ class Rig:
             open_files=self.files,
             formats=FormatCalls(self.catalog, self.workers),
             recall=LogRecall(self.state, self.keeper.journal, self.blobs),
+            search=self.search,
             workers=self.workers,
             catalog=self.catalog,
             complete=self.complete,
@@ -378,6 +387,7 @@ async def open_rig(
         tasks.start_soon(rig.keeper.run)
         tasks.start_soon(rig.daemon.run)
         yield rig
+        await rig.room.aclose()
         tasks.cancel_scope.cancel()
     await rig.keeper.journal.aclose()
     await rig.daemon.journal.aclose()

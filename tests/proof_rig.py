@@ -203,7 +203,7 @@ async def proved(
         scratch,
         catalog=catalog or rig.catalog,
         workers=rig.workers,
-        limits=limits or rig.limits,
+        settings=Settings(run=limits or rig.limits),
     )
 
 

@@ -27,6 +27,7 @@ from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.rooms import Rooms
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.workbenches import FileAdded
@@ -82,23 +83,24 @@ async def supervised(
         decide=decide_daemon,
         clock=CLOCK,
     )
-    parts = Parts(
-        home=home,
-        settings=settings,
-        clock=CLOCK,
-        plugins=plugins,
-        catalog=Catalog(plugins),
-        workers=Workers(plugins, settings),
-        egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
-        purse=Purse(keeper, Catalog(plugins), settings.run, CLOCK),
-        tell=told.append,
-        stop=lambda: None,
-        backend="",
-        started_s=0.0,
-    )
     await keeper.load()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
+        parts = Parts(
+            home=home,
+            settings=settings,
+            clock=CLOCK,
+            plugins=plugins,
+            catalog=Catalog(plugins),
+            workers=Workers(plugins, settings),
+            rooms=Rooms(tasks),
+            egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
+            purse=Purse(keeper, Catalog(plugins), settings.run, CLOCK),
+            tell=told.append,
+            stop=lambda: None,
+            backend="",
+            started_s=0.0,
+        )
         runs = Runs(parts, tasks)
         benches = Benches(parts, keeper, tasks, runs.watch)
         await benches.recover_marked()

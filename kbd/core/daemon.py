@@ -42,6 +42,7 @@ from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.rooms import Rooms
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
@@ -136,6 +137,7 @@ async def _serve(
                 plugins=plugins,
                 catalog=catalog,
                 workers=workers,
+                rooms=Rooms(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
                 purse=Purse(daemon, catalog, settings.run, clock),
                 tell=hub.announce,

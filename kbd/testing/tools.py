@@ -38,6 +38,7 @@ from kbd.formats import (
     Tabular,
     Written,
 )
+from kbd.testing.searching import PlainSearch
 from kbd.tools import CallLimits, FileRef, Tool, ToolResult
 from kbd.types import BlobHash, Effect, FileName
 
@@ -266,6 +267,11 @@ class Workbench:
     def recall(self) -> _Recall:
         """The results of `call`, entry ids counted from 1."""
         return self._recall
+
+    @property
+    def search(self) -> PlainSearch:
+        """The files, searched by counting words."""
+        return PlainSearch(self._files, self._formats)
 
     def add(self, name: str, data: bytes | str) -> FileRef:
         """Add a file, or replace it; text is written as UTF-8."""

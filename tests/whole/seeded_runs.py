@@ -29,6 +29,7 @@ from kbd.core.settings import RunLimits
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
@@ -232,13 +233,16 @@ def _desk(
     async def sleep(seconds: float) -> None:
         del seconds
 
+    formats = FormatCalls(catalog, workers, folders.cache)
+    room = words_alone(formats, folders.cache / "index", 1_000_000)
     return Desk(
         keeper=keeper,
         run=1,
         blobs=blobs,
         open_files=open_files,
-        formats=FormatCalls(catalog, workers, folders.cache),
+        formats=formats,
         recall=LogRecall(keeper.state, keeper.journal, blobs),
+        search=lambda files: Lookup(room, files, NoAsking(), LIMITS.tool_s),
         workers=workers,
         catalog=catalog,
         complete=complete,

@@ -85,7 +85,14 @@ async def test_short_runs_are_the_same_twice(corpora: Path, tmp_path: Path) -> N
             scratch.mkdir()
             _check(
                 seed,
-                await prove(folders, 1, scratch, catalog=catalog, workers=workers, limits=LIMITS),
+                await prove(
+                    folders,
+                    1,
+                    scratch,
+                    catalog=catalog,
+                    workers=workers,
+                    settings=Settings(run=LIMITS),
+                ),
             )
     assert len(seen.tools) >= 12
     assert len(seen.operations) >= 8
@@ -113,7 +120,9 @@ async def test_long_runs_are_the_same_twice(
             folders, events = await seeded_run(folder, seed, TURNS, files, catalog, workers)
             seen.add(events)
             scratch.mkdir()
-            found = await prove(folders, 1, scratch, catalog=catalog, workers=others, limits=LIMITS)
+            found = await prove(
+                folders, 1, scratch, catalog=catalog, workers=others, settings=Settings(run=LIMITS)
+            )
             _check(seed, found)
             total.update(runs=1, calls=found.calls, files=found.files, refused=found.refusals)
             reasons.update(skipped.reason for skipped in found.skipped)

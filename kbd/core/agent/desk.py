@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.core.agent.manifest import Manifest
 from kbd.core.agent.notices import Announce
-from kbd.core.agent.performing import Means
+from kbd.core.agent.performing import Means, OpenSearch
 from kbd.core.catalog import Catalog
 from kbd.core.clock import Clock
 from kbd.core.decisions import Command
@@ -38,6 +38,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         open_files: Makes the picture of the files that one call sees, from the state as it is.
         formats: The formats, called in workers.
         recall: Earlier results.
+        search: Opens the documents.
         workers: For a tool's own work.
         catalog: The tools, with the plugins that brought them.
         complete: Makes a turn.
@@ -59,6 +60,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     open_files: Callable[[], CallFiles]
     formats: FormatCalls
     recall: Recall
+    search: OpenSearch
     workers: Workers
     catalog: Catalog
     complete: Complete
@@ -80,6 +82,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             catalog=self.catalog,
             formats=self.formats,
             recall=self.recall,
+            search=self.search,
             workers=self.workers,
             limits=self.limits,
         )

@@ -7,7 +7,7 @@ the model are told.
 
 import difflib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import msgspec
@@ -33,17 +33,19 @@ from kbd.errors import (
     UserCanceled,
     ValidationFailed,
 )
-from kbd.events.base import ReplyCall
+from kbd.events.base import ModelShare, ReplyCall
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
-from kbd.tools import CallLimits, Files, Formats, Recall, Tool, ToolResult
+from kbd.tools import CallLimits, Files, Formats, Recall, Search, Tool, ToolResult
 from kbd.types import CallId, Effect, Phase
 
 __all__ = [
     "INLINE_BYTES",
     "CallContext",
+    "CallSearch",
     "Done",
     "Means",
+    "OpenSearch",
     "error_text",
     "noted",
     "parsed",
@@ -59,6 +61,18 @@ INLINE_BYTES = 64 * 1024
 _log = structlog.get_logger(__name__)
 
 
+class CallSearch(Search, Protocol):
+    """`kbd.tools.Search` for one call, which knows what had a part in its answers."""
+
+    @property
+    def outside(self) -> ModelShare | None:
+        """The model or embedder that had a part in what was answered so far, if one had."""
+
+
+OpenSearch = Callable[[CallFiles], CallSearch]
+"""Opens the documents of a workbench as one call sees its files."""
+
+
 class Means(msgspec.Struct, frozen=True, kw_only=True):
     """What tool calls reach.
 
@@ -66,6 +80,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
         catalog: The tools, with the plugins that brought them.
         formats: The formats, called in workers.
         recall: Earlier results.
+        search: Opens the documents.
         workers: For a tool's own work.
         limits: What a call may use.
     """
@@ -73,6 +88,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     catalog: Catalog
     formats: FormatCalls
     recall: Recall
+    search: OpenSearch
     workers: Workers
     limits: RunLimits
 
@@ -93,6 +109,7 @@ class CallContext:
     def __init__(self, means: Means, entry: ToolEntry, files: CallFiles, now_us: int) -> None:
         self._means, self._entry, self._files, self._now_us = means, entry, files, now_us
         self._formats = means.formats.noted_by(self._note)
+        self._search: CallSearch | None = None
         self.worked: list[Plugin] = []
 
     @property
@@ -109,6 +126,18 @@ class CallContext:
     def recall(self) -> Recall:
         """Earlier results."""
         return self._means.recall
+
+    @property
+    def search(self) -> Search:
+        """The documents."""
+        if self._search is None:
+            self._search = self._means.search(self._files)
+        return self._search
+
+    @property
+    def outside(self) -> ModelShare | None:
+        """The model or embedder that had a part in the call, if one had."""
+        return None if self._search is None else self._search.outside
 
     @property
     def now_us(self) -> int:
@@ -148,6 +177,7 @@ class Done(msgspec.Struct, frozen=True):
         error: Why it failed.
         changes: What it wrote; none if it failed.
         worked: The plugins that worked for it.
+        outside: The model or embedder that had a part in it, also if it failed.
     """
 
     result: ToolResult | None = None
@@ -155,6 +185,7 @@ class Done(msgspec.Struct, frozen=True):
     error: KbdError | None = None
     changes: tuple[FileChanged, ...] = ()
     worked: tuple[Plugin, ...] = ()
+    outside: ModelShare | None = None
 
 
 def permitted(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
@@ -241,8 +272,8 @@ async def perform(
         _log.warning("tool_failed", tool=tool.name, plugin=entry.plugin.name, exc_info=fault)
         error = _failure(tool)(f"{tool.name} failed inside ({type(fault).__name__})")
     else:
-        return Done(result, text, None, changes, tuple(context.worked))
-    return Done(error=error, worked=tuple(context.worked))
+        return Done(result, text, None, changes, tuple(context.worked), context.outside)
+    return Done(error=error, worked=tuple(context.worked), outside=context.outside)
 
 
 def result_of(tool: str, entry_id: int, done: Done, receipt_bytes: int) -> tuple[str, str]:

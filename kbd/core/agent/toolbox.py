@@ -101,7 +101,7 @@ async def _run(desk: Desk, entry: ToolEntry, call: ReplyCall, arguments: Any, ma
         try:
             await desk.keeper.submit(FinishCall(desk.run, returned, done.changes, draft_id))
         except ValidationFailed as conflict:
-            done = Done(error=conflict, worked=done.worked)
+            done = Done(error=conflict, worked=done.worked, outside=done.outside)
             returned = await _returned(desk, call, entry_id, done, mark, took_ms, saw)
             await desk.keeper.submit(FinishCall(desk.run, returned))
     finally:
@@ -132,6 +132,7 @@ async def _returned(
         saw=saw,
         receipt_bytes=receipt_bytes,
         worked=tuple([await plugin_used(desk, plugin) for plugin in done.worked]),
+        outside=done.outside,
     )
 
 

@@ -5,10 +5,10 @@ functions answer from state at once; coroutines wait for the log, the disk or a 
 
 Read `table` (all of them), `shop` (what they reach) and `holding` (what they keep open), then the
 subjects: `daemon`, `providers`, `workbenches`, `forking`, `files` and `contexts` (with `sources`,
-for what a client names by its path), `egress`, `workshop`, `conversation`, `drafts`, `checkpoints`,
-`logs`, `replays`, `proofs`, `cases`, `backups`, `watches` (with `rules`, which checks what a client
-asks of a watch); and `formats`, which answers what formats contribute, with `owncalls` for what of
-that writes.
+for what a client names by its path), `egress`, `workshop`, `conversation`, `workspace`, `drafts`,
+`checkpoints`, `logs`, `replays`, `proofs`, `cases`, `backups`, `watches` (with `rules`, which
+checks what a client asks of a watch); and `formats`, which answers what formats contribute, with
+`owncalls` for what of that writes.
 """
 
 from kbd.core.methods.shop import Shop

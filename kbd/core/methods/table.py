@@ -20,6 +20,7 @@ from kbd.core.methods.shop import Shop
 from kbd.core.methods.watches import WatchMethods
 from kbd.core.methods.workbenches import WorkbenchMethods
 from kbd.core.methods.workshop import WorkshopMethods
+from kbd.core.methods.workspace import WorkspaceMethods
 from kbd.core.server.dispatch import Handler
 from kbd.requests.base import Request
 
@@ -38,6 +39,7 @@ def handlers(shop: Shop) -> dict[type[Request], Handler]:
         ContextMethods(shop),
         WorkshopMethods(shop),
         ConversationMethods(shop),
+        WorkspaceMethods(shop),
         DraftMethods(shop),
         CheckpointMethods(shop),
         EgressMethods(shop),

@@ -83,7 +83,7 @@ async def _worked(order: Order) -> Answer:
                 scratch,
                 catalog=await run_sync(Catalog, plugins),
                 workers=workers,
-                limits=order.settings.run,
+                settings=order.settings,
                 until=order.until,
             )
         except KbdError as error:

@@ -28,10 +28,11 @@ from kbd.core.proof.repeating import (
 )
 from kbd.core.proof.retelling import RecordedCall, Retelling
 from kbd.core.proof.scratch import Kept, KeptResults, ScratchBlobs
-from kbd.core.settings import RunLimits
+from kbd.core.settings import Settings
 from kbd.core.state import WorkbenchState
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed
 from kbd.events.drafts import FileChanged
@@ -65,7 +66,7 @@ async def prove(
     *,
     catalog: Catalog,
     workers: Workers,
-    limits: RunLimits,
+    settings: Settings,
     until: Seq | None = None,
 ) -> RunReplayed:
     """Do every recorded call of a run again and compare; only `scratch` is written to.
@@ -76,7 +77,7 @@ async def prove(
         scratch: An empty folder for what the calls write; whoever made it removes it.
         catalog: The tools and formats that do the calls.
         workers: Their processes, running.
-        limits: What a run may use.
+        settings: What a run may use, and what of documents is searched.
         until: The last event of the log that counts; all that are there if None.
 
     Raises:
@@ -85,7 +86,7 @@ async def prove(
         NotUnderstood: An event that must be understood is not known.
         DiskFull: There is no room for what the calls write.
     """
-    proof = _Proof(folders, scratch, catalog, workers, limits)
+    proof = _Proof(folders, scratch, catalog, workers, settings)
     began_s = SystemClock().monotonic_s()
     await proof.run(run, until)
     took_ms = int((SystemClock().monotonic_s() - began_s) * 1000)
@@ -106,15 +107,19 @@ class _Proof:
         scratch: Path,
         catalog: Catalog,
         workers: Workers,
-        limits: RunLimits,
+        settings: Settings,
     ) -> None:
         self._folders, self._scratch = folders, scratch
-        self._catalog, self._workers, self._limits = catalog, workers, limits
+        self._catalog, self._workers = catalog, workers
+        self._limits = settings.run
         for part in ("stage", "blobs", "cache"):
             (scratch / part).mkdir(mode=0o700)
         self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
         self._results = KeptResults(scratch / "results", self._blobs)
         self._formats = FormatCalls(catalog, workers, scratch / "cache")
+        self._room = words_alone(
+            self._formats, scratch / "cache" / "index", settings.search.document_characters
+        )
         self._plugins = _plugins_of(catalog)
         self._calls = self._equal = self._files = self._refusals = 0
         self._failure: KbdError | None = None
@@ -139,6 +144,7 @@ class _Proof:
                 receive.close()
         finally:
             self._results.close()
+            await self._room.aclose()
         failure = self._failure or reader.failure
         if failure is not None:
             raise failure
@@ -209,9 +215,14 @@ class _Proof:
             catalog=self._catalog,
             formats=self._formats,
             recall=Kept(self._results, call.seq),
+            search=self._search,
             workers=self._workers,
             limits=self._limits,
         )
+
+    def _search(self, files: CallFiles) -> Lookup:
+        # Calls that asked an embedder or a model are not done again: nobody need be asked here.
+        return Lookup(self._room, files, NoAsking(), self._limits.tool_s)
 
     def _skip(self, call: RecordedCall, reason: str) -> None:
         self._skipped.append(

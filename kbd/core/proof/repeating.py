@@ -56,6 +56,8 @@ def unrepeatable(call: RecordedCall) -> str | None:
     end = call.end
     if isinstance(end, ToolRefused):
         return None
+    if end.outside is not None:
+        return f"{end.outside.model_id} had a part in it, which may answer otherwise each time"
     if end.error_code in _LIMITS:
         return f"a limit of time or memory ended it, or its worker died ({end.error_code})"
     if end.error_code == ValidationFailed.code and end.shown.partition("\n")[0].endswith(

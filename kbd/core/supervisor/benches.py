@@ -313,6 +313,8 @@ class Benches:
         finally:
             self._open.pop(workbench_id, None)
             try:
+                with anyio.CancelScope(shield=True):
+                    await self._parts.rooms.close(workbench_id)
                 await close_bench(bench)
             finally:
                 opened.closed.set()

@@ -12,7 +12,9 @@ from kbd.core.bench import Bench
 from kbd.core.decisions import RecordRun
 from kbd.core.draft import CallFiles, LogRecall, describe_file
 from kbd.core.supervisor.parts import Parts
+from kbd.core.supervisor.searching import lookup_of
 from kbd.core.workers.formats import FormatCalls
+from kbd.core.workspace.lookup import Lookup
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire
@@ -24,7 +26,10 @@ __all__ = ["desk_for", "open_files", "open_formats"]
 
 def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
     """Return the desk of a run."""
-    folders = bench.folders
+    folders, formats = bench.folders, open_formats(parts, bench)
+
+    def search(files: CallFiles) -> Lookup:
+        return lookup_of(parts, bench, files, formats, run, bench.state.run(run).model_id)
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
         return await parts.egress.complete(bench.state, model_id, request, emit, record)
@@ -37,8 +42,9 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
         run=run,
         blobs=bench.blobs,
         open_files=lambda: open_files(parts, bench),
-        formats=open_formats(parts, bench),
+        formats=formats,
         recall=LogRecall(bench.state, bench.keeper.journal, bench.blobs),
+        search=search,
         workers=parts.workers,
         catalog=parts.catalog,
         complete=complete,

@@ -13,6 +13,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
 from kbd.core.settings import Settings
 from kbd.core.workers.pool import Workers
+from kbd.core.workspace.rooms import Rooms
 from kbd.requests.base import Notification
 
 __all__ = ["Parts", "Tell"]
@@ -38,6 +39,7 @@ class Parts(msgspec.Struct, frozen=True):
         plugins: What was found.
         catalog: What they bring.
         workers: Their processes.
+        rooms: The searches of workbenches.
         egress: The one door out.
         purse: The day's money.
         tell: Tells clients.
@@ -52,6 +54,7 @@ class Parts(msgspec.Struct, frozen=True):
     plugins: Plugins
     catalog: Catalog
     workers: Workers
+    rooms: Rooms
     egress: Egress
     purse: Purse
     tell: Tell

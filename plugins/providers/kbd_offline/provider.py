@@ -30,6 +30,7 @@ class OfflineProvider(Provider):
     """Fixed rules in the place of a model: no network, no key, the same answer every time."""
 
     name: ClassVar[str] = "offline"
+    writes_prose: ClassVar[bool] = False
 
     def models(self) -> Sequence[ModelInfo]:
         """Return the one model."""

@@ -1,0 +1,137 @@
+"""Methods about a workbench's documents: search, list, read, summarize, bring up to date."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.methods.shop import Shop
+from kbd.core.server import Handler, Session
+from kbd.core.supervisor.desks import open_files, open_formats
+from kbd.core.supervisor.searching import lookup_of, use_index
+from kbd.core.workspace.lookup import Lookup
+from kbd.errors import ValidationFailed
+from kbd.requests import workspace as wire
+from kbd.requests.base import Request, Unset
+from kbd.tools import KnownDocument
+
+__all__ = ["WorkspaceMethods"]
+
+
+class WorkspaceMethods:
+    """Searches documents as an agent's tools do; nothing of it is recorded but what leaves."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop, self._parts = shop, shop.parts
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            wire.WorkspaceSearch: self.search,
+            wire.WorkspaceListDocs: self.list,
+            wire.WorkspaceGetDoc: self.get,
+            wire.WorkspaceSummarize: self.summarize,
+            wire.WorkspaceReloadIndex: self.reload,
+        }
+
+    async def search(self, request: wire.WorkspaceSearch, session: Session) -> wire.SearchAnswered:
+        """Find the nearest pieces of text."""
+        del session
+        call = await self._call(request.workbench_id)
+        found = await call.find(request.query, request.top_k)
+        rows = tuple(
+            wire.FoundRow(**msgspec.structs.asdict(chunk) | {"metadata": dict(chunk.metadata)})
+            for chunk in found.chunks
+        )
+        return wire.SearchAnswered(
+            documents=rows, total=len(rows), ranker=found.ranker, warnings=found.warnings
+        )
+
+    async def list(self, request: wire.WorkspaceListDocs, session: Session) -> wire.DocumentsFound:
+        """List the documents."""
+        del session
+        call = await self._call(request.workbench_id)
+        rows = _rows(await call.documents())
+        return wire.DocumentsFound(documents=rows, total=len(rows))
+
+    async def get(self, request: wire.WorkspaceGetDoc, session: Session) -> wire.DocumentFound:
+        """Return a document's text, or a part of it."""
+        del session
+        call = await self._call(request.workbench_id)
+        known, text = await call.text(_given(request.doc_id), _given(request.title))
+        end = request.offset + request.max_characters
+        return wire.DocumentFound(
+            doc_id=known.doc_id,
+            title=known.title,
+            path=known.path,
+            text=text[request.offset : end],
+            length=len(text),
+            has_more=end < len(text),
+        )
+
+    async def summarize(
+        self, request: wire.WorkspaceSummarize, session: Session
+    ) -> wire.DocumentSummarized:
+        """Summarize a document or a text."""
+        del session
+        call = await self._call(request.workbench_id)
+        text, doc_id = _given(request.text), _given(request.doc_id)
+        if (text is None) == (doc_id is None):
+            msg = "give one of doc_id and text"
+            raise ValidationFailed(msg)
+        source = "text"
+        if text is None:
+            known, text = await call.text(doc_id, None)
+            source = known.doc_id
+        made = await call.summarize(text, request.max_length)
+        return wire.DocumentSummarized(
+            summary=made.text,
+            source=source,
+            original_length=made.original_length,
+            by=made.by,
+            warnings=made.warnings,
+        )
+
+    async def reload(
+        self, request: wire.WorkspaceReloadIndex, session: Session
+    ) -> wire.IndexReloaded:
+        """Bring the index up to date, perhaps in another folder."""
+        del session
+        folder = _given(request.index_dir)
+        if folder is not None:
+            if not Path(folder).is_absolute():
+                msg = "index_dir is not absolute"
+                raise ValidationFailed(msg)
+            bench = await self._shop.bench(request.workbench_id)
+            await use_index(self._parts, bench, Path(folder))
+        call = await self._call(request.workbench_id)
+        engine = await call.refresh()
+        unread = await run_sync(engine.unread)
+        return wire.IndexReloaded(
+            num_docs=engine.num_docs,
+            num_chunks=engine.num_chunks,
+            embedded=engine.embedded,
+            embedder=self._parts.egress.embedder().model_id,
+            index_dir=request.index_dir,
+            warnings=tuple(unread.values()),
+        )
+
+    async def _call(self, workbench_id: str) -> Lookup:
+        bench = await self._shop.bench(workbench_id)
+        files, formats = open_files(self._parts, bench), open_formats(self._parts, bench)
+        model_id = self._shop.model_shown(bench.state.model_id)
+        return lookup_of(self._parts, bench, files, formats, 0, model_id)
+
+
+def _given(value: str | Unset) -> str | None:
+    return None if isinstance(value, Unset) else value
+
+
+def _rows(documents: Sequence[KnownDocument]) -> tuple[wire.DocumentRow, ...]:
+    return tuple(
+        wire.DocumentRow(
+            doc_id=known.doc_id, title=known.title, path=known.path, warnings=known.warnings
+        )
+        for known in documents
+    )
