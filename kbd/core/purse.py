@@ -25,7 +25,7 @@ class Purse:
 
     Args:
         daemon: The daemon's log.
-        catalog: The providers; only those that talk to somebody use the day's money.
+        catalog: The providers and embedders; only those that talk to somebody use the day's money.
         limits: The caps of a day.
         clock: Says which day it is.
     """
@@ -40,12 +40,15 @@ class Purse:
         self._daemon, self._catalog, self._limits, self._clock = daemon, catalog, limits, clock
 
     def is_metered(self, model_id: str) -> bool:
-        """Return whether a model's provider talks to somebody who counts."""
-        try:
-            provider = self._catalog.provider(model_id.partition(":")[0]).item
-        except NotFound:
-            return False  # Nobody will be asked.
-        return bool(provider.status().endpoint)
+        """Return whether a model's provider, or its embedder, talks to somebody who counts."""
+        name = model_id.partition(":")[0]
+        for find in (self._catalog.provider, self._catalog.embedder):
+            try:
+                if find(name).item.status().endpoint:
+                    return True
+            except NotFound:
+                continue  # Nobody will be asked.
+        return False
 
     async def reserve(
         self, workbench_id: WorkbenchId, run: int, model_id: str, tokens: int, cost: float

@@ -159,16 +159,18 @@ class Egress:
         self.check_set_up(model_id)
         self._check_consent(state, model_id, embeds=False)
 
-    def check_embedder(self, state: WorkbenchState) -> ChosenEmbedder:
+    def check_embedder(self, state: WorkbenchState, model_id: str = "") -> ChosenEmbedder:
         """Return the embedder that texts of a workbench may go to now.
 
+        Args:
+            state: The workbench's.
+            model_id: As for `embed`.
+
         Raises:
-            ProviderNotConfigured: There is none; the message says why.
+            ProviderNotConfigured: There is none, or another one; the message says why.
             EgressConsentRequired: A person has to agree first; `detail` says to what.
         """
-        chosen = self.embedder()
-        if not chosen.model_id:
-            raise ProviderNotConfigured(chosen.reason)
+        chosen = self.embedders.usable(model_id)
         self._check_consent(state, chosen.model_id, embeds=True)
         return chosen
 
@@ -208,17 +210,17 @@ class Egress:
         telling.finish()
         return cleaned(reply, self.redaction)
 
-    async def fingerprint(self) -> str:
+    async def fingerprint(self, model_id: str = "") -> str:
         """Return under what the vectors of `embedder()` are kept.
 
+        Args:
+            model_id: As for `embed`.
+
         Raises:
-            ProviderNotConfigured: There is no embedder; the message says why.
+            ProviderNotConfigured: There is no embedder, or another one; the message says why.
             KbdError: As for `Embedder.fingerprint`.
         """
-        chosen = self.embedder()
-        if not chosen.model_id:
-            raise ProviderNotConfigured(chosen.reason)
-        owned, model = self.embedders.asked(chosen.model_id)
+        owned, model = self.embedders.asked(self.embedders.usable(model_id).model_id)
         with _faults_told(owned.item):
             return f"{owned.item.name}:{await owned.item.fingerprint(model)}"
 
@@ -241,10 +243,7 @@ class Egress:
             KbdError: As for `check_embedder` and `Embedder.embed`, and what `record` raises.
             MalformedReply: The vectors are not what was asked for.
         """
-        chosen = self.check_embedder(state)
-        if model_id not in ("", chosen.model_id):
-            msg = f"The embedder is {chosen.model_id} now, and no longer {model_id}."
-            raise ProviderNotConfigured(msg)
+        chosen = self.check_embedder(state, model_id)
         owned, model = self.embedders.asked(chosen.model_id)
         asked = msgspec.structs.replace(request, model=model)
 

@@ -10,7 +10,7 @@ from kbd.core.catalog import Catalog
 from kbd.core.egress.models import Models
 from kbd.core.plugins.host import Owned
 from kbd.core.settings import Settings
-from kbd.errors import KbdError, NotFound
+from kbd.errors import KbdError, NotFound, ProviderNotConfigured
 from kbd.providers import Embedder, ModelInfo, ProviderStatus
 
 __all__ = ["ChosenEmbedder", "DescribedEmbedder", "Embedders"]
@@ -94,6 +94,23 @@ class Embedders:
         return ChosenEmbedder(
             reason="No embedder is set up on this machine (setting search.embedder)."
         )
+
+    def usable(self, model_id: str = "") -> ChosenEmbedder:
+        """Return the one that is meant, if it can be asked.
+
+        Args:
+            model_id: What it was before, if that shall not change.
+
+        Raises:
+            ProviderNotConfigured: It cannot, or it is another one now; the message says why.
+        """
+        chosen = self.chosen()
+        if not chosen.model_id:
+            raise ProviderNotConfigured(chosen.reason)
+        if model_id not in ("", chosen.model_id):
+            msg = f"The embedder is {chosen.model_id} now, and no longer {model_id}."
+            raise ProviderNotConfigured(msg)
+        return chosen
 
     def asked(self, model_id: str) -> tuple[Owned[Embedder], str]:
         """Return the embedder of a model that was `chosen`, and the model's name.

@@ -4,7 +4,8 @@
 Bench), `idle` (whether anybody uses it), `benches` (all open workbenches and the daemon's own log),
 `projection` (what people look at follows the log, with `conversation_copy`), `forking` (a workbench
 made of another), `searching` (a workbench's search, as one call sees it) and `outside` (whom it
-asks), `desks` (what a run works with), `runs` (a task for each run, started by a recorded fact).
+asks; for vectors with `embedding`), `desks` (what a run works with), `runs` (a task for each run,
+started by a recorded fact).
 """
 
 from kbd.core.supervisor.benches import Benches

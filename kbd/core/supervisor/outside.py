@@ -5,6 +5,7 @@ the day's money. A query is the call's affair; the vectors of documents are made
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from anyio import from_thread
@@ -14,6 +15,7 @@ from kbd.core.agent.window import reply_room
 from kbd.core.bench import Bench
 from kbd.core.decisions import Record, RecordRun
 from kbd.core.egress import RecordSent
+from kbd.core.supervisor.embedding import embedded
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workspace.rooms import Room
 from kbd.core.workspace.summaries import extract_summary
@@ -62,13 +64,13 @@ class PassageEmbedding:
 
     def fingerprint(self) -> str:
         """Return under what vectors are kept; raises KbdError."""
-        return from_thread.run(self._parts.egress.fingerprint)
+        return from_thread.run(self._parts.egress.fingerprint, self.model_id)
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
-        made, _ = from_thread.run(
-            embedded, self._parts, self._bench, tuple(texts), purpose, recorded_in(self._bench, 0)
-        )
+        asking = partial(embedded, model_id=self.model_id)
+        record = recorded_in(self._bench, 0)
+        made, _ = from_thread.run(asking, self._parts, self._bench, tuple(texts), purpose, record)
         return made
 
 
@@ -91,7 +93,10 @@ class CallAsking:
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Return the vector of a query; raises KbdError."""
         record = recorded_in(self._bench, self._run)
-        made, cost = await embedded(self._parts, self._bench, (query,), "query", record)
+        made, cost = await embedded(
+            self._parts, self._bench, (query,), "query", record,
+            run=self._run, model_id=self.embedder,
+        )  # fmt: skip
         return made, ModelShare(self.embedder, made.usage, cost)
 
     async def summary(self, text: str, max_length: int) -> tuple[Summary, ModelShare]:
@@ -149,31 +154,6 @@ def recorded_in(bench: Bench, run: int) -> RecordSent:
         await bench.keeper.submit(RecordRun(run, (sent,)) if run else Record((sent,)))
 
     return record
-
-
-async def embedded(
-    parts: Parts,
-    bench: Bench,
-    texts: tuple[str, ...],
-    purpose: Literal["query", "passage"],
-    record: RecordSent,
-) -> tuple[Embeddings, float]:
-    """Make texts vectors, paid from the day's money.
-
-    Args:
-        parts: The daemon's.
-        bench: Whose texts.
-        texts: They.
-        purpose: Whether they are looked for or looked in.
-        record: Makes each request durable before it leaves.
-
-    Returns:
-        The vectors, and what they cost in US dollars.
-
-    Raises:
-        KbdError: As for `Egress.embed`.
-    """
-    raise NotImplementedError
 
 
 def _within(text: str, most_bytes: int) -> str:
