@@ -1,6 +1,7 @@
 """Ranking: from what words found and what meanings found to one order with scores. Pure."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -76,7 +77,7 @@ def rarity(documents_with: int, documents: int) -> float:
         documents_with: In how many rows it stands.
         documents: How many rows there are.
     """
-    raise NotImplementedError
+    return max(math.log((documents - documents_with + 0.5) / (documents_with + 0.5)), 1e-6)
 
 
 def rank(
@@ -94,4 +95,35 @@ def rank(
             term of each word).
         order: The name and the position of a piece, by which ties are broken.
     """
-    raise NotImplementedError
+    lexical = {hit.key: _by_words(hit, total_rarity) for hit in hits}
+    if compared is None or not compared.count:
+        return Ranking(_sorted(lexical, order), "bm25")
+    meant = {
+        key: _by_meaning(similarity)
+        for key, similarity in (*compared.nearest, *compared.others.items())
+    }
+    if not lexical:
+        return Ranking(_sorted(meant, order), "embeddings")
+    share = 0.5
+    mixed = {
+        key: share * lexical.get(key, 0.0) + (1 - share) * meant.get(key, 0.0)
+        for key in lexical.keys() | meant.keys()
+    }
+    return Ranking(_sorted(mixed, order), "hybrid")
+
+
+def _by_words(hit: Hit, total_rarity: float) -> float:
+    """Return the score of a hit: half of what is possible where each word stands once."""
+    return hit.score / (hit.score + total_rarity) if hit.score > 0 else 0.0
+
+
+def _by_meaning(similarity: float) -> float:
+    return min(max(similarity, 0.0), 1.0)
+
+
+def _sorted(
+    scores: Mapping[int, float], order: Callable[[int], tuple[str, int]]
+) -> tuple[Ranked, ...]:
+    rounded = {key: round(score, 6) for key, score in scores.items()}
+    keys = sorted(rounded, key=lambda key: (-rounded[key], order(key)))
+    return tuple(Ranked(key, rounded[key]) for key in keys)

@@ -4,11 +4,19 @@ FTS5 is given terms that are made here, one blank between two, so its own tokeni
 decide: it is `ascii`, for which every character beyond ASCII belongs to a word. What is indexed
 then depends on no version of SQLite, and a query knows the terms it asks for as they stand in the
 index.
+
+A term is a word without its case, its marks and its endings (`stems`); a number without what
+groups its digits; what hyphens and the like join (`INV-2024-001`) is there as a whole and in its
+parts. Scripts that put no blanks between words are cut into overlapping pairs of characters.
 """
 
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
 
 import msgspec
+
+from kbd.core.workspace.stems import BINDING, stem, stems, tongue
 
 __all__ = [
     "COLUMNS",
@@ -35,6 +43,35 @@ TOKENIZER = "ascii"
 WEIGHTS = (1.0, 1.0)
 """What `bm25()` is given for its columns."""
 
+MOST_CHARACTERS = 4_000
+"""So much of a query is looked at; nobody asks for more than a page."""
+
+MOST_WORDS = 48
+"""So many different words of a query are looked for, the first ones."""
+
+LONGEST_TERM = 64
+"""Longer ones are cut: nobody types them, and they are no words."""
+
+_MARKS = dict.fromkeys((*range(0x300, 0x370), *range(0x591, 0x5C8), *range(0x64B, 0x660)))
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"}
+)
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_LETTER = f"(?:[^\\W_{_UNSPACED}]|[\u0900-\u0dff])"
+_WORD = re.compile(f"{_LETTER}++")
+_RUN = re.compile(f"[{_UNSPACED}]++")
+_SPOT = re.compile(f"{_LETTER}++|[{_UNSPACED}]")
+# A hyphen at the end of a line may have cut a word in two.
+_JOINED = re.compile(rf"\b{_LETTER}++(?:(?:[-_./@:+\u2010\u2011]|-[ \t]?\n[ \t]?){_LETTER}++)++")
+_JOINS = re.compile(r"[-_@\u2010\u2011\d]")
+_NUMBER = re.compile(r"(?<![\w.,])\d++(?:[.,]\d++)++(?![\w]|[-_/:@]\w)")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)')
+_BINDING = frozenset().union(*BINDING.values())
+
 
 class Query(msgspec.Struct, frozen=True):
     """What somebody asks for.
@@ -54,7 +91,15 @@ def ask(text: str) -> Query:
     Words are joined by OR, words that only bind others are left out where any other is there,
     and what stands in quotation marks counts once more as a phrase.
     """
-    raise NotImplementedError
+    text = text[:MOST_CHARACTERS]
+    found = _tokens(text)
+    meant = [token for token in found if token not in _BINDING] or found
+    terms = tuple(stems(token) for token in dict.fromkeys(meant))[:MOST_WORDS]
+    parts = [f'"{term}"' for term in dict.fromkeys(term for word in terms for term in word)]
+    parts += _phrases(text)
+    # A single character of an unspaced script begins a pair of the index.
+    parts += [f'"{word[0]}" *' for word in terms if _is_single(word[0])]
+    return Query(" OR ".join(parts), terms)
 
 
 def indexed(title: str, text: str) -> tuple[str, str]:
@@ -64,7 +109,12 @@ def indexed(title: str, text: str) -> tuple[str, str]:
         title: What names the piece: its file's name, its place.
         text: The piece.
     """
-    raise NotImplementedError
+    named, body = _tokens(_HUMPS.sub(" ", title)), _tokens(text)
+    language = tongue(body)
+    return (
+        " ".join(stem(token, language) for token in named),
+        " ".join(stem(token, language) for token in body),
+    )
 
 
 def coverage(query: Query, title: str, text: str, rarity: Mapping[str, float]) -> float:
@@ -77,7 +127,15 @@ def coverage(query: Query, title: str, text: str, rarity: Mapping[str, float]) -
         rarity: The weight of each term that the index knows (`ranking.rarity`); one that it does
             not know weighs as much as the rarest, and nothing holds it.
     """
-    raise NotImplementedError
+    held = set(" ".join(indexed(title, text)).split(" "))
+    rarest = max(rarity.values(), default=1.0)
+    total = reached = 0.0
+    for word in query.terms:
+        weight = max((rarity[term] for term in word if term in rarity), default=rarest)
+        total += weight
+        if not held.isdisjoint(word):
+            reached += weight
+    return reached / total if total else 0.0
 
 
 def snippet(text: str, query: str, most_characters: int = 200) -> str:
@@ -88,4 +146,86 @@ def snippet(text: str, query: str, most_characters: int = 200) -> str:
         query: What was asked, as it was asked.
         most_characters: How long it may be, with the dots that stand for what is left out.
     """
-    raise NotImplementedError
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if len(line) <= most_characters:
+        return line
+    room = max(most_characters - 4, 1)
+    start = _best_start(line, ask(query), room)
+    before = "… " if start else ""
+    end = start + most_characters - len(before)
+    if end >= len(line):
+        return before + line[start:]
+    end -= 2
+    # Whole words, unless the only one is longer than the room.
+    cut = line.rfind(" ", start + room // 2, end + 1)
+    return before + line[start : cut if cut > 0 else end].rstrip() + " …"
+
+
+def _best_start(line: str, query: Query, room: int) -> int:
+    """Return where to begin: where most words asked for follow, the first such place."""
+    asked = {term: at for at, word in enumerate(query.terms) for term in word}
+    spots: list[tuple[int, int]] = []
+    for match in _SPOT.finditer(line):
+        pair = line[match.start() : match.start() + 2] if _RUN.match(match[0]) else match[0]
+        for term in (term for token in _tokens(pair) for term in stems(token)):
+            if term in asked:
+                spots.append((match.start(), asked[term]))
+                break
+    most, best = 0, 0
+    for first, (begin, _) in enumerate(spots):
+        told = {known for at, known in spots[first:] if at < begin + room}
+        if len(told) > most:
+            most, best = len(told), begin
+    # A little of what goes before is shown, and nothing is wasted at the end.
+    start = min(best - room // 8, len(line) - room)
+    return line.find(" ", start - 1, best) + 1 if start > 0 else 0
+
+
+def _fold(text: str) -> str:
+    """Return text without case and marks, each character in its usual form."""
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKD", text).translate(_MARKS).casefold().translate(_LETTERS)
+    return unicodedata.normalize("NFC", plain)
+
+
+def _tokens(text: str) -> list[str]:
+    """Return the words of a text, not stemmed yet; what is joined follows after its parts."""
+    folded = _NUMBER.sub(_number, _fold(text))
+    found = _WORD.findall(folded)
+    found += [
+        "".join(_WORD.findall(joined))
+        for joined in _JOINED.findall(folded)
+        if _JOINS.search(joined)
+    ]
+    if not folded.isascii():
+        found += [run[at : at + 2] for run in _RUN.findall(folded) for at in range(len(run))]
+    return [token[:LONGEST_TERM] for token in found]
+
+
+def _number(match: re.Match[str]) -> str:
+    """Return a number without what groups its digits: 12,500.00, 12.500,00 and 12500 are one."""
+    text = match[0]
+    whole, decimals = text, ""
+    if _GROUPED.fullmatch(text):
+        separator = next(c for c in text if c in ".,")
+        last = max(text.rfind("."), text.rfind(","))
+        if text[last] != separator:
+            whole, decimals = text[:last], text[last + 1 :]
+    elif text.count(".") + text.count(",") == 1:
+        whole, decimals = re.split("[.,]", text)
+    decimals = decimals.rstrip("0")
+    return re.sub("[.,]", "", whole) + (f"d{decimals}" if decimals else "")
+
+
+def _is_single(term: str) -> bool:
+    return len(term) == 1 and _RUN.match(term) is not None
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Yield what stands in quotation marks as phrases of the index, in every language."""
+    for quoted in _QUOTED.findall(text)[:MOST_WORDS]:
+        words = _tokens(quoted)[:MOST_WORDS]
+        if len(words) > 1:
+            for language in BINDING:
+                yield '"' + " ".join(stem(word, language) for word in words) + '"'
