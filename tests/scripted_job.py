@@ -64,6 +64,7 @@ INFO = {
     "plugins": [],
     "workbenches": 1,
     "uptime_s": 3725.5,
+    "search": {"embedder": "", "reason": "none is set up"},
 }
 
 CONSENTED = {

@@ -116,6 +116,9 @@ def _daemon(client: Client) -> Iterator[_Finding]:
     else:
         msg = f"{told}, but this is {__version__}: `kbd stop`, then again"
         yield _Finding(WRONG, "daemon", msg)
+    embedder, reason = info["search"]["embedder"], info["search"].get("reason", "")
+    how = f"by words and by meaning ({embedder})" if embedder else f"by words alone: {reason}"
+    yield _Finding(GOOD if embedder else KNOWN, "search", how)
     for plugin in call(client, "PluginsList")["plugins"]:
         loaded = plugin["status"] == "loaded"
         told = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"

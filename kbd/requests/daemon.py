@@ -30,9 +30,26 @@ __all__ = [
     "PluginsList",
     "RpcDiscover",
     "SandboxInfo",
+    "SearchInfo",
+    "ToolArgument",
+    "ToolRow",
     "ToolWorkerGetStatus",
     "ToolWorkerStatus",
+    "ToolsFound",
+    "ToolsList",
 ]
+
+
+class SearchInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """How documents are searched.
+
+    Args:
+        embedder: What makes texts vectors, so that they are found by meaning; "" for words alone.
+        reason: Why there is none.
+    """
+
+    embedder: str
+    reason: str | Unset = UNSET
 
 
 class EngineInfo(Answer):
@@ -47,6 +64,7 @@ class EngineInfo(Answer):
         plugins: The names of the plugins that are loaded.
         workbenches: How many there are.
         uptime_s: Seconds since the start.
+        search: How documents are searched.
     """
 
     engine_version: str
@@ -57,6 +75,7 @@ class EngineInfo(Answer):
     plugins: tuple[str, ...]
     workbenches: int
     uptime_s: float
+    search: SearchInfo
 
 
 class EngineGetInfo(Request):
@@ -136,6 +155,52 @@ class PluginsList(Request):
     """List all plugins that are installed."""
 
     answer: ClassVar[type[Any]] = PluginsFound
+
+
+class ToolArgument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An argument of a tool.
+
+    Args:
+        type: "str", "int", "float", "bool", "list" or "dict"; several are joined by " | ".
+        required: Whether a call must give it.
+        default: What it is otherwise.
+    """
+
+    type: str
+    required: bool = False
+    default: Any = UNSET
+
+
+class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that a model may call.
+
+    Args:
+        name: As the model sees it.
+        description: What it does, as the model is told.
+        args: Its arguments by name.
+        effect: What it does to the workbench: "read", "write" …
+        phases: In which phases it may be called.
+        plugin: The plugin that brings it.
+    """
+
+    name: str
+    description: str
+    args: dict[str, ToolArgument]
+    effect: str
+    phases: tuple[str, ...]
+    plugin: str
+
+
+class ToolsFound(Answer):
+    """All tools, sorted by name."""
+
+    tools: tuple[ToolRow, ...]
+
+
+class ToolsList(Request):
+    """List the tools that a model may call."""
+
+    answer: ClassVar[type[Any]] = ToolsFound
 
 
 class LogHeadFound(Answer):

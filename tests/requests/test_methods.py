@@ -33,7 +33,7 @@ PARAMETERS = {
 ANSWERS = {
     "EngineGetInfo": {
         "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
-        "uptime_s",
+        "uptime_s", "search",
     },
     "WorkshopRunAgent": {"run_id", "message_id", "has_draft", "completed", "status"},
     "WorkshopGetState": {

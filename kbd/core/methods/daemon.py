@@ -1,6 +1,8 @@
 """Methods about the daemon, its plugins and its workers."""
 
 import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -10,6 +12,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
+from kbd.types import Phase
 
 __all__ = ["DaemonMethods"]
 
@@ -27,12 +30,13 @@ class DaemonMethods:
             wire.ToolWorkerGetStatus: self.workers,
             wire.DaemonShutdown: self.shutdown,
             wire.PluginsList: self.plugins,
+            wire.ToolsList: self.tools,
         }
 
     def info(self, request: wire.EngineGetInfo, session: Session) -> wire.EngineInfo:
         """Say what is running."""
         del request, session
-        parts = self._parts
+        parts, chosen = self._parts, self._parts.egress.embedder()
         return wire.EngineInfo(
             engine_version=__version__,
             api_version=API_VERSION,
@@ -42,6 +46,7 @@ class DaemonMethods:
             plugins=tuple(each.name for each in parts.plugins.statuses if each.status == "loaded"),
             workbenches=len(self._shop.benches.ids()),
             uptime_s=round(parts.clock.monotonic_s() - parts.started_s, 3),
+            search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
         )
 
     def workers(self, request: wire.ToolWorkerGetStatus, session: Session) -> wire.ToolWorkerStatus:
@@ -76,3 +81,55 @@ class DaemonMethods:
             for each in self._parts.plugins.statuses
         )
         return wire.PluginsFound(plugins=rows)
+
+    def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
+        """List the tools, each with its arguments as `TOOL_REGISTRY` tells them."""
+        del request, session
+        catalog = self._parts.catalog
+        phases = {phase: catalog.tools_for(phase) for phase in Phase}
+        rows = tuple(
+            wire.ToolRow(
+                name=entry.tool.name,
+                description=entry.tool.description,
+                args=_arguments(entry.schema.parameters),
+                effect=entry.tool.effect.value,
+                phases=tuple(phase.value for phase, tools in phases.items() if entry in tools),
+                plugin=entry.plugin.name,
+            )
+            for entry in catalog.tools()
+        )
+        return wire.ToolsFound(tools=rows)
+
+
+_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+    "object": "dict",
+}
+
+
+def _arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
+    required = schema.get("required", ())
+    return {
+        name: wire.ToolArgument(
+            type=" | ".join(dict.fromkeys(_types(field))),
+            required=name in required,
+            default=field.get("default", msgspec.UNSET),
+        )
+        for name, field in schema.get("properties", {}).items()
+    }
+
+
+def _types(field: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the types of a field; null only says that it may be left out."""
+    kinds = field.get("type", ())
+    for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        if kind in _TYPES:
+            yield _TYPES[kind]
+    if any(isinstance(choice, str) for choice in field.get("enum", ())):
+        yield "str"
+    for choice in field.get("anyOf", ()):
+        yield from _types(choice)
