@@ -13,7 +13,7 @@ from kbd.core.settings import Settings
 from kbd.errors import KbdError, NotFound, ProviderNotConfigured
 from kbd.providers import Embedder, ModelInfo, ProviderStatus
 
-__all__ = ["ChosenEmbedder", "DescribedEmbedder", "Embedders"]
+__all__ = ["NONE", "ChosenEmbedder", "DescribedEmbedder", "Embedders"]
 
 NONE = "none"
 """What stands in the settings for a search by words alone."""

@@ -15,6 +15,7 @@ from kbd.core.agent.window import reply_room
 from kbd.core.bench import Bench
 from kbd.core.decisions import Record, RecordRun
 from kbd.core.egress import RecordSent
+from kbd.core.egress.embedders import NONE
 from kbd.core.supervisor.embedding import embedded
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workspace.rooms import Room
@@ -87,8 +88,11 @@ class CallAsking:
 
     def __init__(self, parts: Parts, bench: Bench, room: Room, run: int, model_id: str) -> None:
         self._parts, self._bench, self._room, self._run = parts, bench, room, run
-        self.embedder = parts.egress.embedder().model_id
-        self.model = model_id
+        chosen, named = parts.egress.embedder(), parts.settings.search.embedder.strip()
+        self.embedder, self.model = chosen.model_id, model_id
+        self.doubt = ""
+        if not chosen.model_id and named not in ("", NONE):
+            self.embedder, self.doubt = named, chosen.reason
 
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Return the vector of a query; raises KbdError."""

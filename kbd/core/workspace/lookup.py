@@ -42,6 +42,10 @@ class Asking(Protocol):
         """Who makes texts vectors, "" for nobody."""
 
     @property
+    def doubt(self) -> str:
+        """Why nobody does though somebody is named, "" otherwise."""
+
+    @property
     def model(self) -> str:
         """Who writes summaries, "" for nobody."""
 
@@ -58,7 +62,7 @@ class Asking(Protocol):
 class NoAsking:
     """`Asking` where nobody is asked."""
 
-    embedder = model = ""
+    embedder = model = doubt = ""
 
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Refuse."""
@@ -163,6 +167,9 @@ class Lookup:
     ) -> tuple[Embeddings | None, tuple[str, ...]]:
         """Return the query's vector if there are others to compare it with, and what hinders."""
         asking = self._asking
+        if asking.doubt:
+            self._took_part(ModelShare(asking.embedder))
+            return None, (f"not searched by meaning: {asking.doubt}",)
         if not asking.embedder:
             return None, ()
         self._took_part(ModelShare(asking.embedder))
