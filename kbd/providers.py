@@ -9,7 +9,7 @@ checked where bytes leave; retries are kbd's own, so that each attempt is an eve
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import msgspec
@@ -22,6 +22,7 @@ __all__ = [
     "DECLINED",
     "OPTIONS",
     "Access",
+    "Ask",
     "EmbedRequest",
     "Embedder",
     "Embeddings",
@@ -175,6 +176,11 @@ class ProviderStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     endpoint: str = ""
 
 
+Ask = Callable[[ModelRequest, Emit], Awaitable[ModelReply]]
+"""Makes a turn with the model that is wrapped, whatever model the request names; it raises what
+`Provider.complete` raises."""
+
+
 class Access(Protocol):
     """What is lent to a provider for one call."""
 
@@ -194,6 +200,10 @@ class Access(Protocol):
     def timeout_s(self) -> float:
         """The longest pause between two pieces of an answer."""
 
+    @property
+    def ask(self) -> Ask | None:
+        """For a provider that wraps others: asks the one that is wrapped; else None."""
+
 
 class Provider(ABC):
     """A source of models.
@@ -202,6 +212,10 @@ class Provider(ABC):
         name: The prefix of its model ids.
         takes_any_model: Whether a model name that `models` does not list is passed on as it is.
         efforts: How hard its models can be told to think, from least to most; none if they cannot.
+        wraps: Whether its models are those of other providers: it is named before them
+            (`name:provider:model`) and is lent `Access.ask` and nothing else. Set-up, address, key,
+            consent, window, prices and efforts are those of the provider that is wrapped.
+        prompt_tokens: How many tokens of a wrapped model's window it needs for itself.
         writes_prose: Whether its models write texts of their own, as a summary asks for.
     """
 
@@ -209,6 +223,8 @@ class Provider(ABC):
     takes_any_model: ClassVar[bool] = False
     writes_prose: ClassVar[bool] = True
     efforts: ClassVar[tuple[str, ...]] = ()
+    wraps: ClassVar[bool] = False
+    prompt_tokens: ClassVar[int] = 0
 
     @abstractmethod
     def models(self) -> Sequence[ModelInfo]:
@@ -238,6 +254,11 @@ class Provider(ABC):
             OptionRefused: The server does not take an option; asking again without it may help.
             ValidationFailed: Any other 4xx.
         """
+
+    def told_bytes(self, tools: Sequence[ToolSchema]) -> int | None:
+        """Return how many bytes its models are told of tools; None for their JSON schemas."""
+        del tools
+        return None
 
     async def validate(self, access: Access) -> None:  # noqa: B027 - who needs no access is valid
         """Find out whether calls can be made, without asking a model for anything.

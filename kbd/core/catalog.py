@@ -172,6 +172,12 @@ class Catalog(FormatCatalog):
         """
         return _known(self._providers, name, "provider")
 
+    def asked(self, model_id: str) -> str:
+        """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
+        name, _, wrapped = model_id.partition(":")
+        owned = self._providers.get(name)
+        return wrapped if owned is not None and owned.item.wraps else model_id
+
     def providers(self) -> tuple[Owned[Provider], ...]:
         """Return all providers, sorted by name."""
         return tuple(self._providers[name] for name in sorted(self._providers))

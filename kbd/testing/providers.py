@@ -13,6 +13,7 @@ from kbd.errors import ProviderUnavailable
 from kbd.providers import (
     OPTIONS,
     Access,
+    Ask,
     Emit,
     ModelInfo,
     ModelReply,
@@ -81,6 +82,7 @@ class NoAccess:
     api_key: str | None = None
     base_url: str | None = None
     timeout_s: float = 30.0
+    ask: Ask | None = None
 
     @property
     def http_client(self) -> object:

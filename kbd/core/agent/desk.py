@@ -1,6 +1,6 @@
 """What one run works with: its log, files, tools, model, and the limits it keeps."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ from kbd.core.settings import RunLimits
 from kbd.core.state import Run, WorkbenchState
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
-from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest
+from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, ToolSchema
 from kbd.tools import Recall
 from kbd.types import Phase
 
@@ -26,6 +26,11 @@ __all__ = ["Complete", "Desk"]
 
 Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 """Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""
+
+
+def _as_schemas(model_id: str, tools: Sequence[ToolSchema]) -> None:
+    """Say that a model is told of tools by their JSON schemas."""
+    del model_id, tools
 
 
 class Desk(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +48,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         catalog: The tools, with the plugins that brought them.
         complete: Makes a turn.
         model: Tells of a model by its id.
+        told_bytes: How many bytes a model is told of tools, None for their JSON schemas.
         effort: Tells how hard a model shall think in a phase; "" leaves it to the model.
         purse: The day's money, reserved before each turn.
         announce: Takes progress that is not recorded.
@@ -67,6 +73,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     model: Callable[[str], ModelInfo]
     effort: Callable[[str, Phase], str]
     purse: Purse
+    told_bytes: Callable[[str, Sequence[ToolSchema]], int | None] = _as_schemas
     announce: Announce
     limits: RunLimits
     clock: Clock

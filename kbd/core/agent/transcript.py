@@ -6,7 +6,7 @@ to cut is found in them by halving.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kbd.core.agent.conversation import turn_messages
 from kbd.core.agent.verdicts import Objection
@@ -31,14 +31,20 @@ class Transcript:
 
     Args:
         objection: Says why a final text is refused; the model is told so and answers again.
+        told_bytes: How many bytes the model is told of tools; None for their JSON schemas.
 
     Attributes:
         opening: The messages before them, never shrunk; empty until they are known.
     """
 
-    def __init__(self, objection: Objection) -> None:
+    def __init__(
+        self,
+        objection: Objection,
+        told_bytes: Callable[[Sequence[ToolSchema]], int | None] = lambda _: None,
+    ) -> None:
         self.opening: tuple[Message, ...] = ()
         self._objection = objection
+        self._told_bytes = told_bytes
         self._turns = 0
         self._newest = 0  # Where the messages of the newest turn begin.
         self._size = 0
@@ -82,7 +88,8 @@ class Transcript:
         bared_to = bisect_left(self._bare_saves, size - room, 0, newest)
         size -= self._bare_saves[bared_to]
         if size > room:
-            raise exhausted(self.opening, tools, self._whole[newest:], size, model)
+            told = self._tools[1]
+            raise exhausted(self.opening, told, self._whole[newest:], size, model)
         messages = (
             *self.opening,
             *self._bare[:bared_to],
@@ -107,5 +114,6 @@ class Transcript:
         if self._opened[0] is not self.opening:
             self._opened = self.opening, sum(message_bytes(message) for message in self.opening)
         if self._tools[0] != tools:
-            self._tools = tools, tools_bytes(tools)
+            told = self._told_bytes(tools)
+            self._tools = tools, tools_bytes(tools) if told is None else told
         return self._opened[1] + self._tools[1]

@@ -60,7 +60,9 @@ async def converse(desk: Desk, talk: Talk) -> str:
         ValidationFailed: The text cannot be used, twice; or the provider refused the request.
         KbdError: What ends the run: see `kbd.core.agent.run`.
     """
-    transcript = Transcript(talk.objection)
+    transcript = Transcript(
+        talk.objection, lambda tools: desk.told_bytes(desk.current.model_id, tools)
+    )
     while True:
         chain = desk.current.chain
         _check_loop(desk, chain)

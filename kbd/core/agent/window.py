@@ -123,7 +123,7 @@ def bare(message: Message) -> Message:
 
 def exhausted(
     opening: Sequence[Message],
-    tools: Sequence[ToolSchema],
+    told_bytes: int,
     newest: Sequence[Message],
     size_bytes: int,
     model: ModelInfo,
@@ -132,14 +132,14 @@ def exhausted(
 
     Args:
         opening: Its opening messages.
-        tools: What it offers.
+        told_bytes: The size of what is told of its tools.
         newest: The newest turn with its results, which is kept whole.
         size_bytes: The least that the whole can be brought to.
         model: Whose window it does not fit into.
     """
     room = model.context_tokens - reply_room(model)
     parts = {f"<{name}>": size for name, size in _blocks(opening).items()}
-    parts["the tools"] = tools_bytes(tools)
+    parts["the tools"] = told_bytes
     parts[_NEWEST] = sum(map(message_bytes, newest))
     parts[_EARLIER] = size_bytes - sum(parts.values())
     tokens = {name: int(size / model.bytes_per_token) for name, size in parts.items()}

@@ -15,7 +15,7 @@ from kbd.core.redaction import Redaction
 from kbd.core.secrets import Secrets
 from kbd.errors import KbdError, ProviderAuthFailed
 from kbd.events.workbenches import RequestSent
-from kbd.providers import Embedder, Provider
+from kbd.providers import Ask, Embedder, Provider
 
 __all__ = ["Crossings", "Lent", "RecordSent", "Sending"]
 
@@ -32,6 +32,7 @@ class Lent(msgspec.Struct, frozen=True):
     base_url: str | None
     http_client: Any
     timeout_s: float
+    ask: Ask | None = None
 
     def __repr__(self) -> str:
         return "Lent(…)"

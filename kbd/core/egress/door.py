@@ -114,6 +114,7 @@ class Egress:
         """
         if self.mode == "allow_all" or not self.needs_consent(model_id, embeds=embeds):
             return True
+        model_id = self.models.asked(model_id)
         scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id, embeds=embeds)
         current = state.run(state.current) if state.current else None
         is_open = current is not None and current.status is not RunStatus.FINISHED
@@ -130,7 +131,11 @@ class Egress:
     def consent_to(
         self, state: WorkbenchState, model_id: str, *, persist: bool, embeds: bool = False
     ) -> ConsentGranted:
-        """Return an agreement to what would be sent now: these files, this model, this address."""
+        """Return an agreement to what would be sent now: these files, this model, this address.
+
+        Of a wrapped model it is one to the model itself: wrapping sends nothing elsewhere.
+        """
+        model_id = self.models.asked(model_id)
         return ConsentGranted(
             model_id.partition(":")[0],
             model_id,
@@ -199,14 +204,25 @@ class Egress:
             KbdError: As for `check` and `Provider.complete`, and what `record` raises.
         """
         self.check(state, model_id)
-        provider = self.models.provider(model_id)
+        provider, wrapper = self.models.provider(model_id), self.models.wrapper(model_id)
+        asked = self.models.asked(model_id)
         telling = Telling(self.redaction, emit)
 
         async def work(lent: Lent) -> ModelReply:
-            return await provider.complete(request, lent, telling)
+            if wrapper is None:
+                return await provider.complete(request, lent, telling)
+
+            async def ask(inner: ModelRequest, emit: Emit) -> ModelReply:
+                model = asked.partition(":")[2]
+                return await provider.complete(
+                    msgspec.structs.replace(inner, model=model), lent, emit
+                )
+
+            nothing_else = Lent(None, None, None, lent.timeout_s, ask)
+            return await wrapper.complete(request, nothing_else, telling)
 
         owner = self._catalog.provider(provider.name)
-        reply = await self._crossings.cross(owner, Sending(model_id, purpose, record), work)
+        reply = await self._crossings.cross(owner, Sending(asked, purpose, record), work)
         telling.finish()
         return cleaned(reply, self.redaction)
 
@@ -303,6 +319,7 @@ class Egress:
     def _check_consent(self, state: WorkbenchState, model_id: str, *, embeds: bool) -> None:
         if self.consented(state, model_id, embeds=embeds):
             return
+        model_id = self.models.asked(model_id)
         provider_id = model_id.partition(":")[0]
         msg = (
             "The files of this workbench would be sent to "

@@ -1,6 +1,6 @@
 """Which providers and models there are, which one is meant, and what it is like."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,7 +10,7 @@ from kbd.core.hosts import parse_host
 from kbd.core.settings import Settings
 from kbd.core.state import DaemonState
 from kbd.errors import NotFound, ProviderNotConfigured, ValidationFailed
-from kbd.providers import Embedder, ModelInfo, Provider, ProviderStatus
+from kbd.providers import Embedder, ModelInfo, Provider, ProviderStatus, ToolSchema
 from kbd.types import Phase
 
 __all__ = ["OFFLINE_MODEL", "Described", "Models"]
@@ -71,7 +71,7 @@ class Models:
                 providers are disabled.
         """
         for named in (chosen, self._settings.default_model):
-            if named is not None and self.is_enabled(named.partition(":")[0]):
+            if named is not None and all(map(self.is_enabled, self._providers_of(named))):
                 return named
         for provider, status, enabled in self.described():
             if not enabled or (status.auth_mode == "none" and not status.endpoint):
@@ -91,18 +91,34 @@ class Models:
         """Return a provider; raises NotFound if there is none."""
         return self._catalog.provider(provider_id).item
 
+    def asked(self, model_id: str) -> str:
+        """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
+        return self._catalog.asked(model_id)
+
+    def wrapper(self, model_id: str) -> Provider | None:
+        """Return the provider that a model is wrapped in, or None."""
+        if self.asked(model_id) == model_id:
+            return None
+        return self.provider_named(model_id.partition(":")[0])
+
     def provider(self, model_id: str) -> Provider:
-        """Return the provider of a model.
+        """Return the provider that is asked for a model: of a wrapped one, its own.
 
         Raises:
-            ValidationFailed: The id is not `provider:model`.
+            ValidationFailed: The id is not `provider:model`, or names a wrapper within a wrapper.
             NotFound: There is no such provider, or it has no such model.
         """
+        wrapper = self.wrapper(model_id)
+        form = "provider:model" if wrapper is None else f"{wrapper.name}:provider:model"
+        given, model_id = model_id, self.asked(model_id)
         name, _, model = model_id.partition(":")
         if not name or not model:
-            msg = f"a model id is provider:model, not {model_id!r}"
+            msg = f"a model id is {form}, not {given!r}"
             raise ValidationFailed(msg)
         provider = self.provider_named(name)
+        if provider.wraps:
+            msg = f"a model id is {form}, and {name} wraps models of others: it cannot be wrapped"
+            raise ValidationFailed(msg)
         listed = [info.id for info in provider.models()]
         if not provider.takes_any_model and model_id not in listed:
             msg = f"the provider {name} has no model {model!r}; it has: {', '.join(listed)}"
@@ -112,14 +128,25 @@ class Models:
     def model(self, model_id: str) -> ModelInfo:
         """Return what is known of a model; for one that is not listed, what is usual.
 
-        What `[models]` of the settings says of it takes the place of what its provider says.
+        What `[models]` of the settings says of it takes the place of what its provider says. Of a
+        wrapped model, what is said of the model itself holds, too; its window is smaller by what
+        the wrapping takes.
 
         Raises:
             ValidationFailed: The id is not `provider:model`.
             NotFound: There is no such provider or model.
         """
         listed = {info.id: info for info in self.provider(model_id).models()}
-        return self.as_set(listed.get(model_id) or ModelInfo(id=model_id))
+        asked, wrapper = self.asked(model_id), self.wrapper(model_id)
+        info = self.as_set(listed.get(asked) or ModelInfo(id=asked))
+        if wrapper is None:
+            return info
+        left = max(1, info.context_tokens - wrapper.prompt_tokens)
+        return self.as_set(msgspec.structs.replace(info, id=model_id, context_tokens=left))
+
+    def told_bytes(self, model_id: str, tools: Sequence[ToolSchema]) -> int | None:
+        """Return how many bytes a model is told of tools; None for their JSON schemas."""
+        return (self.wrapper(model_id) or self.provider(model_id)).told_bytes(tools)
 
     def listed(self) -> tuple[tuple[Provider, ModelInfo], ...]:
         """Return the models that are known without asking: listed by providers or settings."""
@@ -128,8 +155,9 @@ class Models:
             for info in provider.models():
                 found[info.id] = provider, self.as_set(info)
             for model_id in self._settings.models:
-                if model_id.partition(":")[0] == provider.name and provider.takes_any_model:
-                    known = self.as_set(ModelInfo(id=model_id))
+                if model_id.partition(":")[0] != provider.name or not provider.takes_any_model:
+                    continue
+                if known := self._known(model_id):
                     found.setdefault(model_id, (provider, known))
         return tuple(found.values())
 
@@ -155,6 +183,9 @@ class Models:
 
         One that says it does not is believed only if its address is of this machine.
         """
+        if isinstance(provider, Provider) and provider.wraps:
+            others = (each for each, _, _ in self.described() if not each.wraps)
+            return any(self.leaves_machine(each) for each in others if self.has_access(each))
         status = provider.status()
         if status.leaves_machine or not status.endpoint:
             return status.leaves_machine
@@ -178,7 +209,8 @@ class Models:
                 says what to do.
         """
         provider = self.provider(model_id)
-        self.check_enabled(provider.name)
+        for provider_id in self._providers_of(model_id):
+            self.check_enabled(provider_id)
         status = provider.status()
         # What a status misses may be the default model's name; this one is named.
         named = provider.takes_any_model and self.has_access(provider)
@@ -198,12 +230,24 @@ class Models:
         """Return how a provider is set up: one that misses a model's name has it by the default."""
         status = provider.status()
         chosen = (self._state().model_id, self._settings.default_model)
-        is_named = provider.name in [named.partition(":")[0] for named in chosen if named]
+        is_named = provider.name in [self._providers_of(named)[-1] for named in chosen if named]
         if status.configured or not (is_named and provider.takes_any_model):
             return status
         if not self.has_access(provider):
             return status
         return msgspec.structs.replace(status, configured=True, reason=None)
+
+    def _providers_of(self, model_id: str) -> tuple[str, ...]:
+        """Return the name of a model's provider; of a wrapped one, after that of its wrapper."""
+        ids = dict.fromkeys((model_id, self.asked(model_id)))
+        return tuple(each.partition(":")[0] for each in ids)
+
+    def _known(self, model_id: str) -> ModelInfo | None:
+        """Return what settings say of a model; None where they name what cannot be."""
+        try:
+            return self.model(model_id)
+        except (NotFound, ValidationFailed):
+            return None
 
     def as_set(self, info: ModelInfo) -> ModelInfo:
         """Return what a model is like with what `[models]` of the settings says in its place."""

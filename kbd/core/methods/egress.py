@@ -43,6 +43,7 @@ class EgressMethods:
         state = (await self._shop.bench(request.workbench_id)).state
         model_id = self._shop.model_of(state)
         self._parts.egress.check_set_up(model_id)
+        model_id = self._parts.egress.models.asked(model_id)
         scope = scope_hash(state, model_id)
         endpoint = self._parts.egress.endpoint(model_id)
         persisted = any(

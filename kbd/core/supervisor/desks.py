@@ -50,6 +50,7 @@ def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
         complete=complete,
         model=parts.egress.models.model,
         effort=parts.egress.models.effort,
+        told_bytes=parts.egress.models.told_bytes,
         purse=parts.purse,
         announce=lambda notice: parts.tell(_told(bench, notice)),
         limits=parts.settings.run,

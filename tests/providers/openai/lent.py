@@ -7,7 +7,7 @@ import httpx2
 import msgspec
 
 from kbd.messages import Message
-from kbd.providers import ModelRequest
+from kbd.providers import Ask, ModelRequest
 
 KEY = "sk-very-secret-0123456789"
 
@@ -19,6 +19,7 @@ class Lent(msgspec.Struct, frozen=True):
     base_url: str | None
     api_key: str | None = KEY
     timeout_s: float = 5.0
+    ask: Ask | None = None
 
 
 @asynccontextmanager
