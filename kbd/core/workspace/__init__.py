@@ -11,6 +11,7 @@
     searching   the engine
     sentences   text as headings, sentences, items and tables
     summaries   a shorter text, of a text's own sentences
+    titles      which document is meant by an id or a title
     vectors     a table of what pieces mean
     words       text as terms of an index, a query as an expression over them
 """

@@ -5,7 +5,6 @@ again. Where an embedder or a model is asked, `outside` says so, for then it may
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from kbd.core.workspace.reading import CallReader
 from kbd.core.workspace.rooms import Room
 from kbd.core.workspace.searching import WorkspaceEngine
 from kbd.core.workspace.summaries import extract_summary
+from kbd.core.workspace.titles import document_meant
 from kbd.errors import KbdError, NotFound, ToolTimeout, ValidationFailed
 from kbd.events.base import ModelShare
 from kbd.providers import Embeddings
@@ -26,9 +26,6 @@ from kbd.tools import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.types import FileName
 
 __all__ = ["Asking", "Lookup", "NoAsking", "words_alone"]
-
-NAMED_DOCUMENTS = 5
-"""As many documents are named where several could be meant."""
 
 _ON_CHUNK = ("filename", "place", "snippet", "ranker")
 """What of a chunk's metadata is told beside it."""
@@ -122,7 +119,7 @@ class Lookup:
         async with self._room.lock:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
-            document = _chosen(await run_sync(engine.list_docs), doc_id, title)
+            document = document_meant(await run_sync(engine.list_docs), doc_id, title)
             text = await run_sync(engine.get_doc_text, document.doc_id)
         known = _known(document, unread)
         if text is None:
@@ -233,28 +230,3 @@ def _told(chunk: Chunk) -> FoundChunk:
         place=chunk.metadata["place"],
         metadata=metadata,
     )
-
-
-def _chosen(documents: Sequence[Document], doc_id: str | None, title: str | None) -> Document:
-    """Return the document that is meant.
-
-    Raises:
-        ValidationFailed: Nothing is named, or several have the title.
-        NotFound: There is none.
-    """
-    if doc_id is not None:
-        found = [document for document in documents if document.doc_id == doc_id]
-        if not found:
-            raise NotFound(f"there is no document {doc_id!r}: workspace_list_docs tells the ids")
-        return found[0]
-    if title is None:
-        raise ValidationFailed("give doc_id or title")
-    found = [each for each in documents if title in (each.title, each.path, Path(each.path).name)]
-    if not found:
-        near = get_close_matches(title, [document.title for document in documents], 3)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        raise NotFound(f"there is no document with the title {title[:80]!r}{hint}")
-    if len(found) > 1:
-        named = ", ".join(f"{each.path} ({each.doc_id})" for each in found[:NAMED_DOCUMENTS])
-        raise ValidationFailed(f"{len(found)} documents are called {title!r}; give doc_id: {named}")
-    return found[0]
