@@ -104,7 +104,7 @@ class Readable(ABC):
 
     @abstractmethod
     def passages(self, source: Source) -> Iterator[Passage]:
-        """Yield all text with its places, in order.
+        """Yield all text with its places, in order, each with the region that reads it again.
 
         Raises:
             FileReadFailed: The file cannot be read.

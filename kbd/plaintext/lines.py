@@ -75,29 +75,36 @@ def read_lines(source: Source, region: Region, *, allow_zeros: bool = False) -> 
 
 
 def line_passages(source: Source, *, allow_zeros: bool = False) -> Iterator[Passage]:
-    """Yield a text in pieces of up to 200 lines or 200,000 characters, with their line numbers."""
+    """Yield a text in pieces of up to 200 lines or 200,000 characters, with their line numbers.
+
+    What follows the first 200,000 characters of a line cannot be read by its lines.
+    """
     encoding = detect(source.path)
     pieces: list[str] = []
     size, first, line = 0, 1, 1
+    is_within, has_ended = False, True
     with open_text(source.path, encoding) as file:
         for piece, ends in bounded_lines(file, MAX_READ_CHARS):
-            if "\0" in piece:
-                if not allow_zeros:
-                    raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text.")
-                piece = piece.replace("\0", "")
+            if "\0" in piece and not allow_zeros:
+                raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text.")
             if pieces and (size + len(piece) > MAX_READ_CHARS or line - first >= LINES_PER_CHUNK):
-                yield Passage("".join(pieces), _place(first, line))
-                pieces, size, first = [], 0, line
-            pieces.append(piece)
+                yield _passage(pieces, first, line, is_within=is_within)
+                pieces, size, first, is_within = [], 0, line, not has_ended
+            pieces.append(piece.replace("\0", ""))
+            # Zeros count, as they do for a reading.
             size += len(piece)
             line += ends
+            has_ended = ends
     if pieces:
-        yield Passage("".join(pieces), _place(first, line))
+        yield _passage(pieces, first, line, is_within=is_within)
 
 
-def _place(first: int, after: int) -> str:
+def _passage(pieces: list[str], first: int, after: int, *, is_within: bool) -> Passage:
+    """Return pieces as a passage; one that begins within a line has no coordinates."""
     last = max(first, after - 1)
-    return f"line {first}" if last == first else f"lines {first}-{last}"
+    place = f"line {first}" if last == first else f"lines {first}-{last}"
+    region = None if is_within else Region(line_start=first, line_count=last - first + 1)
+    return Passage("".join(pieces), place, region)
 
 
 def _wanted(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:

@@ -35,6 +35,7 @@ from kbd.formats import (
     Table,
     Tabular,
 )
+from kbd.testing.passages import check_regions
 from kbd.testing.promises import check_plain, elsewhere, expect
 from kbd.testing.styles import check_styles
 
@@ -58,6 +59,8 @@ _PICTURES = (b"\x89PNG", b"\xff\xd8")
 _PREVIEW_PX = 64
 STYLE_BYTES = 16 * 1024
 """The longest guidance on style that runs are told."""
+_MOST_READ = 20
+"""Passages of a sample that are read again."""
 _SEED = 8
 _FLIPPED_BYTES = 20
 
@@ -157,6 +160,10 @@ def _check_readable(handler: Readable, source: Source) -> None:
     words = {word for p in passages for word in f"{p.place} {p.text}".split()}
     missing = set(reading.text.split()) - words
     expect(f"{source.name}: passages hold what is read", kept=not missing or not passages)
+    is_placed = not handler.coordinates or any(p.region is not None for p in passages)
+    is_empty = not (passages and reading.text.strip())
+    expect(f"{source.name}: passages have regions", kept=is_placed or is_empty)
+    check_regions(handler, source, passages, most_read=_MOST_READ)
 
 
 def _objects(handler: Composed, source: Source, reading: Reading) -> dict[str, Any]:

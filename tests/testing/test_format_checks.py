@@ -50,6 +50,23 @@ class Forgetful(TextFormat):
         yield Passage("one", "line 1")
 
 
+class Lost(TextFormat):
+    """Has coordinates, and does not say which of them read its passages."""
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield all text without a region."""
+        return (Passage(each.text, each.place) for each in super().passages(source))
+
+
+class Astray(TextFormat):
+    """Gives each passage the region of the first line."""
+
+    def passages(self, source: Source) -> Iterator[Passage]:
+        """Yield all text."""
+        first = Region(line_start=1, line_count=1)
+        return (Passage(each.text, each.place, first) for each in super().passages(source))
+
+
 class Fragile(TextFormat):
     """Raises what it likes on a damaged file."""
 
@@ -124,6 +141,8 @@ def test_who_keeps_all_promises_passes(tmp_path: Path) -> None:
         (NotPlain(), "plain values"),
         (Lax(), "coordinate sheet is refused"),
         (Forgetful(), "passages hold what is read"),
+        (Lost(), "passages have regions"),
+        (Astray(), "the region reads the passage"),
         (Fragile(), "only a KbdError"),
         (Lossy(), "read back"),
         (Divergent(), "objects come with the same text"),

@@ -67,7 +67,7 @@ class LinesFormat(FormatHandler, Mappable, Readable):
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield the whole text."""
-        yield Passage(source.path.read_text(), "whole")
+        yield Passage(source.path.read_text(), "whole", Region())
 
 
 class AlbumFormat(LinesFormat, Composed, Previewable):
@@ -134,7 +134,7 @@ class BookFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield everything."""
-        yield Passage(json.dumps(_load(source)), "whole")
+        yield Passage(json.dumps(_load(source)), "whole", Region())
 
     def apply(
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path

@@ -38,7 +38,7 @@ def read(source: Source, region: Region) -> Reading:
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield what `read` returns; raises FileReadFailed."""
-    yield Passage(read(source, Region()).text, "the picture")
+    yield Passage(read(source, Region()).text, "the picture", Region())
 
 
 def _plain(value: Any) -> str:

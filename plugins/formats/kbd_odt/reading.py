@@ -50,8 +50,9 @@ def passages(source: Source) -> Iterator[Passage]:
     document = look_through(source)
     for index, section in enumerate(document.sections):
         named = f' "{section.heading}"' if section.heading else ""
-        for chunk in section.chunks:
-            yield Passage(chunk.text, f"section {index}{named}, {chunk.range}")
+        for number, chunk in enumerate(section.chunks):
+            place = f"section {index}{named}, {chunk.range}"
+            yield Passage(chunk.text, place, Region(section=index, chunk=number))
     for margin in document.margins:
         yield Passage(margin.text, f"{margin.kind} of page style {margin.page_style or 'default'}")
 

@@ -79,9 +79,16 @@ def passages(source: Source) -> Iterator[Passage]:
         for page in _pages(source, found, numbers):
             if page.is_silent:
                 silent.append(page.number)
-            yield Passage(page.text, f"page {page.number}")
+            yield Passage(page.text, f"page {page.number}", _region(page))
         if found.document is not None:
             keep_silent_pages(source.shelf, silent)
+
+
+def _region(page: PageRead) -> Region | None:
+    """Return how `read_pages` reads a page; it refuses those that are damaged or endless."""
+    if page.is_damaged or len(page.text) > MOST_CHARACTERS:
+        return None
+    return Region(pages=str(page.number))
 
 
 def _place(numbers: Sequence[int], count: int) -> ChunkInfo | None:

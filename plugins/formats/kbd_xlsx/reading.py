@@ -108,12 +108,16 @@ def _all_passages(book: Book) -> Iterator[Passage]:
 def _sheet_passages(book: Book, sheet: Sheet) -> Iterator[Passage]:
     used = sheet.area
     top = used.top if used else 1
+    name = sheet.part.name
+    # Of sheets that share a name, which no program writes, the first one answers to it.
+    is_named = bool(name) and book.find(name) is sheet.part
     while used is not None and top <= used.bottom:
         bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
         area = Area(top, used.left, bottom, used.right)
         found = _grid_text(_grid(book, sheet, area))
         area = Area(top, area.left, found.last_row, area.right)
-        yield Passage(found.text, f"{sheet.part.name}!{area}")
+        region = Region(sheet=name, range=str(area)) if is_named else None
+        yield Passage(found.text, f"{name}!{area}", region)
         top = found.last_row + 1
 
 

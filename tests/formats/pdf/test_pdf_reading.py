@@ -115,7 +115,7 @@ def test_passages_are_the_pages(tmp_path: Path) -> None:
     path = tmp_path / "blob"
     path.write_bytes(text_pages(rows(7)))
     found = list(PDF.passages(Source(path, "a.pdf")))
-    assert found[6] == Passage("[page 7]\nThis is page 7", "page 7")
+    assert found[6] == Passage("[page 7]\nThis is page 7", "page 7", Region(pages="7"))
     whole = read(tmp_path, text_pages(rows(7)), "1-7").text
     assert "\n\n".join(passage.text for passage in found) + "\n" == whole
 

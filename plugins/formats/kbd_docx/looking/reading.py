@@ -75,14 +75,11 @@ def passages(source: Source) -> Iterator[Passage]:
     document = looked_into(source)
     for index, section in enumerate(document.sections):
         named = f' "{section.heading}"' if section.heading else ""
-        for chunk in section.chunks:
+        for number, chunk in enumerate(section.chunks):
             if chunk.whole.strip():
-                yield Passage(chunk.whole, f"section {index}{named}{_where(chunk)}")
-    for margin in document.margins:
-        if margin.text.strip():
-            yield Passage(_margin_line(margin), _margin_name(margin))
-    for note in document.uncited:
-        yield Passage(note, "notes and comments that no place cites")
+                place = f"section {index}{named}{_where(chunk)}"
+                yield Passage(chunk.whole, place, Region(section=index, chunk=number))
+    yield from _passages_around(document)
 
 
 def _read(source: Source, document: Document, region: Region) -> _Found:
@@ -97,7 +94,7 @@ def _read(source: Source, document: Document, region: Region) -> _Found:
 
 def _read_document(source: Source, document: Document, chunk: int | None) -> _Found:
     """Read all of a document, or one of the parts that it is divided into for that."""
-    around = "\n".join([*map(_margin_line, _told(document.margins)), *document.uncited])
+    around = _around(document)
     size = len(around) + sum(section.char_count + 1 for section in document.sections)
     if chunk is None and size <= WHOLE_CHARS:
         texts = [section.text for section in document.sections]
@@ -156,6 +153,26 @@ def _parts(document: Document, around: str) -> Iterator[_Part]:
         yield _joined(waiting)
     for piece in pieces(around) if around else ():
         yield _Part((), piece, "headers, footers and notes that no place cites")
+
+
+def _around(document: Document) -> str:
+    """Return what stands around the sections: headers, footers, notes that no place cites."""
+    return "\n".join([*map(_margin_line, _told(document.margins)), *document.uncited])
+
+
+def _passages_around(document: Document) -> Iterator[Passage]:
+    """Yield what stands around the sections, each with the chunk of the document that holds it."""
+    found = [(_margin_line(each), _margin_name(each)) for each in _told(document.margins)]
+    found += [(note, "notes and comments that no place cites") for note in document.uncited]
+    if not found:
+        return
+    parts = enumerate(_parts(document, _around(document)))
+    left = [(index, part.text) for index, part in parts if not part.chunks]
+    for text, place in found:
+        # They stand in this order; one that was divided is in no chunk as a whole.
+        after = next((at for at, (_, piece) in enumerate(left) if text in piece), None)
+        left = left[after or 0 :]
+        yield Passage(text, place, None if after is None else Region(chunk=left[0][0]))
 
 
 def _joined(chunks: Sequence[tuple[int, Chunk]]) -> _Part:

@@ -72,7 +72,9 @@ def passages(source: Source) -> Iterator[Passage]:
                 slide = slide_at(deck, index)
                 text = written_slide(deck, slide)
                 for start in range(0, max(1, len(text)), MAX_READ_CHARS):
-                    yield Passage(text[start : start + MAX_READ_CHARS], slide.place)
+                    # What is longer than a reading is read as far as the first piece only.
+                    region = None if start else Region(slide_index=index)
+                    yield Passage(text[start : start + MAX_READ_CHARS], slide.place, region)
 
 
 def _read(
