@@ -4,6 +4,7 @@ What a call names (sheets, columns, paragraphs, slides) comes from the manifest 
 of a conversation holds, so the same seed and the same files give the same calls.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
@@ -69,7 +70,7 @@ class Caller:
             lambda: ("table_describe", self._table()),
             lambda: ("table_stats", self._table()),
             lambda: ("table_read_rows", self._table() | {"row_start": 1, "row_count": 20}),
-            self._query, self._query, self._query,
+            self._query, self._query, self._query, self._search, self._document,
         )  # fmt: skip
         name, arguments = self._chance.choice(makers)()
         return name, json.dumps(arguments)
@@ -108,6 +109,22 @@ class Caller:
                 ("pptx_operations", json.dumps(self._bad_edit("pptx"))),
             )
         )
+
+    def _search(self) -> tuple[str, dict[str, Any]]:
+        words = "the total of year name date value report and for sales data price in per day"
+        asked = " ".join(self._chance.sample(words.split(), self._chance.randint(1, 5)))
+        return "workspace_search", {"query": asked, "top_k": self._chance.randint(1, 12)}
+
+    def _document(self) -> tuple[str, dict[str, Any]]:
+        title = PurePosixPath(self._any()).stem
+        match self._chance.randrange(3):
+            case 0:
+                return "workspace_list_docs", {}
+            case 1:
+                return "workspace_get_doc", {"title": title}
+            case _:
+                name = hashlib.sha256(self._any().encode()).hexdigest()[:16]
+                return "workspace_summarize", {"doc_id": name, "max_length": 300}
 
     def _any(self) -> str:
         return str(self._chance.choice(self._files)["path"]) if self._files else "a.csv"

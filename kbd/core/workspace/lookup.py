@@ -5,6 +5,7 @@ again. Where an embedder or a model is asked, `outside` says so, for then it may
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -150,7 +151,11 @@ class Lookup:
     async def _refreshed(self) -> WorkspaceEngine:
         engine = await self._room.engine()
         sources = [_source(self._files, name) for name in self._files.names()]
-        done = await run_sync(lambda: engine.refresh(sources, deadline_s=self._limit_s))
+        # Abandoned when the call is cancelled: the worker that reads is ended with it, and the
+        # engine keeps what was read before.
+        done = await run_sync(
+            partial(engine.refresh, sources, deadline_s=self._limit_s), abandon_on_cancel=True
+        )
         if done.left:
             msg = (
                 f"{done.left} of {len(sources)} files are still to be read for the search; what was"

@@ -58,7 +58,7 @@ class Room:
         engine, self._filled = self._engine, anyio.Event()
         try:
             with anyio.CancelScope() as self._filling:
-                while await run_sync(engine.embed_some, VECTORS_AT_ONCE):
+                while await run_sync(engine.embed_some, VECTORS_AT_ONCE, abandon_on_cancel=True):
                     self.trouble = ""
                 self.trouble = ""
         except KbdError as error:
