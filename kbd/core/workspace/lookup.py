@@ -20,7 +20,15 @@ from kbd.core.workspace.rooms import Room
 from kbd.core.workspace.searching import WorkspaceEngine
 from kbd.core.workspace.summaries import extract_summary
 from kbd.core.workspace.titles import document_meant
-from kbd.errors import KbdError, NotFound, ToolTimeout, ValidationFailed
+from kbd.errors import (
+    DiskFull,
+    KbdError,
+    LogCorrupt,
+    NotFound,
+    ToolTimeout,
+    UserCanceled,
+    ValidationFailed,
+)
 from kbd.events.base import ModelShare
 from kbd.providers import Embeddings
 from kbd.tools import FoundChunk, FoundChunks, KnownDocument, Summary
@@ -30,6 +38,10 @@ __all__ = ["Asking", "Lookup", "NoAsking", "words_alone"]
 
 _ON_CHUNK = ("filename", "place", "snippet", "ranker")
 """What of a chunk's metadata is told beside it."""
+
+
+_ENDS = (DiskFull, LogCorrupt, UserCanceled)
+"""What ends the call: nothing more can be recorded, or nothing more is wanted."""
 
 
 class Asking(Protocol):
@@ -135,6 +147,8 @@ class Lookup:
             self._took_part(ModelShare(self._asking.model))
             try:
                 summary, share = await self._asking.summary(text, max_length)
+            except _ENDS:
+                raise
             except KbdError as error:
                 why = (f"{self._asking.model} did not summarize it: {error.message}",)
             else:
@@ -186,6 +200,8 @@ class Lookup:
             return None, doubts
         try:
             vector, share = await asking.vector(query)
+        except _ENDS:
+            raise
         except KbdError as error:
             return None, (*doubts, f"not searched by meaning: {error.message}")
         self._took_part(share)
