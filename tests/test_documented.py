@@ -25,7 +25,7 @@ from kbd.requests import METHODS, notifications
 from kbd.requests.base import Notification
 from kbd.rpc import Code
 from kbd.types import Phase
-from kbd_openai import OpenAIProvider
+from kbd_openai import OpenAIEmbedder, OpenAIProvider
 from kbd_tables.limits import QueryLimits
 from readme import names, section, table, tables
 
@@ -200,7 +200,8 @@ def test_settings_of_plugins_are_documented() -> None:
     rows = set(table("Settings", 1))
     tables_keys = {f"plugins.tables.{field}" for field in QueryLimits.__struct_fields__}
     openai_keys = {key for key in rows if key.startswith("plugins.openai.")}
-    source = inspect.getsource(sys.modules[OpenAIProvider.__module__])
+    modules = {OpenAIProvider.__module__, OpenAIEmbedder.__module__}
+    source = "".join(inspect.getsource(sys.modules[name]) for name in sorted(modules))
     read = set(re.findall(r'settings\.get\("(\w+)"', source))
     secrets = {"api_key", "api_key_command"}
 

@@ -47,6 +47,9 @@ MIB = 1024 * 1024
 
 _KEYS = ("api_key", "api_key_command")
 
+_OF_ENVIRONMENT = ("base_url", "model", "embedding_base_url", "embedding_model")
+"""What of a plugin's table `<NAME>_<KEY>` of the environment sets."""
+
 
 class Limits(msgspec.Struct, frozen=True):
     """What clients and workbenches may ask of the daemon.
@@ -266,8 +269,10 @@ class Settings(msgspec.Struct, frozen=True):
     def of_plugin(self, name: str, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return what a plugin's hooks are given.
 
-        That is its table with `base_url`, `model` and `has_key` from `<NAME>_BASE_URL`,
-        `<NAME>_MODEL` and `<NAME>_API_KEY` merged in where they are set, never the key itself.
+        That is its table with `base_url`, `model`, `embedding_base_url`, `embedding_model` and
+        `has_key` from `<NAME>_BASE_URL`, `<NAME>_MODEL`, `<NAME>_EMBEDDING_BASE_URL`,
+        `<NAME>_EMBEDDING_MODEL` and `<NAME>_API_KEY` merged in where they are set, never the key
+        itself.
 
         Args:
             name: The plugin's entry-point name.
@@ -276,7 +281,7 @@ class Settings(msgspec.Struct, frozen=True):
         merged = dict(self.plugins.get(name, {}))
         prefix = re.sub(r"\W", "_", name).upper()
         found = environment or {}
-        for key in ("base_url", "model"):
+        for key in _OF_ENVIRONMENT:
             if given := found.get(f"{prefix}_{key}".upper()):
                 merged[key] = given
         if found.get(f"{prefix}_API_KEY"):

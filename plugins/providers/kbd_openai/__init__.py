@@ -1,24 +1,38 @@
-"""OpenAI and every server that speaks its chat completions or its Responses API.
+"""OpenAI and every server that speaks its chat completions, its Responses API or its embeddings.
 
 Read in this order: `provider` (what kbd sees), `sending` (one call, the only module that imports
 the client library), `chat` and `responses` (what each protocol sends, and how what comes is read),
 `history` (a conversation as it may be sent), `options` (what not every server takes), `assembly`
-(pieces of a stream become a reply), `faults` (what went wrong, in kbd's words).
+(pieces of a stream become a reply), `faults` (what went wrong, in kbd's words). Of embeddings:
+`embedder` (what kbd sees), `instructions` (what models want to be told with a text), `vectors` (how
+an answer is read).
 
-Nothing here imports the client library when the daemon starts: it costs about a second.
+Nothing here imports the client library, or numpy, when the daemon starts: they cost about a second.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kbd import hookimpl
-from kbd.providers import Provider
+from kbd.providers import Embedder, Provider
+from kbd_openai.embedder import OpenAIEmbedder
 from kbd_openai.provider import OpenAIProvider
 
-__all__ = ["OpenAIProvider", "kbd_register_providers"]
+__all__ = [
+    "OpenAIEmbedder",
+    "OpenAIProvider",
+    "kbd_register_embedders",
+    "kbd_register_providers",
+]
 
 
 @hookimpl
 def kbd_register_providers(settings: Mapping[str, Any]) -> Sequence[Provider]:
     """Declare the provider with what the settings say of it."""
     return [OpenAIProvider(settings)]
+
+
+@hookimpl
+def kbd_register_embedders(settings: Mapping[str, Any]) -> Sequence[Embedder]:
+    """Declare the embedder with what the settings say of it."""
+    return [OpenAIEmbedder(settings)]

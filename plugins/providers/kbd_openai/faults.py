@@ -20,7 +20,7 @@ from kbd.errors import (
     ValidationFailed,
 )
 
-__all__ = ["Fault", "clean", "fault_of_status", "fault_of_stream", "retry_after_s"]
+__all__ = ["Fault", "clean", "fault_of_status", "fault_of_stream", "retry_after_s", "too_much"]
 
 MAX_QUOTED = 300
 
@@ -42,6 +42,13 @@ _TOO_LONG = re.compile(
     r"(?i)context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens"
     r"|reduce the length"
 )
+_TOO_MUCH = re.compile(
+    r"(?i)context.?(?:length|window|size)|batch.?size|too (?:long|large|many)|reduce the length"
+    r"|must have less than|max(?:imum)? number of inputs|maximum (?:input|sequence) length"
+)
+"""As OpenAI, vLLM, llama.cpp's server, Ollama, Text Embeddings Inference and DashScope say it."""
+MOST_SEARCHED = 20_000
+
 _STATUS_OF_CODE = {
     "invalid_api_key": 401,
     "rate_limit_exceeded": 429,
@@ -79,6 +86,20 @@ def fault_of_status(status: int, code: str, text: str, wait_s: float | None = No
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(text):
         return ContextExhausted(f"The request is too long for the model ({status}): {text}")
     return ValidationFailed(f"The provider refused the request ({status}): {text}")
+
+
+def too_much(status: int, said: object) -> ContextExhausted | None:
+    """Return the error for a refusal of texts that are too many or too long; None for another one.
+
+    Args:
+        status: Of the answer to a request for embeddings; llama.cpp's server says 500.
+        said: What the server said.
+    """
+    told = _TOO_MUCH.search(str(said)[:MOST_SEARCHED])
+    if status == 413 or (status in (400, 422, 500) and told):
+        msg = f"The texts are too many or too long for the server ({status})."
+        return ContextExhausted(msg)
+    return None
 
 
 def fault_of_stream(body: object, message: str, api_key: str | None) -> KbdError:

@@ -19,7 +19,7 @@ from kbd.providers import (
     ProviderStatus,
 )
 
-__all__ = ["OpenAIProvider", "stays_here"]
+__all__ = ["OpenAIProvider", "endpoint_of", "prepared", "stays_here"]
 
 NO_KEY = (
     "No key and no address are set: set OPENAI_API_KEY, "
@@ -81,7 +81,7 @@ class OpenAIProvider(Provider):
             leaves_machine=not stays_here(base_url),
             reason=reason,
             auth_mode="api_key" if has_key or not base_url else "none",
-            endpoint=_endpoint(base_url),
+            endpoint=endpoint_of(base_url),
         )
 
     async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
@@ -111,7 +111,7 @@ class OpenAIProvider(Provider):
             raise ProviderNotConfigured(NO_KEY)
         if reason := self._misset():
             raise ProviderNotConfigured(reason)
-        return await anyio.to_thread.run_sync(_prepare, access)
+        return await anyio.to_thread.run_sync(prepared, access)
 
     def _misset(self) -> str | None:
         """Say which setting is not what it must be."""
@@ -134,7 +134,8 @@ def stays_here(base_url: str | None) -> bool:
         return False
 
 
-def _endpoint(base_url: str | None) -> str:
+def endpoint_of(base_url: str | None) -> str:
+    """Return the host and port of an address, of OpenAI for None."""
     if not base_url:
         return DEFAULT_ENDPOINT
     try:
@@ -146,7 +147,13 @@ def _endpoint(base_url: str | None) -> str:
         return "invalid address"
 
 
-def _prepare(access: Access) -> Any:
+def prepared(access: Access, own_url: str | None = None) -> Any:
+    """Return what calls a server; the first time it blocks while the client library is read.
+
+    Args:
+        access: What is lent for the call.
+        own_url: Another address than the provider's, which gets no key; or None.
+    """
     from kbd_openai.sending import Caller  # noqa: PLC0415 - 0.9 to 1.7 s, once, off the loop
 
-    return Caller(access)
+    return Caller(access, own_url)

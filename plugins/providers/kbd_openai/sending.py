@@ -1,6 +1,6 @@
 """What is sent, with the client library. Imported on the first call only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from json import JSONDecodeError
 from typing import Any
 
@@ -24,7 +24,14 @@ from kbd.providers import (
 )
 from kbd_openai.assembly import Assembly
 from kbd_openai.chat import ChatReader, chat_body
-from kbd_openai.faults import Fault, clean, fault_of_status, fault_of_stream, retry_after_s
+from kbd_openai.faults import (
+    Fault,
+    clean,
+    fault_of_status,
+    fault_of_stream,
+    retry_after_s,
+    too_much,
+)
 from kbd_openai.options import refused_option
 from kbd_openai.responses import ResponsesReader, responses_body
 
@@ -35,6 +42,9 @@ PLAIN = openai.AsyncStream[object]
 
 CHECK_S = 20.0
 """The longest pause of a check: somebody waits for it."""
+
+MAX_EMBEDDINGS_BYTES = 64 * 1024 * 1024
+"""Ten times what 32 of the longest vectors there are take as JSON."""
 
 NOT_OFFERED = frozenset({404, 405, 501})
 """How servers answer that list no models; the connection was made all the same."""
@@ -56,14 +66,15 @@ class Caller:
 
     Args:
         access: What is lent for the call. The HTTP client is not closed.
+        own_url: Another address than the access's; the key is not for it.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, own_url: str | None = None) -> None:
         self._access = access
         self._client = openai.AsyncOpenAI(
             # Servers without keys still get a header; the library insists on a value.
-            api_key=access.api_key or "none",
-            base_url=_http_address(access.base_url),
+            api_key=(not own_url and access.api_key) or "none",
+            base_url=_http_address(own_url or access.base_url),
             http_client=access.http_client,
             max_retries=0,
             timeout=access.timeout_s,
@@ -80,6 +91,36 @@ class Caller:
         assembly = Assembly(request, emit)
         reader = ResponsesReader(assembly)
         return await self._turn("/responses", responses_body(request), request, assembly, reader)
+
+    async def embed(self, model: str, texts: Sequence[str]) -> bytes:
+        """Ask for vectors and return the answer's body.
+
+        No form of the numbers is asked for: plain ones are every server's own, some refuse the
+        parameter, and some take it and ignore it.
+
+        Raises:
+            ContextExhausted: These are too many texts, or too long a one, for the server.
+            KbdError: As for `Provider.complete`.
+        """
+        body = {"model": model, "input": list(texts)}
+        pieces: list[bytes] = []
+        size_bytes = 0
+        try:
+            # As a stream, only so that an answer without end does not fill memory.
+            stream = await self._client.post(
+                "/embeddings", body=body, cast_to=object, stream=True, stream_cls=PLAIN
+            )
+            async with stream:
+                async for piece in stream.response.aiter_bytes():
+                    pieces.append(piece)
+                    size_bytes += len(piece)
+                    if size_bytes > MAX_EMBEDDINGS_BYTES:
+                        raise MalformedReply("The answer does not end.")
+        except openai.APIStatusError as error:
+            raise too_much(error.status_code, _said(error)) or self._told(error, None) from None
+        except _FAULTS as error:
+            raise self._told(error, None) from None
+        return b"".join(pieces)
 
     async def check(self) -> None:
         """Ask for the list of models; see `Provider.validate` for what it raises."""
@@ -132,8 +173,7 @@ class Caller:
 
     def _refusal(self, error: openai.APIStatusError, request: ModelRequest | None) -> KbdError:
         fields = error.body if isinstance(error.body, dict) else {"message": error.message}
-        said = fields.get("message") or fields.get("detail") or error.message
-        text, code = clean(said, self._access.api_key), str(error.code or "")
+        text, code = clean(_said(error), self._access.api_key), str(error.code or "")
         wait_s = retry_after_s(error.response.headers)
         fault = fault_of_status(error.status_code, code, text, wait_s)
         option = refused_option(error.status_code, fields, request) if request else None
@@ -155,6 +195,12 @@ class Caller:
             msg = f"The provider sent nothing for {self._access.timeout_s:g} s."
             return ProviderUnavailable(msg)
         return NetworkUnavailable("The connection to the provider could not be made, or it broke.")
+
+
+def _said(error: openai.APIStatusError) -> object:
+    """Return what a server says for itself, as it stands."""
+    fields = error.body if isinstance(error.body, dict) else {}
+    return fields.get("message") or fields.get("detail") or error.message
 
 
 def _http_address(base_url: str | None) -> str:

@@ -1,0 +1,135 @@
+"""The embedder `openai`: how it is set up, and one request's vectors."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import anyio.to_thread
+import msgspec
+
+from kbd.errors import ContextExhausted, ProviderNotConfigured
+from kbd.providers import Access, Embedder, Embeddings, EmbedRequest, ProviderStatus
+from kbd_openai.instructions import instructed
+from kbd_openai.provider import endpoint_of, prepared, stays_here
+
+__all__ = ["OpenAIEmbedder"]
+
+NO_SERVER = (
+    "No key and no address are set: set OPENAI_API_KEY, or OPENAI_EMBEDDING_BASE_URL"
+    " and OPENAI_EMBEDDING_MODEL for an OpenAI-compatible server."
+)
+NO_MODEL = "No model is named: set OPENAI_EMBEDDING_MODEL, or search.embedder = openai:NAME."
+
+OFFICIAL_MODEL = "text-embedding-3-small"
+"""What is asked for at OpenAI itself where none is named: the cheapest one that is not outdated."""
+
+MOST_CUTS = 4
+"""A text that is too long for its model is halved so often at most. What a piece is about stands at
+its beginning, too; a sixteenth of a piece tells no more."""
+
+
+class OpenAIEmbedder(Embedder):
+    """Vectors of OpenAI, or of any server with its `/embeddings`.
+
+    Such are Ollama, llama.cpp's, vLLM, Text Embeddings Inference and LM Studio. They differ in how
+    many texts they take at once and how they refuse a text that is too long: a request that is too
+    much is halved, and then the text.
+
+    Args:
+        settings: `base_url`, `has_key` and `embedding_model`, as kbd merges them; optionally
+            `embedding_base_url`, for a server of its own, which gets no key, and
+            `embedding_batch`, the most texts of one HTTP request.
+    """
+
+    name: ClassVar[str] = "openai"
+    most_texts: ClassVar[int] = 32
+    """As many as Text Embeddings Inference takes unless it is told to take more."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
+        self._own_url = settings.get("embedding_base_url") or None
+        self._base_url = self._own_url or settings.get("base_url") or None
+        self._batch = settings.get("embedding_batch", self.most_texts)
+
+    def status(self) -> ProviderStatus:
+        """Return how the embedder is set up; `default_model` tells whether a model is named."""
+        has_key = bool(self._settings.get("has_key")) and not self._own_url
+        reason = self._misset()
+        if reason is None and not (self._base_url or has_key):
+            reason = NO_SERVER
+        return ProviderStatus(
+            configured=reason is None,
+            leaves_machine=not stays_here(self._base_url),
+            reason=reason,
+            auth_mode="api_key" if has_key or not self._base_url else "none",
+            endpoint=endpoint_of(self._base_url),
+        )
+
+    def default_model(self) -> str:
+        """Return the model that settings name; at OpenAI itself there is another one."""
+        named = self._settings.get("embedding_model")
+        return str(named) if named else "" if self._base_url else OFFICIAL_MODEL
+
+    async def fingerprint(self, model: str) -> str:
+        """Return the hash of the address, the model and what its texts are told with.
+
+        A server that serves another model under the same name is not found out by it.
+        """
+        parts = (endpoint_of(self._base_url), model, *instructed(model, "passage", ("",)))
+        parts = (*parts, *instructed(model, "query", ("",)))
+        return sha256(msgspec.json.encode(parts)).hexdigest()[:24]
+
+    async def embed(self, request: EmbedRequest, access: Access) -> Embeddings:
+        """Make the vectors; see `Provider.complete` for what it raises.
+
+        A text that is longer than the model takes has the vector of its beginning.
+
+        Raises:
+            MalformedReply: Other vectors came than were asked for, or some that point nowhere.
+        """
+        model = request.model or self.default_model()
+        if not model:
+            raise ProviderNotConfigured(NO_MODEL)
+        if reason := self._misset():
+            raise ProviderNotConfigured(reason)
+        if not (self._own_url or access.base_url or access.api_key):
+            raise ProviderNotConfigured(NO_SERVER)
+        caller = await anyio.to_thread.run_sync(prepared, access, self._own_url)
+        texts = instructed(model, request.purpose, request.texts)
+        bodies: list[tuple[bytes, int]] = []
+        for start in range(0, len(texts), self._batch):
+            bodies += await _answers(caller, model, texts[start : start + self._batch])
+        return await anyio.to_thread.run_sync(_read, bodies, texts)
+
+    def _misset(self) -> str | None:
+        """Say which setting is not what it must be."""
+        if type(self._batch) is int and self._batch >= 1:
+            return None
+        return "The setting plugins.openai.embedding_batch is a number from 1 up."
+
+
+async def _answers(
+    caller: Any, model: str, texts: Sequence[str], cuts: int = 0
+) -> list[tuple[bytes, int]]:
+    """Return what a server answers for some texts, by as many requests as it takes.
+
+    Returns:
+        Each answer with the number of texts that it is for.
+    """
+    try:
+        return [(await caller.embed(model, texts), len(texts))]
+    except ContextExhausted:
+        half = len(texts) // 2
+        if half:
+            first = await _answers(caller, model, texts[:half])
+            return first + await _answers(caller, model, texts[half:])
+        shorter = texts[0][: len(texts[0]) // 2]
+        if cuts == MOST_CUTS or not shorter.strip():
+            raise
+    return await _answers(caller, model, (shorter,), cuts + 1)
+
+
+def _read(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -> Embeddings:
+    from kbd_openai.vectors import read_embeddings  # noqa: PLC0415 - 100 ms of numpy, off the loop
+
+    return read_embeddings(bodies, texts)
