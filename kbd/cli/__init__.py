@@ -17,6 +17,8 @@ A walk through a run: `book` (its steps as they are read), `retold` (a step in w
 (how all stood), `pictures` (what is looked at beside a step), `walking` (what a key does, and what
 is seen then), `framing` (its rows), `screen` (the terminal), `layout` (text in columns).
 
+A conversation, in a package of its own: `chat`.
+
 The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`,
 `conversation`, `undo`, `regenerate`, `fork`, `checkpoints`, `context`, `watch`, `log`, `show`,
 `runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,

@@ -20,6 +20,7 @@ COMMANDS = {
     "run": "do a job on your files: add, ask, review, publish, extract",
     "wb": "make, list, fill and empty workbenches",
     "send": "ask for something in a workbench, or resume its run",
+    "chat": "talk with a workbench, or with a folder of files",
     "review": "show what the draft would change",
     "publish": "make the draft's changes the workbench's files",
     "discard": "throw the draft away",
@@ -141,6 +142,8 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
             from kbd.cli.workbench import command  # noqa: PLC0415 - 19 ms
         case "send":
             from kbd.cli.send import command  # noqa: PLC0415 - 22 ms
+        case "chat":
+            from kbd.cli.chat.opening import command  # noqa: PLC0415 - 30 ms
         case "review":
             from kbd.cli.review import command  # noqa: PLC0415 - 14 ms
         case "publish":

@@ -102,17 +102,17 @@ class Told:
         """Tell that a phase began."""
         self.end_sentence()
         self._phase, self._is_fenced = phase, False
-        self.write(PHASES.get(phase, line(phase)))
+        self.step(PHASES.get(phase, line(phase)))
 
     def item(self, item: int, of: int, label: str) -> None:
         """Tell that work on an item began."""
         self.end_sentence()
-        self.write(f"Working on item {item} of {of}: {label}")
+        self.step(f"Working on item {item} of {of}: {label}")
 
     def tool(self, name: str) -> None:
         """Tell that a tool starts."""
         self.end_sentence()
-        self.write(f"  · {name}")
+        self.step(f"  · {name}")
 
     def text(self, delta: str) -> None:
         """Take a piece of what the model writes; whole lines are printed."""
@@ -130,6 +130,10 @@ class Told:
         """What is being written, up to its newline."""
         return self._sentence
 
+    def step(self, text: str) -> None:
+        """Print a line that tells how the work goes on; warnings do not come here."""
+        self.write(text)
+
     def write(self, text: str) -> None:
         """Print a line."""
         note(text)
@@ -138,7 +142,7 @@ class Told:
         if text.lstrip().startswith("```"):
             self._is_fenced = not self._is_fenced
         elif text.strip() and not self._is_fenced and self._phase != "summary":
-            self.write(f"  | {line(text, LINE_CHARACTERS)}")
+            self.step(f"  | {line(text, LINE_CHARACTERS)}")
 
 
 class Drawn(Told):
@@ -196,7 +200,11 @@ class Drawn(Told):
     def tool(self, name: str) -> None:
         """Tell it, and name it beside the bar."""
         super().tool(name)
-        self._bars.update(self._bar, tail=line(name, TAIL_CHARACTERS))
+        self.tail(name)
+
+    def tail(self, text: str) -> None:
+        """Show a few words beside the bar."""
+        self._bars.update(self._bar, tail=line(text, TAIL_CHARACTERS))
 
     def stands(self, run: dict[str, Any]) -> None:
         """Show what the run has consumed so far."""
@@ -205,7 +213,7 @@ class Drawn(Told):
     def text(self, delta: str) -> None:
         """Tell whole lines, and show the rest beside the bar."""
         super().text(delta)
-        self._bars.update(self._bar, tail=line(self.sentence[-TAIL_CHARACTERS:]))
+        self.tail(self.sentence[-TAIL_CHARACTERS:])
 
     def write(self, text: str) -> None:
         """Print a line above the bar."""

@@ -45,6 +45,7 @@ from kbd.requests.daemon import (
     LogVerify,
     PluginsList,
     RpcDiscover,
+    ToolsList,
     ToolWorkerGetStatus,
 )
 from kbd.requests.drafts import (
@@ -134,6 +135,7 @@ AnyRequest = (
     | ToolWorkerGetStatus
     | DaemonShutdown
     | PluginsList
+    | ToolsList
     | LogHead
     | LogVerify
     | RpcDiscover

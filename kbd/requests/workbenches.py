@@ -221,10 +221,17 @@ class ScopeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SupportedTypes(msgspec.Struct, frozen=True, kw_only=True):
-    """Which files can be edited, and which kinds can be read."""
+    """Which files can be edited, and which can be read: by kind, and how their names end.
+
+    Args:
+        editable_extensions: How the names end of files that can be edited.
+        readable_kinds: The kinds of files that can be read.
+        readable_extensions: How their names end, in small letters; the whole name of some.
+    """
 
     editable_extensions: tuple[str, ...]
     readable_kinds: tuple[str, ...]
+    readable_extensions: tuple[str, ...] = ()
 
 
 class Scope(Answer):

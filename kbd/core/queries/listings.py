@@ -107,6 +107,7 @@ def scope(bench: Bench, catalog: Catalog, limits: Limits) -> wire.Scope:
         supported_types=wire.SupportedTypes(
             editable_extensions=catalog.editable_suffixes(),
             readable_kinds=catalog.readable_kinds(),
+            readable_extensions=catalog.readable_suffixes(),
         ),
         sandbox_root=str(bench.folders.root),
     )

@@ -1,0 +1,112 @@
+"""A message and its answer: consent, the run until its end, what it wrote and what it changed."""
+
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kbd.cli.changes import described
+from kbd.cli.chat.session import Session
+from kbd.cli.chat.tracing import follow, unfollow
+from kbd.cli.chat.working import Working
+from kbd.cli.exits import CANCELLED, FAILED
+from kbd.cli.job import code_of, obtain_consent, run_to_its_end, summary_of, tell_what_it_took
+from kbd.cli.terminal import line, note
+
+__all__ = ["answer", "resume"]
+
+
+def answer(session: Session, text: str) -> int:
+    """Send a message, show its answer, and return the code of how that went.
+
+    Raises:
+        Stop: It could not be sent: nobody consented, the daemon refused, or it is gone.
+    """
+    obtain_consent(session.client, session.workbench_id, yes=session.says_yes)
+    message_id = str(session.ask("WorkshopSendUserMessage", text=text)["message_id"])
+    return _run(session, message_id)
+
+
+def resume(session: Session) -> int:
+    """Go on with the run that stopped, and return the code of how that went.
+
+    Raises:
+        Stop: As `answer` does, or there is nothing to go on with.
+    """
+    obtain_consent(session.client, session.workbench_id, yes=session.says_yes)
+    return _run(session, None)
+
+
+def _run(session: Session, message_id: str | None) -> int:
+    shown = Working(is_verbose=session.is_verbose)
+    try:
+        with _silent_keys(), _followed(session):
+            run = run_to_its_end(session.client, session.workbench_id, message_id, shown)
+    finally:
+        shown.done()
+    session.runs.append(str(run["run_id"]))
+    if run["status"] != "finished":
+        return _ended_early(run)
+    shown.answered(summary_of(session.client, session.workbench_id))
+    code = code_of(run)
+    _tell_changes(session, str(run["run_id"]))
+    tell_what_it_took(run)
+    return code
+
+
+def _ended_early(run: dict[str, Any]) -> int:
+    """Tell why a run did not finish and how to go on."""
+    match run["status"]:
+        case "cancelled":
+            note("Cancelled; what was done is kept. /resume goes on, /undo takes it back.")
+            return CANCELLED
+        case "interrupted":
+            note("The daemon stopped during the run. /resume goes on.")
+        case _:
+            error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
+            note(f"{line(error['error_code'])}: {error['message']}")
+            if error.get("retryable"):
+                note("/resume goes on where it stopped.")
+    return FAILED
+
+
+def _tell_changes(session: Session, run_id: str) -> None:
+    """Tell what this run changed in the draft."""
+    changes = session.ask("ReviewGetChangeSet")["changes"]
+    changed = [each for each in changes if each.get("run_id") == run_id]
+    if changed:
+        note(f"\n{described(changed)}")
+        note("In the draft: /review shows it, /publish takes it over, /undo takes it back.")
+
+
+@contextmanager
+def _followed(session: Session) -> Iterator[None]:
+    """Have events sent meanwhile if tool calls are to be shown in full."""
+    if not session.is_verbose:
+        yield
+        return
+    follow(session)
+    try:
+        yield
+    except BaseException:
+        session.drop()  # and with it the subscription
+        raise
+    unfollow(session)
+
+
+@contextmanager
+def _silent_keys() -> Iterator[None]:
+    """Have the terminal not show what is typed meanwhile; it is there at the next prompt."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(keyboard, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSANOW, before)

@@ -1,0 +1,187 @@
+"""A folder's files become the files of the workbench that belongs to it.
+
+The workbench is found by its name, which is the folder's path. What is new in the folder is added,
+what changed there takes the place of what came from there before. What kbd made in the workbench is
+never overwritten by the folder, and nothing is ever written in the folder.
+"""
+
+import hashlib
+import os
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kbd.cli.chat.arrivals import Arrivals, Held, held, made
+from kbd.cli.chat.session import Folder, Session
+from kbd.cli.chat.walking import walk
+from kbd.cli.link import call
+from kbd.cli.terminal import clean, counted, line, note
+from kbd.client.blocking import Client
+
+__all__ = ["bring", "find_or_make", "name_of"]
+
+NAME_CHARACTERS = 200
+"""The longest name of a workbench."""
+
+BATCH = 25
+"""Files in one request: so that a person sees that a large folder is on its way."""
+
+SHOWN = 8
+"""How many skipped files are named; `--verbose` names all."""
+
+
+def name_of(folder: Path) -> str:
+    """Return the name of the workbench that belongs to a folder: its path.
+
+    A path that is too long for a name, or holds what no name should, is cut and marked with a hash.
+    """
+    path = str(folder)
+    if path.isprintable() and len(path) <= NAME_CHARACTERS:
+        return path
+    mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
+    return f"…{line(clean(path)[-150:])} {mark}"
+
+
+def find_or_make(client: Client, folder: Path) -> dict[str, Any]:
+    """Return the workbench that belongs to a folder: the newest of its name, or a new one."""
+    name = name_of(folder)
+    workbenches = call(client, "WorkbenchList")["workbenches"]
+    # The list begins with the oldest; `/clear` makes another one of the same name.
+    found = [each for each in workbenches if each["name"] == name]
+    if found:
+        return dict(found[-1])
+    made_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
+    return {"id": made_id, "name": name}
+
+
+def bring(session: Session, folder: Folder) -> None:
+    """Add what is new in the folder, replace what changed there, and tell what was left out."""
+    client, workbench_id = session.client, session.workbench_id
+    scope = session.ask("WorkbenchGetScope")
+    endings = frozenset(scope["supported_types"]["readable_extensions"])
+    found = walk(folder.path, folder.left_out, endings)
+    arrivals = Arrivals(client, workbench_id)
+    sorted_out = _Sorted(arrivals, held(client, workbench_id))
+    for path in found.files:
+        sorted_out.look_at(path)
+    room = int(scope["limits"]["max_files"]) - len(sorted_out.taken)
+    skipped = [*found.skipped, *_named(sorted_out.skipped, folder.path)]
+    new = sorted_out.new[: max(room, 0)]
+    skipped += [
+        (_below(path, folder.path), f"a workbench holds {scope['limits']['max_files']} files")
+        for path in sorted_out.new[len(new) :]
+    ]
+    if sorted_out.changed:
+        names = [name for name, _ in sorted_out.changed]
+        session.ask("WorkbenchFilesRemove", workbench_paths=names, slow=True)
+    replaced = [path for _, path in sorted_out.changed]
+    skipped += _named(_add(session, replaced), folder.path)
+    skipped += _named(_add(session, new), folder.path)
+    here = {_folded(path.name) for path in found.files}
+    gone = [
+        name
+        for name, source in arrivals.names_from(folder.path)
+        if name in sorted_out.now.published and _folded(source.name) not in here
+    ]
+    _tell(session, len(new), len(replaced), skipped, gone)
+
+
+class _Sorted:
+    """A folder's files, sorted by what is to be done with each.
+
+    Attributes:
+        now: What the workbench holds.
+        taken: The names there, folded.
+        new: What is to be added.
+        changed: What is to take the place of the file of this name.
+        skipped: What is left as it is although it differs, with the reason.
+    """
+
+    def __init__(self, arrivals: Arrivals, now: Held) -> None:
+        self.now = now
+        self.taken = {_folded(name): name for name in now.published}
+        self.new: list[Path] = []
+        self.changed: list[tuple[str, Path]] = []
+        self.skipped: list[tuple[Path, str]] = []
+        self._arrivals = arrivals
+        self._made = {now.published[name]: name for name in made(arrivals, now)}
+        self._seen: dict[str, Path] = {}
+
+    def look_at(self, path: Path) -> None:
+        """Sort one file."""
+        folded = _folded(path.name)
+        if folded in self._seen:
+            reason = f"{self._seen[folded].name} is there already: names must differ"
+            self.skipped.append((path, reason))
+            return
+        self._seen[folded] = path
+        try:
+            self._sort(path, self.taken.get(folded))
+        except OSError as error:
+            self.skipped.append((path, str(error.strerror or error)))
+
+    def _sort(self, path: Path, name: str | None) -> None:
+        content = self._arrivals.content(name or path.name, path)
+        if name is None:
+            if content in self._made:
+                self.skipped.append((path, f"it is {self._made[content]} of the workbench"))
+            else:
+                self.new.append(path)
+            return
+        present = self.now.published[name]
+        if content == present:
+            return
+        if not self._arrivals.came(name, present):
+            if content != self._arrivals.last(name):
+                self.skipped.append((path, "it changed here, and what you published stays there"))
+        elif self.now.has_draft:
+            self.skipped.append((path, "it changed; /publish or /discard the draft, then /reload"))
+        else:
+            self.changed.append((name, path))
+
+
+def _add(session: Session, paths: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Add files and return those that were not, with the reason."""
+    skipped: list[tuple[Path, str]] = []
+    for start in range(0, len(paths), BATCH):
+        batch = paths[start : start + BATCH]
+        if len(paths) > BATCH:
+            note(f"Copying {start + 1} to {start + len(batch)} of {len(paths)} files…")
+        sources = [str(path) for path in batch]
+        results = session.ask("WorkbenchFilesAdd", source_paths=sources, slow=True)["add_results"]
+        skipped += [
+            (path, str(each.get("reason", "no reason given")))
+            for path, each in zip(batch, results, strict=True)
+            if each["status"] == "skipped"
+        ]
+    return skipped
+
+
+def _tell(
+    session: Session, new: int, replaced: int, skipped: list[tuple[str, str]], gone: list[str]
+) -> None:
+    told = [f"{counted(new, 'file')} added"] if new else []
+    told += [f"{counted(replaced, 'file')} brought up to date"] if replaced else []
+    if told:
+        note(f"{' and '.join(told)} from {session.label}/; your files are copied, never written.")
+    shown = skipped if session.is_verbose else skipped[:SHOWN]
+    for name, reason in shown:
+        note(f"  left out: {line(name, 60)} ({line(reason)})")
+    if len(shown) < len(skipped):
+        note(f"  and {len(skipped) - len(shown)} more; --verbose names all.")
+    for name in gone:
+        note(f"  {line(name, 60)} is not in the folder any more, but still in the workbench.")
+
+
+def _named(skipped: Sequence[tuple[Path, str]], folder: Path) -> list[tuple[str, str]]:
+    return [(_below(path, folder), reason) for path, reason in skipped]
+
+
+def _below(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder))
+
+
+def _folded(name: str) -> str:
+    """Return a name as the daemon compares names: without case, composed (Unicode NFC)."""
+    return unicodedata.normalize("NFC", name).casefold()

@@ -1,0 +1,149 @@
+"""`kbd chat`: which workbench or folder is meant, and who talks to it: a person or a pipe."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kbd.cli.chat.bringing import bring, find_or_make
+from kbd.cli.chat.models import NO_MODEL, is_a_model, model_named
+from kbd.cli.chat.piped import talk
+from kbd.cli.chat.session import Folder, Session
+from kbd.cli.exits import USAGE, Stop
+from kbd.cli.link import call
+from kbd.cli.names import find
+from kbd.cli.place import home_of
+from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import counted, interactive, line, moment, note, table
+from kbd.client.blocking import Client
+
+__all__ = ["command"]
+
+LISTED = 9
+"""How many workbenches are offered where none is named."""
+
+
+def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Add the arguments of `kbd chat` and return what runs it."""
+    parser.epilog = """\
+examples:
+  kbd chat taxes
+  kbd chat ./receipts --model openai:NAME
+  kbd chat receipts/ --index-dir receipts/index/v2 --verbose
+  echo "What did we spend in March?" | kbd chat taxes > answer.txt
+  printf '%s\\n' "total by month" "/publish out" | kbd chat taxes --yes
+
+A folder's readable files are copied into a workbench of its own, which is found again by the
+folder's path; kbd never writes in the folder. `/help` lists what can be typed. From a pipe each
+line is a message or a command; stdout has the answers, and the exit code is that of the first
+line that failed."""
+    parser.add_argument(
+        "place", nargs="?", metavar="WB|FOLDER", help="a workbench, or a folder of files"
+    )
+    parser.add_argument("--model", "--model_name", metavar="ID", help="provider:model, or NAME")
+    parser.add_argument(
+        "--workspace-dir", "--workspace_dir", metavar="DIR", help="a folder, as WB|FOLDER"
+    )
+    parser.add_argument(
+        "--index-dir", "--index_dir", metavar="DIR", help="where the index for search lies"
+    )
+    parser.add_argument("--verbose", action="store_true", help="show tool calls in full")
+    parser.add_argument("--yes", action="store_true", help="answer every question with yes")
+    return _chat
+
+
+def _chat(arguments: argparse.Namespace) -> int:
+    if arguments.place and arguments.workspace_dir:
+        raise Stop("Name a workbench or a folder once.", USAGE)
+    is_typed = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
+    session = Session(arguments, connect_or_start(arguments))
+    try:
+        _open(session, arguments, is_typed=is_typed)
+        if not is_typed:
+            return talk(session, _lines())
+        # Only a terminal pays for it.
+        from kbd.cli.chat.prompting import Prompt, converse, history_at  # noqa: PLC0415 - 190 ms
+
+        return converse(session, Prompt(session, history_at(arguments.home)))
+    finally:
+        session.drop()
+
+
+def _open(session: Session, arguments: argparse.Namespace, *, is_typed: bool) -> None:
+    """Find the workbench, bring in the folder, choose model and index; tell how it stands."""
+    workbench, folder = _meant(session.client, arguments)
+    session.workbench_id, session.name = str(workbench["id"]), str(workbench["name"])
+    if arguments.index_dir:
+        session.index_dir = os.path.abspath(os.path.expanduser(arguments.index_dir))
+    if folder is not None:
+        left_out = (session.index_dir, home_of(arguments.home))
+        inner = tuple(Path(each).resolve() for each in left_out if each)
+        session.folder = Folder(folder, inner)
+        bring(session, session.folder)
+    if arguments.model:
+        chosen = model_named(session.client, arguments.model)
+        session.ask("WorkshopSetActiveModel", model_id=chosen)
+    if session.index_dir:
+        session.ask("WorkspaceReloadIndex", index_dir=session.index_dir, slow=True)
+    state = session.state()
+    if is_typed:
+        files = counted(len(session.files()), "file")
+        note(f"{line(session.name)} ({session.workbench_id}), {files}. /help tells what to type.")
+    if not is_a_model(str(state["active_model_id"])):
+        note(NO_MODEL)
+    if state["run_id"]:
+        note("A run is under way here: `kbd runs` shows it; messages wait until it has ended.")
+
+
+def _meant(client: Client, arguments: argparse.Namespace) -> tuple[dict[str, Any], Path | None]:
+    """Return the workbench that is meant, and the folder that it belongs to if one was named."""
+    named = arguments.workspace_dir or arguments.place or _chosen(client)
+    path = Path(os.path.expanduser(named))
+    looks_so = bool(arguments.workspace_dir) or named in {".", ".."} or os.sep in named
+    if not looks_so:
+        workbenches = call(client, "WorkbenchList")["workbenches"]
+        looks_so = path.is_dir() and not any(named in {w["id"], w["name"]} for w in workbenches)
+    if not looks_so or (not path.is_dir() and not arguments.workspace_dir):
+        # A workbench of a folder has the folder's path as its name.
+        return find(client, named), None
+    if not path.is_dir():
+        raise Stop(f"{line(named)} is not a folder.", USAGE)
+    folder = path.resolve()
+    return find_or_make(client, folder), folder
+
+
+def _chosen(client: Client) -> str:
+    """Have a person choose among the workbenches that were used last.
+
+    Raises:
+        Stop: Nobody can be asked, or nothing was chosen.
+    """
+    usage = "Name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)."
+    if not interactive():
+        raise Stop(usage, USAGE)
+    found = sorted(
+        call(client, "WorkbenchList")["workbenches"], key=lambda each: str(each["updated_at"])
+    )[: -LISTED - 1 : -1]
+    rows = [
+        (str(number), line(each["name"], 48), str(each["files"]), moment(each["updated_at"]))
+        for number, each in enumerate(found, 1)
+    ]
+    if rows:
+        note(table(("", "workbench", "files", "changed (UTC)"), rows))
+    print("Number, name or folder: ", end="", file=sys.stderr, flush=True)
+    said = sys.stdin.readline().strip()
+    if not said:
+        raise Stop(usage, USAGE)
+    if said.isascii() and said.isdigit() and 1 <= int(said) <= len(found):
+        return str(found[int(said) - 1]["id"])
+    return said
+
+
+def _lines() -> io.TextIOBase | Any:
+    """Return the lines of stdin; what is not UTF-8 in them is marked, not fatal."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return sys.stdin

@@ -1,0 +1,164 @@
+"""The prompt in a terminal: editing, keys, history, completion, on prompt_toolkit."""
+
+import os
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.completion import DynamicCompleter
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import Output
+from prompt_toolkit.styles import Style
+
+from kbd.cli.chat.completing import Words
+from kbd.cli.chat.models import model_ids
+from kbd.cli.chat.session import Session
+from kbd.cli.chat.slash import act
+from kbd.cli.exits import OK, Stop
+from kbd.cli.place import home_of
+from kbd.cli.terminal import counted, line, note
+
+__all__ = ["HISTORY_NAME", "Prompt", "converse", "history_at"]
+
+HISTORY_NAME = "chat_history"
+
+LABEL_COLUMNS = 24
+
+_STYLE = Style.from_dict(
+    {"label": "bold", "bottom-toolbar": "noreverse", "bottom-toolbar.text": ""}
+)
+
+
+class Prompt:
+    """Asks a person for the next line.
+
+    Args:
+        session: The conversation.
+        history: What was typed before.
+        keyboard: Where keys come from; the terminal if None.
+        screen: Where it is drawn; the terminal if None.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        history: History,
+        keyboard: Input | None = None,
+        screen: Output | None = None,
+    ) -> None:
+        self._session = session
+        self._names: list[str] = []
+        self._models: list[str] = []
+        self._prompt: PromptSession[str] = PromptSession(
+            history=history,
+            completer=DynamicCompleter(lambda: Words(lambda: self._names, self._model_ids)),
+            # Names of files would pop up at every second word.
+            complete_while_typing=Condition(
+                lambda: get_app().current_buffer.document.text_before_cursor.startswith("/")
+            ),
+            key_bindings=_keys(),
+            multiline=True,
+            prompt_continuation=_continuation,
+            style=_STYLE,
+            input=keyboard,
+            output=screen,
+        )
+
+    def ask(self) -> str:
+        """Return what was typed.
+
+        Raises:
+            EOFError: Ctrl-D in an empty line, or the terminal is gone.
+        """
+        self._names = self._session.file_names()
+        label = line(self._session.label, LABEL_COLUMNS)
+        return self._prompt.prompt(
+            [("class:label", f"{label}> ")], bottom_toolbar=standing(self._session)
+        )
+
+    def _model_ids(self) -> list[str]:
+        if not self._models:
+            try:
+                self._models = model_ids(self._session.client)
+            except Stop:
+                return []
+        return self._models
+
+
+def standing(session: Session) -> str:
+    """Return how the conversation stands, in a line: model, files, draft."""
+    try:
+        state = session.state()
+        files = len(session.files())
+        changes = session.ask("ReviewGetChangeSet")["changes"] if state["has_draft"] else []
+    except Stop:
+        session.drop()
+        return "kbd does not answer; the next line tries again"
+    told = [line(state["active_model_id"], 60), counted(files, "file")]
+    if state["has_draft"]:
+        told.append(f"draft: {counted(len(changes), 'change')} (/review)")
+    if session.is_verbose:
+        told.append("verbose")
+    return " · ".join(told)
+
+
+def converse(session: Session, prompt: Prompt) -> int:
+    """Talk until somebody leaves; what went wrong meanwhile was told when it did."""
+    while not session.is_over:
+        try:
+            text = prompt.ask()
+        except EOFError:
+            break
+        act(session, text)
+    return OK
+
+
+def history_at(home: str | None) -> History:
+    """Return what was typed before in this home, kept in a file that only its owner may read."""
+    path = Path(home_of(home)) / HISTORY_NAME
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            os.fchmod(file, 0o600)
+        finally:
+            os.close(file)
+    except OSError as error:
+        note(f"What is typed is not kept: {path} cannot be written ({error.strerror}).")
+        return InMemoryHistory()
+    return FileHistory(str(path))
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        """Choose what is completed, begin a new line behind a backslash, or send."""
+        buffer = event.current_buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            buffer.complete_state = None
+        elif buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def _(event: KeyPressEvent) -> None:
+        """Begin a new line."""
+        event.current_buffer.newline(copy_margin=False)
+
+    @keys.add("c-c")
+    def _(event: KeyPressEvent) -> None:
+        """Clear what is typed."""
+        event.current_buffer.reset()
+
+    return keys
+
+
+def _continuation(width: int, _number: int, _is_soft_wrapped: int) -> StyleAndTextTuples:
+    return [("", " " * width)]

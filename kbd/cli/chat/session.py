@@ -1,0 +1,103 @@
+"""What a conversation knows of itself: the daemon, the workbench, the folder, what is shown."""
+
+import argparse
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kbd.cli.exits import Stop
+from kbd.cli.link import call
+from kbd.cli.start import connect_or_start
+from kbd.client.blocking import Client
+
+__all__ = ["Folder", "Session"]
+
+
+class Folder(NamedTuple):
+    """A folder of files that a workbench belongs to.
+
+    Args:
+        path: Where it is, links followed.
+        left_out: Folders in it that hold something else: an index, kbd's own home.
+    """
+
+    path: Path
+    left_out: tuple[Path, ...] = ()
+
+
+class Session:
+    """One conversation, from `kbd chat` until its end.
+
+    Attributes:
+        workbench_id: Where it is held; `/clear` goes on in another one.
+        name: That workbench's name.
+        folder: The folder whose files it holds, if there is one.
+        index_dir: Where its index was asked to lie, or "".
+        is_verbose: Whether tool calls are shown in full.
+        says_yes: Whether every question is answered with yes.
+        runs: The runs of this conversation.
+        is_over: Whether somebody said `/quit`.
+
+    Args:
+        arguments: With `home` and `socket`, by which a daemon that went away is found again.
+        client: A connection to the daemon.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, client: Client) -> None:
+        self.workbench_id = ""
+        self.name = ""
+        self.folder: Folder | None = None
+        self.index_dir = ""
+        self.is_verbose: bool = arguments.verbose
+        self.says_yes: bool = arguments.yes
+        self.runs: list[str] = []
+        self.is_over = False
+        self._arguments = arguments
+        self._client: Client | None = client
+
+    @property
+    def client(self) -> Client:
+        """The connection; a new one after it broke, to a daemon that is started if need be.
+
+        Raises:
+            Stop: None answers, and none can be started.
+        """
+        if self._client is None:
+            self._client = connect_or_start(self._arguments)
+        return self._client
+
+    @property
+    def label(self) -> str:
+        """What the workbench is called in a few words: a folder by its last part."""
+        return self.folder.path.name or str(self.folder.path) if self.folder else self.name
+
+    def drop(self) -> None:
+        """Close the connection: it broke, or what was to be read of it was not read."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def ask(self, method: str, *, slow: bool = False, **params: Any) -> Any:
+        """Call a method about the workbench.
+
+        Raises:
+            Refused: The daemon answered with an error.
+            Stop: It did not answer.
+        """
+        return call(self.client, method, {"workbench_id": self.workbench_id, **params}, slow=slow)
+
+    def state(self) -> dict[str, Any]:
+        """Return how the workshop stands, as `WorkshopGetState` tells it."""
+        state: dict[str, Any] = self.ask("WorkshopGetState")
+        return state
+
+    def files(self) -> list[dict[str, Any]]:
+        """Return the files as runs see them."""
+        files: list[dict[str, Any]] = self.ask("WorkbenchFilesList")["files"]
+        return files
+
+    def file_names(self) -> list[str]:
+        """Return the names of the files, or none if nobody answers now."""
+        try:
+            return [str(file["path"]) for file in self.files()]
+        except Stop:
+            return []

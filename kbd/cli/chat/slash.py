@@ -1,0 +1,111 @@
+"""What is typed: a command, which begins with a slash, or a message."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kbd.cli.chat.acting import clear, discard, model, publish, reload, undo, verbose
+from kbd.cli.chat.answering import answer, resume
+from kbd.cli.chat.finding import search
+from kbd.cli.chat.reviewing import review
+from kbd.cli.chat.session import Session
+from kbd.cli.chat.telling import cost, docs, files, history, tools
+from kbd.cli.exits import CANCELLED, OK, UNREACHABLE, USAGE, Stop
+from kbd.cli.terminal import line, note, say
+
+__all__ = ["COMMANDS", "act"]
+
+
+class _Command(NamedTuple):
+    takes: str
+    what: str
+    do: Callable[[Session, str], int]
+
+
+def _quit(session: Session, argument: str) -> int:
+    del argument
+    session.is_over = True
+    return OK
+
+
+def _resume(session: Session, argument: str) -> int:
+    del argument
+    return resume(session)
+
+
+def _help(session: Session, argument: str) -> int:
+    del session, argument
+    width = max(len(f"{name} {command.takes}") for name, command in COMMANDS.items())
+    for name, command in COMMANDS.items():
+        say(f"  {f'{name} {command.takes}':<{width}}  {command.what}")
+    say(_KEYS)
+    return OK
+
+
+_KEYS = """
+Anything else is a message. Alt-Enter, or a backslash at the end, begins a new line in it; // at its
+beginning stands for one slash. Tab completes commands, file names and models; Ctrl-R searches what
+was typed before. Ctrl-C cancels the run, or clears the line; Ctrl-D leaves."""
+
+
+COMMANDS: Mapping[str, _Command] = MappingProxyType(
+    {
+        "/help": _Command("", "this", _help),
+        "/files": _Command("", "the files", files),
+        "/docs": _Command("", "the documents that can be searched, with their ids", docs),
+        "/search": _Command("WORDS", "where something is said; needs no model", search),
+        "/tools": _Command("[NAME]", "the tools that the model may call", tools),
+        "/history": _Command("[N]", "what was said, or the last N messages", history),
+        "/review": _Command("[FILE]", "what the draft would change", review),
+        "/publish": _Command(
+            "[FOLDER]", "take the draft over; copy the results to FOLDER", publish
+        ),
+        "/discard": _Command("", "throw the draft away", discard),
+        "/undo": _Command("[N]", "take the last question back, or N, with all that was done", undo),
+        "/resume": _Command("", "go on with the run that stopped", _resume),
+        "/clear": _Command("", "a new conversation with the same files; the old one stays", clear),
+        "/reload": _Command("[FOLDER]", "files and index anew, or the index in FOLDER", reload),
+        "/model": _Command("[ID]", "the model of the next answer", model),
+        "/cost": _Command("", "tokens and money", cost),
+        "/verbose": _Command("", "tool calls in full, or in short again", verbose),
+        "/quit": _Command("", "leave; everything is kept", _quit),
+    }
+)
+
+
+def act(session: Session, text: str) -> int:
+    """Do what was typed and return the exit code of that; what goes wrong is told here."""
+    try:
+        return _done(session, text.strip())
+    except Stop as stop:
+        if stop.message:
+            note(stop.message)
+        if stop.code == UNREACHABLE:
+            session.drop()
+        return stop.code
+    except KeyboardInterrupt:
+        note("Interrupted.")
+        # An answer may be read half.
+        session.drop()
+        return CANCELLED
+
+
+def _done(session: Session, text: str) -> int:
+    if not text:
+        return OK
+    if text.startswith("//"):
+        return answer(session, text[1:])
+    if not text.startswith("/"):
+        return answer(session, text)
+    name, _, argument = text.partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        raise Stop(_unknown(name), USAGE)
+    return command.do(session, argument.strip())
+
+
+def _unknown(name: str) -> str:
+    told = f"There is no command {line(name, 40)}"
+    near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.0)
+    return f"{told}; the nearest is {near[0]}. /help lists all; //… sends a message."

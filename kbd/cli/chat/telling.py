@@ -1,0 +1,124 @@
+"""Commands that show something: files, documents, tools, what was said, what it cost."""
+
+import json
+from typing import Any
+
+from kbd.cli.chat.session import Session
+from kbd.cli.exits import OK, USAGE, Stop
+from kbd.cli.layout import wrapped
+from kbd.cli.link import call
+from kbd.cli.spoken import conversation_of, is_message, told
+from kbd.cli.terminal import columns, counted, line, money, note, say, size, table
+
+__all__ = ["cost", "docs", "files", "history", "tools"]
+
+WIDEST = 100
+
+
+def files(session: Session, argument: str) -> int:
+    """List the workbench's files."""
+    del argument
+    rows = [
+        (file["path"], size(file["size"]), file["file_kind"], file.get("reason", ""))
+        for file in session.files()
+    ]
+    say(table(("file", "size", "kind", "note"), rows) if rows else "There are no files yet.")
+    if session.folder:
+        note(f"From {session.folder.path}; /reload looks there again.")
+    else:
+        note(f"More: kbd wb add {session.workbench_id} FILE...")
+    return OK
+
+
+def docs(session: Session, argument: str) -> int:
+    """List the documents with their ids."""
+    del argument
+    found = session.ask("WorkspaceListDocs", slow=True)
+    rows = [
+        (each["doc_id"], each["title"], each["path"], "; ".join(each.get("warnings") or ()))
+        for each in found["documents"]
+    ]
+    header = ("doc_id", "title", "file", "note")
+    say(table(header, rows) if rows else "There are no documents: no file has text to search.")
+    return OK
+
+
+def tools(session: Session, argument: str) -> int:
+    """Tell which tools a model may call: all in short, or one that is named in full.
+
+    Raises:
+        Stop: There is none of that name.
+    """
+    found: list[dict[str, Any]] = call(session.client, "ToolsList")["tools"]
+    wanted = [each for each in found if not argument or each["name"] == argument]
+    if not wanted:
+        raise Stop(f"There is no tool {line(argument, 60)}; /tools lists all.", USAGE)
+    width = min(columns(WIDEST), WIDEST)
+    for each in wanted:
+        description = str(each["description"])
+        if not argument:
+            description = f"{description.partition('. ')[0].rstrip('.')}."
+        say(line(each["name"]))
+        for row in wrapped(_indented(description), width):
+            say(row)
+        for name, field in each["args"].items():
+            say(f"    {line(name)}: {_argument(field)}")
+    if not argument:
+        note("/tools NAME tells one in full.")
+    return OK
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {row}".rstrip() for row in text.splitlines())
+
+
+def _argument(field: dict[str, Any]) -> str:
+    """Return an argument as `TOOL_REGISTRY` tells it: its type, and its default or "required"."""
+    kind = str(field.get("type", ""))
+    if field.get("required"):
+        return f"{kind}, required"
+    default = field.get("default")
+    return f"{kind}, optional" if default is None else f"{kind} = {line(json.dumps(default), 60)}"
+
+
+def history(session: Session, argument: str) -> int:
+    """Show what was said in this conversation, or its last messages.
+
+    Raises:
+        Stop: It is no number.
+    """
+    entries = conversation_of(session.client, session.workbench_id)
+    if argument:
+        if not argument.isascii() or not argument.isdigit():
+            raise Stop("How many messages? /history 4", USAGE)
+        messages = [at for at, entry in enumerate(entries) if is_message(entry)]
+        entries = entries[messages[-int(argument) :][0] :] if messages and int(argument) else []
+    if not entries:
+        say("Nothing was said yet.")
+    for text in told(entries, with_tools=session.is_verbose):
+        say(text)
+    return OK
+
+
+def cost(session: Session, argument: str) -> int:
+    """Tell the tokens and the money of this conversation and of its workbench."""
+    del argument
+    runs = session.ask("RunList")["runs"]
+    mine = [run for run in runs if run["run_id"] in session.runs]
+    rows = [_spent("since `kbd chat`", mine), _spent("in this workbench", runs)]
+    say(table(("", "runs", "tokens in", "tokens out", "cost"), rows))
+    budget = next((run["budget"] for run in reversed(runs) if "budget" in run), None)
+    if budget and budget["day_tokens"]:
+        gone, cap = budget["day_tokens_gone"], budget["day_tokens"]
+        note(f"Today, all workbenches: {gone:,} of {cap:,} tokens.")
+    return OK
+
+
+def _spent(what: str, runs: list[dict[str, Any]]) -> tuple[str, str, str, str, str]:
+    asked, answered = (
+        sum(int(run["usage"].get(field, 0)) for run in runs)
+        for field in ("input_tokens", "output_tokens")
+    )
+    dollars = sum(float(run["cost"]) for run in runs)
+    price = money(dollars) if dollars or not asked + answered else "no price known"
+    return what, counted(len(runs), "run").split()[0], f"{asked:,}", f"{answered:,}", price
