@@ -4,5 +4,5 @@
 a Styled one promises, `passages` for what those promise, and `promises`, how a check tells
 that one is broken; `tools` a tool context over a folder, `searching` its plain search; `steadiness`
 the promise that the same call twice gives the same bytes; `providers` a provider that answers by
-script. Import the module that is needed.
+script, and the contracts of providers and embedders. Import the module that is needed.
 """

@@ -1,9 +1,11 @@
-"""For tests of what uses a provider, and of providers themselves.
+"""For tests of what uses a provider, and of providers and embedders themselves.
 
 `ScriptedProvider` plays a model whose turns are written down; `check_provider` checks what every
-provider promises.
+provider promises, `check_embedder` what every embedder does.
 """
 
+import math
+import struct
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -14,6 +16,9 @@ from kbd.providers import (
     OPTIONS,
     Access,
     Ask,
+    Embedder,
+    Embeddings,
+    EmbedRequest,
     Emit,
     ModelInfo,
     ModelReply,
@@ -23,7 +28,7 @@ from kbd.providers import (
 )
 from kbd.types import Phase
 
-__all__ = ["NoAccess", "ScriptedProvider", "Turn", "check_provider"]
+__all__ = ["NoAccess", "ScriptedProvider", "Turn", "check_embedder", "check_provider"]
 
 Turn = ModelReply | Callable[[ModelRequest], ModelReply]
 """A turn as it is, or made from the request (to fill in what a tool returned)."""
@@ -129,3 +134,57 @@ async def _check_turn(provider: Provider, access: Access, request: ModelRequest)
     assert all(call.name in offered for call in reply.tool_calls), "only what is offered is called"
     ids = [call.id for call in reply.tool_calls]
     assert len({"", *ids}) == len(ids) + 1, "calls have ids of their own"
+
+
+async def check_embedder(embedder: Embedder, access: Access, model: str = "") -> None:
+    """Check what every embedder promises: how it is set up, and what its vectors are.
+
+    Args:
+        embedder: The embedder, configured.
+        access: What it needs for a request.
+        model: The model to ask for; "" for the embedder's own choice.
+
+    Raises:
+        AssertionError: A promise is broken; the message says which.
+        KbdError: A request was refused.
+    """
+    named = model or embedder.default_model()
+    assert embedder.name, "an embedder has a name"
+    assert ":" not in embedder.name, "the name is a prefix of model ids"
+    status = embedder.status()
+    assert status.configured, "it is set up"
+    assert status.reason is None, "a reason is given only if it is not set up"
+    assert status == embedder.status(), "the status does not change by asking"
+    fingerprint = await embedder.fingerprint(named)
+    assert fingerprint, "vectors are kept under a name"
+
+    async def vectors(*texts: str, query: bool = False) -> list[tuple[float, ...]]:
+        request = EmbedRequest(model, texts, "query" if query else "passage")
+        return _vectors(await embedder.embed(request, access), len(texts))
+
+    texts = ("The rent is due in March.", "Ein Apfel, 苹果 \N{RED APPLE}", "word " * 4_000)
+    together = await vectors(*texts)
+    for text, vector in zip(texts, together, strict=True):
+        (alone,) = await vectors(text)
+        assert _is_near(vector, alone), "a text has its vector whatever it is sent with"
+    assert not _is_near(together[0], together[1]), "texts of different meanings are told apart"
+    (asked,) = await vectors(texts[0], query=True)
+    assert len(asked) == len(together[0]), "queries and passages are compared with each other"
+    many = await vectors(*(texts[place % 2] for place in range(embedder.most_texts)))
+    in_order = all(_is_near(vector, together[place % 2]) for place, vector in enumerate(many))
+    assert in_order, "vectors come in the order of their texts"
+    assert fingerprint == await embedder.fingerprint(named), "nothing changed"
+
+
+def _vectors(made: Embeddings, count: int) -> list[tuple[float, ...]]:
+    assert made.size > 0, "vectors hold numbers"
+    assert len(made.data) == 4 * made.size * count, "each text has one vector of the size told"
+    found = list(struct.iter_unpack(f"<{made.size}f", made.data))
+    for vector in found:
+        assert abs(math.hypot(*vector) - 1) < 1e-3, "vectors have length 1"
+    return found
+
+
+def _is_near(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Tell whether two vectors are the same, as far as a model's arithmetic goes."""
+    return sum(left * right for left, right in zip(one, other, strict=True)) > 0.999
