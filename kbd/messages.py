@@ -6,7 +6,10 @@ import msgspec
 
 from kbd.types import CallId
 
-__all__ = ["Message", "ToolCall", "Usage"]
+__all__ = ["UNREADABLE", "Message", "ToolCall", "Usage"]
+
+UNREADABLE = "(unreadable)"
+"""The name of a call that does not tell which tool it is for; no tool can have it."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -14,13 +17,16 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Args:
         id: The model's name for the call.
-        name: The tool's name.
+        name: The tool's name, or `UNREADABLE`.
         arguments: The arguments as the JSON text that the model wrote; it may be ill-formed.
+        fault: Why the call cannot be taken as it was written, in words for the model, where the
+            provider knows; "" leaves it to kbd to find out.
     """
 
     id: CallId
     name: str
     arguments: str = "{}"
+    fault: str = ""
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):

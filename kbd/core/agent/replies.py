@@ -24,6 +24,7 @@ MAX_INLINE_BYTES = 64 * 1024
 MAX_TEXT_CHARS = 1_000_000
 MAX_NAME_CHARS = 120
 MAX_ID_CHARS = 120
+MAX_FAULT_CHARS = 1000
 
 
 def recorded_text(text: str) -> str:
@@ -47,16 +48,18 @@ async def recorded_calls(
         call_id = _unique(call.id, taken, fresh)
         fresh.add(call_id)
         name = _clean(call.name)[:MAX_NAME_CHARS]
-        kept.append(await _kept(call_id, name, call.arguments or "{}", blobs))
+        told = _clean(call.fault)[:MAX_FAULT_CHARS]
+        kept.append(await _kept(call_id, name, call.arguments or "{}", told, blobs))
     return tuple(kept)
 
 
-async def _kept(call_id: CallId, name: str, arguments: str, blobs: Blobs) -> ReplyCall:
+async def _kept(call_id: CallId, name: str, arguments: str, told: str, blobs: Blobs) -> ReplyCall:
+    """Keep one call; `told` is what its provider found wrong with it."""
     data = arguments.encode("utf-8", "replace")
     if len(data) > MAX_ARGUMENT_BYTES:
         large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
         return ReplyCall(call_id, name, "{}", fault=large)
-    fault = _fault(data)
+    fault = told or _fault(data)
     if fault is not None:
         return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
     if len(data) > MAX_INLINE_BYTES:

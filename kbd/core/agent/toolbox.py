@@ -31,6 +31,7 @@ from kbd.core.plugins.host import Plugin
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import PluginUsed, ReplyCall
 from kbd.events.runs import ToolCalled, ToolRefused, ToolReturned
+from kbd.messages import UNREADABLE
 from kbd.tools import Tool
 from kbd.types import Phase, Seq
 
@@ -56,6 +57,8 @@ async def answer(desk: Desk, phase: Phase, call: ReplyCall) -> None:
         arguments = (await desk.blobs.read(call.blob)).decode("utf-8", "replace")
     mark = fingerprint(call.name, arguments or call.fault or "")
     try:
+        if call.name == UNREADABLE and call.fault is not None:
+            raise ValidationFailed(call.fault)
         entry = permitted(desk.catalog, phase, call.name)
         given = parsed(entry.tool, call, arguments)
     except KbdError as refusal:

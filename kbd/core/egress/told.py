@@ -49,6 +49,7 @@ def cleaned(reply: ModelReply, redaction: Redaction) -> ModelReply:
             CallId(redaction.text(call.id)),
             redaction.text(call.name),
             redaction.json_text(call.arguments),
+            redaction.text(call.fault),
         )
         for call in reply.tool_calls
     )

@@ -1,0 +1,74 @@
+"""The provider `toolcall`: one turn of a model that can only write text."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import msgspec
+
+from kbd.errors import ProviderNotConfigured
+from kbd.providers import (
+    Access,
+    Emit,
+    ModelInfo,
+    ModelReply,
+    ModelRequest,
+    Provider,
+    ProviderStatus,
+    ToolSchema,
+)
+from kbd_toolcall.hearing import Hearing
+from kbd_toolcall.history import in_protocol
+from kbd_toolcall.replies import reply_of
+from kbd_toolcall.telling import protocol_told, tools_told
+
+__all__ = ["ToolcallProvider"]
+
+
+class ToolcallProvider(Provider):
+    """Models of other providers that call no functions, driven by blocks of text.
+
+    What it sends has no tools, so a server that knows none takes it. A request without tools whose
+    conversation has no calls is passed on as it is.
+    """
+
+    name: ClassVar[str] = "toolcall"
+    takes_any_model: ClassVar[bool] = True
+    wraps: ClassVar[bool] = True
+    prompt_tokens: ClassVar[int] = 400
+
+    def __init__(self) -> None:
+        # The last tools, as the model is told of them: they stay the same through a chain.
+        self._told: tuple[tuple[ToolSchema, ...], str] = ((), "")
+
+    def models(self) -> Sequence[ModelInfo]:
+        """Return none: whatever another provider has can be wrapped."""
+        return ()
+
+    def status(self) -> ProviderStatus:
+        """Return that it is ready; what is missing is missing of the provider that it wraps."""
+        return ProviderStatus(configured=True, leaves_machine=False)
+
+    def told_bytes(self, tools: Sequence[ToolSchema]) -> int | None:
+        """Return how many bytes the model is told of tools."""
+        return len(self._tools_told(tuple(tools)).encode())
+
+    async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
+        """Make one turn; see `Provider.complete` for what it raises."""
+        if access.ask is None:
+            raise ProviderNotConfigured("A model to wrap is named: toolcall:provider:model.")
+        if not request.tools and not any(message.tool_calls for message in request.messages):
+            return await access.ask(request, emit)
+        told = protocol_told(self._tools_told(request.tools)) if request.tools else ""
+        asked = msgspec.structs.replace(
+            request, messages=in_protocol(request, told), tools=(), tool_choice="none"
+        )
+        hearing = Hearing(emit)
+        said = await access.ask(asked, hearing)
+        reply = reply_of(said, request)
+        hearing.finish(reply.text)
+        return reply
+
+    def _tools_told(self, tools: tuple[ToolSchema, ...]) -> str:
+        if self._told[0] != tools:
+            self._told = tools, tools_told(tools)
+        return self._told[1]

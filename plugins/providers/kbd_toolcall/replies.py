@@ -1,0 +1,86 @@
+"""What a model said, as a turn: its text, its calls, and what cannot be taken as one."""
+
+from hashlib import sha256
+
+import msgspec
+
+from kbd.messages import UNREADABLE, ToolCall
+from kbd.providers import MalformedReply, ModelReply, ModelRequest
+from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
+from kbd.types import CallId
+from kbd_toolcall.names import known_name
+
+__all__ = ["reply_of"]
+
+MOST_CALLS = 1_000
+"""Dozens of calls in one turn are real."""
+
+CUT = (
+    "the answer was cut off within this call, at the longest one that you can give. Nothing was "
+    "done. Do it in smaller calls."
+)
+
+OUTSIDE = (
+    "this call was not made, for it stands outside of the tags of a call: write it again within "
+    "them, and nothing behind it."
+)
+
+
+def reply_of(said: ModelReply, request: ModelRequest) -> ModelReply:
+    """Return a turn of text as a turn with calls.
+
+    A block that cannot be read becomes a call that is refused with the reason, so that the model
+    can mend it. Calls that the model made in its server's own way follow those of its text.
+
+    Args:
+        said: What the model said.
+        request: What it was asked, for its tools, and for the names of calls.
+
+    Raises:
+        MalformedReply: There are far too many calls.
+    """
+    parsed = parse_toolcalls(said.text)
+    offered = frozenset(tool.name for tool in request.tools)
+    found: list[ToolCall] = []
+    for call in parsed.calls:
+        match call:
+            case Toolcall():
+                arguments = msgspec.json.encode(call.arguments).decode()
+                found.append(ToolCall(CallId(""), known_name(call.name, offered), arguments))
+            case MalformedToolcall():
+                fault = CUT if call.is_cut and said.finish_reason == "length" else call.reason
+                name = known_name(call.name, offered)
+                is_known = name in offered
+                found.append(
+                    ToolCall(CallId(""), name if is_known else UNREADABLE, call.written, fault)
+                )
+    if not found and (bare := _bare_call(parsed.text, offered)):
+        found.append(ToolCall(CallId(""), bare, parsed.text, OUTSIDE))
+    if len(found) > MOST_CALLS:
+        raise MalformedReply("The answer does not end: it makes ever more calls.")
+    calls = (*_named(found, request), *said.tool_calls)
+    return msgspec.structs.replace(said, text=parsed.text, tool_calls=calls)
+
+
+def _bare_call(text: str, offered: frozenset[str]) -> str | None:
+    """Return the tool that a text is a call of which stands outside of any block, or None."""
+    if "{" not in text[:40]:
+        return None
+    whole = parse_toolcalls(f"<myPT_toolcall>{text}</myPT_toolcall>")
+    match whole.parts:
+        case (Toolcall(name=name),) if known_name(name, offered) in offered:
+            return known_name(name, offered)
+        case _:
+            return None
+
+
+def _named(calls: list[ToolCall], request: ModelRequest) -> list[ToolCall]:
+    """Name calls by the conversation and their place, so that a repeated turn says the same."""
+    conversation = sha256(msgspec.msgpack.encode(request.messages))
+    named: list[ToolCall] = []
+    for place, call in enumerate(calls):
+        digest = conversation.copy()
+        digest.update(str(place).encode())
+        call_id = CallId(f"call_{digest.hexdigest()[:24]}")
+        named.append(msgspec.structs.replace(call, id=call_id))
+    return named
