@@ -1,4 +1,4 @@
-"""A server of chat completions on this machine that plays a model from a function."""
+"""A server on this machine that plays a model from a function, and makes vectors of words."""
 
 import json
 import threading
@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from meanings import vector_of
 
 __all__ = ["ModelServer", "call", "calls", "failure", "model_server", "phase_of", "text", "turn_of"]
 
@@ -57,12 +59,18 @@ class ModelServer:
         requests: The bodies received, in order.
         listing: The status of the answer to who asks for the list of models.
         authorization: The last header that named a key.
+        embedded: The bodies that asked for vectors, in order.
+        meanings: Which word stands for which other in them, as `meanings.vector_of` takes it.
+        troubles: What the next requests for vectors get instead of them, in order.
     """
 
     def __init__(self, play: Play, port: int = 0, host: str = "127.0.0.1") -> None:
         self.requests: list[dict[str, Any]] = []
         self.listing = 200
         self.authorization = ""
+        self.embedded: list[dict[str, Any]] = []
+        self.meanings: dict[str, str] = {}
+        self.troubles: list[Reply] = []
         script = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -70,15 +78,23 @@ class ModelServer:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                script.requests.append(body)
                 script.authorization = self.headers.get("authorization", "")
-                reply = play(body)
+                if self.path.endswith("/embeddings"):
+                    reply = script.embed(body)
+                else:
+                    script.requests.append(body)
+                    reply = play(body)
                 self.send_response(reply.get("status", 200))
                 if "status" in reply:
                     self.send_header("x-said", reply.get("said", ""))
                     self.end_headers()
                     told = {"error": {"message": reply.get("said", "")}}
                     self.wfile.write(json.dumps(told).encode())
+                    return
+                if "data" in reply:
+                    self.send_header("content-type", "application/json")
+                    self.end_headers()
+                    self.wfile.write(json.dumps(reply).encode())
                     return
                 self.send_header("content-type", "text/event-stream")
                 self.end_headers()
@@ -104,6 +120,19 @@ class ModelServer:
     def start(self) -> None:
         """Serve."""
         self._thread.start()
+
+    def embed(self, body: dict[str, Any]) -> Reply:
+        """Answer a request for vectors, or cause the next trouble."""
+        self.embedded.append(body)
+        if self.troubles:
+            return self.troubles.pop(0)
+        rows = [
+            {"object": "embedding", "index": place, "embedding": vector_of(text, self.meanings)}
+            for place, text in enumerate(body["input"])
+        ]
+        tokens = sum(len(text.split()) for text in body["input"])
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return {"object": "list", "data": rows, "model": body["model"], "usage": usage}
 
     def stop(self) -> None:
         """Serve no more."""
