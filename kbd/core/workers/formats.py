@@ -39,7 +39,7 @@ from kbd.formats import (
 )
 from kbd.tools import FileRef, Formats
 
-__all__ = ["FormatCalls", "Look"]
+__all__ = ["FormatCalls", "Look", "edition_of"]
 
 T = TypeVar("T")
 
@@ -198,15 +198,8 @@ class FormatCalls(Formats):
         return await self._read(owned, "extract_text", Extract, file, more)
 
     def edition(self, name: str) -> str:
-        """Return what would cut the text of a file of that name, with its version; "" if nothing.
-
-        It is another one whenever the pieces could be others.
-        """
-        handler = self.for_name(name)
-        if not isinstance(handler, Readable):
-            return ""
-        plugin = self._catalog.format(handler.name).plugin
-        return f"{plugin.name} {plugin.version} {handler.name} {CUT_EDITION}"
+        """Return `edition_of` the formats there are."""
+        return edition_of(self._catalog, name)
 
     async def pieces(self, file: FileRef, target: Path, most_characters: int) -> int:
         """Have a file's text written to a new file in pieces (`pieces.read_pieces`).
@@ -359,6 +352,18 @@ class FormatCalls(Formats):
         except msgspec.ValidationError as fault:
             msg = f"Format {name} answered {function} with something ill-formed: {fault}."
             raise failure(msg) from None
+
+
+def edition_of(catalog: Catalog, name: str) -> str:
+    """Return what would cut the text of a file of that name, with its version; "" if nothing.
+
+    It is another one whenever the pieces could be others.
+    """
+    handler = catalog.for_name(name)
+    if not isinstance(handler, Readable):
+        return ""
+    plugin = catalog.format(handler.name).plugin
+    return f"{plugin.name} {plugin.version} {handler.name} {CUT_EDITION}"
 
 
 def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None:

@@ -7,7 +7,7 @@ thread that called the engine, and may block it.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -71,5 +71,5 @@ class EmbedTexts(Protocol):
     def fingerprint(self) -> str:
         """Return under what vectors are kept; raises KbdError if nothing can be asked now."""
 
-    def embed(self, texts: Sequence[str], purpose: str) -> Embeddings:
-        """Return the vectors of texts ("query" or "passage"); raises KbdError."""
+    def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
+        """Return the vectors of texts, which are looked for or looked in; raises KbdError."""

@@ -1,46 +1,400 @@
-"""The engine: documents, their index, and what is searched in it. (Being written.)"""
+"""The engine: the documents of a folder, their index, and what is searched in it."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import hashlib
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Final, Self, TypeVar
 
-from kbd.core.workspace.documents import Document
-from kbd.core.workspace.lent import SourceFile
+import msgspec
+
+from kbd.core.workspace.catalogue import (
+    Counts,
+    counted,
+    doc_id_of,
+    entries,
+    note_change,
+    text_of,
+    unread,
+)
+from kbd.core.workspace.documents import Chunk, Document
+from kbd.core.workspace.finding import Found, find
+from kbd.core.workspace.folder import Folder, Seen
+from kbd.core.workspace.index import CurrentIndex, Index
+from kbd.core.workspace.indexfile import IndexRuined
+from kbd.core.workspace.lent import EmbedTexts, ListSources, PieceReader, SourceFile
+from kbd.core.workspace.local import LocalWork
+from kbd.core.workspace.meanings import embedded, keep, missing, vectors_of
+from kbd.core.workspace.updating import Refreshed, Updates
+from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.providers import Embeddings
 
-__all__ = ["WorkspaceEngine"]
+__all__ = ["AUTO", "DOCUMENT_CHARACTERS", "Auto", "WorkspaceEngine"]
+
+T = TypeVar("T")
+
+DOCUMENT_CHARACTERS = 16 * 1024 * 1024
+"""Of a longer document, the rest is not searched (the default of search.document_characters)."""
+
+EMBEDDED_AT_ONCE = 256
+NAMED = 3
+"""As many documents that are not searched are named in a warning."""
+
+
+class Auto(Enum):
+    """The embedder that settings name, or one that is found on this machine."""
+
+    AUTO = "auto"
+
+
+AUTO: Final = Auto.AUTO
 
 
 class WorkspaceEngine:
-    """Searches the documents of a folder."""
+    """Searches the documents of a folder: every file below it that kbd reads as text.
 
-    num_docs = num_chunks = embedded = 0
+    Hidden files, the index itself, and symbolic links that leave the folder are left out. `search`,
+    `list_docs` and the numbers bring the index up to date first, which takes a moment where nothing
+    has changed, and reads what has. `refresh`, `find` and `embed_some` are the parts of a search;
+    with `sources` of the caller's own nothing else brings the index up to date.
 
-    def __init__(self, base_dir: str | Path, index_dir: str | Path, **lent: Any) -> None:
-        raise NotImplementedError
+    Any number of threads, and of processes with engines of their own, may use one index at once. An
+    engine holds a worker process and a thread from its first use on: close it, or use it in a
+    `with` statement; at the end of the program it closes by itself.
+
+    Args:
+        base_dir: The folder of the documents.
+        index_dir: The folder of the index: of one made before, or empty, or not there yet. A folder
+            that holds anything else is refused. None for one in `$XDG_CACHE_HOME/kbd/search`.
+        sources: Returns which files there are, in place of all those below `base_dir`.
+        reader: Reads their text, in place of a worker of the engine's own.
+        embed: Makes texts vectors, for a search by meaning; None for a search by words alone.
+        document_characters: Of a longer document, the rest is not searched.
+
+    Raises:
+        NotFound: There is no folder `base_dir`.
+        ValidationFailed: The folder `index_dir` holds something else, or search is not possible.
+        DiskFull: There is no room for an index.
+        FileWriteFailed: The folder of the index cannot be written to.
+    """
+
+    def __init__(
+        self,
+        base_dir: str | Path,
+        index_dir: str | Path | None = None,
+        *,
+        sources: ListSources | None = None,
+        reader: PieceReader | None = None,
+        embed: EmbedTexts | Auto | None = AUTO,
+        document_characters: int = DOCUMENT_CHARACTERS,
+    ) -> None:
+        self._base_dir = Path(base_dir)
+        self._sources = sources
+        if sources is None:
+            self._folder: Folder | None = Folder(self._base_dir, lambda: self._index.folder)
+        else:
+            self._folder = None
+        self._index = CurrentIndex(Path(index_dir) if index_dir else _own_folder(self._base_dir))
+        self._local = LocalWork(document_characters)
+        self._updates = Updates(self._index, reader or self._local, document_characters)
+        self._embed = embed
+        self._refreshing, self._embedding = threading.RLock(), threading.Lock()
+        self._why_not = self._fingerprint = ""
+        self._counts, self._embedded = Counts(), 0
+        self._finalizer = weakref.finalize(self, _close, self._index, self._local)
+        self._note_counts()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def num_docs(self) -> int:
+        """How many documents there are."""
+        self._list()
+        return self._counts.documents
+
+    @property
+    def num_chunks(self) -> int:
+        """How many pieces of text the index has; the documents are read first."""
+        self._read()
+        return self._counts.pieces
+
+    @property
+    def has_index(self) -> bool:
+        """Whether there is any text to search; the documents are read first."""
+        return self.num_chunks > 0
+
+    @property
+    def embedded(self) -> int:
+        """How many pieces had vectors when that was last looked at; nothing is read or made."""
+        return self._embedded
+
+    def list_docs(self) -> list[Document]:
+        """Return all documents, sorted by name, also those whose text cannot be read."""
+        self._list()
+        with self._index.held().reading() as connection:
+            return [
+                Document(
+                    doc_id=entry.doc_id,
+                    title=PurePosixPath(entry.name).stem,
+                    path=str(self._base_dir / entry.name),
+                    created_at=entry.created_at,
+                    updated_at=entry.updated_at,
+                )
+                for entry in entries(connection)
+            ]
+
+    def get_doc(self, doc_id: str) -> Document | None:
+        """Return a document by its id, None if there is none."""
+        return next((each for each in self.list_docs() if each.doc_id == doc_id), None)
+
+    def get_doc_text(self, doc_id: str) -> str | None:
+        """Return all text of a document; None if there is none of that id, or it cannot be read."""
+        self._read(doc_id)
+        return self._tried(lambda index: _reading(index, lambda c: text_of(c, doc_id)))
+
+    def unread(self) -> dict[str, str]:
+        """Return why documents are not searched, or only in part, by their ids."""
+        with self._index.held().reading() as connection:
+            return {doc_id: reason for doc_id, _, reason in unread(connection)}
+
+    def search(self, query: str, top_k: int = 5) -> list[Chunk]:
+        """Return the pieces of text nearest to a query, the nearest first.
+
+        Args:
+            query: Any text.
+            top_k: How many at most.
+
+        Raises:
+            ValidationFailed: The query is blank, or `top_k` is not positive.
+            KbdError: The index cannot be brought up to date.
+        """
+        return self.ask(query, top_k).chunks
+
+    def ask(self, query: str, top_k: int = 5) -> Found:
+        """Return what `search` does, with what ranked it, and what was not searched and why."""
+        _check(query, top_k)
+        refreshed = self.refresh()
+        vector, doubts = self._meant(query)
+        try:
+            found = self.find(query, top_k, vector)
+        except FileReadFailed:
+            # The index turned out to be damaged, and is empty now.
+            refreshed = self.refresh()
+            found = self.find(query, top_k, vector)
+        warnings = dict.fromkeys((*refreshed.warnings, *doubts, *found.warnings))
+        return Found(found.chunks, found.ranker, tuple(warnings))
+
+    def reload_index(self, index_dir: str | Path | None = None) -> None:
+        """Use another index from now on, or the same one opened anew.
+
+        Searches that are under way end with the one that they began with.
+
+        Args:
+            index_dir: The folder of the other one; None for the one that is used now.
+
+        Raises:
+            KbdError: It cannot be used; the one before stays in use.
+        """
+        with self._refreshing:
+            self._index.use(Path(index_dir) if index_dir else self._index.folder)
+            self._note_counts()
 
     def refresh(
         self, sources: Sequence[SourceFile] | None = None, *, deadline_s: float | None = None
-    ) -> Any:
-        """Bring the index up to date."""
+    ) -> Refreshed:
+        """Bring the index up to date; nobody is asked for vectors.
 
-    def find(self, query: str, top_k: int, vector: Embeddings | None = None) -> Any:
-        """Return the nearest pieces."""
+        Args:
+            sources: The files there are, in place of what the engine's own list would say.
+            deadline_s: After so many seconds no other document is begun; what was read is kept.
 
-    def list_docs(self) -> list[Document]:
-        """Return all documents."""
-        return []
+        Raises:
+            NotFound: The folder is gone.
+            DiskFull: There is no room; what the index holds is safe.
+            FileWriteFailed: The index cannot be written.
+        """
+        return self._update(sources, deadline_s)
 
-    def get_doc_text(self, doc_id: str) -> str | None:
-        """Return a document's text."""
+    def find(self, query: str, top_k: int, vector: Embeddings | None = None) -> Found:
+        """Return what the index as it is has nearest to a query; nobody is asked for anything.
 
-    def unread(self) -> Mapping[str, str]:
-        """Return why documents have no text, by their ids."""
-        return {}
+        Args:
+            query: Any text.
+            top_k: How many pieces at most.
+            vector: What the query means, by the embedder of the engine; None to go by words alone.
+
+        Raises:
+            ValidationFailed: The query is blank, or `top_k` is not positive.
+            FileReadFailed: The index is damaged; an empty one is in its place, to be brought up to
+                date.
+        """
+        _check(query, top_k)
+        index = self._index.held()
+        fingerprint = self._fingerprint
+        meant = None
+        if vector is not None and fingerprint:
+            meant = index.meanings, fingerprint, vector
+        try:
+            with index.reading() as connection:
+                found = find(connection, query, top_k, meant)
+                silent = unread(connection)
+        except IndexRuined:
+            self._index.renew(index)
+            msg = "The index was damaged and is made anew: search again."
+            raise FileReadFailed(msg, retryable=True) from None
+        warnings = _told([f"{name} ({reason})" for _, name, reason in silent])
+        return msgspec.structs.replace(found, warnings=warnings)
 
     def embed_some(self, most: int) -> int:
-        """Make missing vectors; return how many are still missing."""
-        return most
+        """Make up to `most` of the vectors that are missing; return how many pieces lack one then.
+
+        Raises:
+            KbdError: The embedder cannot be asked; what was made before is kept.
+        """
+        with self._embedding:
+            embed = self._embedder()
+            if embed is None:
+                return 0
+            fingerprint = self._fingerprint = embed.fingerprint()
+            while most > 0:
+                index = self._index.held()
+                some = min(most, embed.most_texts)
+                texts = _reading(index, partial(missing, fingerprint=fingerprint, most=some))
+                if not texts:
+                    break
+                made = vectors_of(embed, list(texts.values()), "passage")
+                with index.writing() as connection:
+                    keep(connection, fingerprint, list(texts), made)
+                    note_change(connection)
+                most -= len(texts)
+            self._note_counts()
+            return self._counts.pieces - self._embedded
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index and end what was started for it; a second time does nothing."""
+        self._finalizer()
+
+    def _update(
+        self, sources: Sequence[SourceFile] | None, deadline_s: float | None, only: str = ""
+    ) -> Refreshed:
+        with self._refreshing:
+            refreshed = self._tried(lambda _: self._updated(sources, deadline_s, only))
+            self._note_counts()
+            return refreshed
+
+    def _updated(
+        self, sources: Sequence[SourceFile] | None, deadline_s: float | None, only: str
+    ) -> Refreshed:
+        updates = self._updates
+        before: Mapping[str, Seen] = {}
+        seen: Mapping[str, Seen] = {}
+        troubles: tuple[str, ...] = ()
+        if sources is None and self._folder is not None:
+            before = updates.seen()
+            listing = self._folder.listing(updates.is_document, before)
+            sources, seen, troubles = listing.files, listing.seen, listing.troubles
+        elif sources is None:
+            sources = self._sources() if self._sources else ()
+        files = [file for file in sources if updates.is_document(file.name)]
+        due = updates.list(files, before, seen)
+        if only:
+            due = [file for file in due if doc_id_of(file.name) == only]
+        return Refreshed(updates.read(due, deadline_s), troubles)
+
+    def _list(self) -> None:
+        """List the documents, where the list is ours to make, without reading any."""
+        if self._folder is not None:
+            self._update(None, 0.0)
+
+    def _read(self, only: str = "") -> None:
+        """Read what is to be read, or one document of it, where the list is ours to make."""
+        if self._folder is not None:
+            self._update(None, None, only)
+
+    def _meant(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
+        """Return what a query means, and why it was not asked; first what the documents mean."""
+        try:
+            embed = self._embedder()
+            if embed is None:
+                return None, (self._why_not,) if self._why_not else ()
+            while self.embed_some(EMBEDDED_AT_ONCE):
+                pass
+            return vectors_of(embed, [query], "query"), ()
+        except KbdError as error:
+            return None, (f"not searched by meaning: {error.message}",)
+
+    def _embedder(self) -> EmbedTexts | None:
+        if isinstance(self._embed, Auto):
+            found, why = self._local.embedding()
+            self._why_not = f"not searched by meaning: {why}" if why else ""
+            self._embed = found
+            return found
+        return self._embed
+
+    def _tried(self, work: Callable[[Index], T]) -> T:
+        """Work with the index; if it turns out to be ruined, once more with a new one."""
+        index = self._index.held()
+        try:
+            return work(index)
+        except IndexRuined:
+            self._index.renew(index)
+            return work(self._index.held())
+
+    def _note_counts(self) -> None:
+        fingerprint = self._fingerprint
+
+        def count(connection: sqlite3.Connection) -> tuple[Counts, int]:
+            known = embedded(connection, fingerprint) if fingerprint else 0
+            return counted(connection), known
+
+        self._counts, self._embedded = self._tried(lambda index: _reading(index, count))
+
+
+def _reading(index: Index, work: Callable[[sqlite3.Connection], T]) -> T:
+    with index.reading() as connection:
+        return work(connection)
+
+
+def _check(query: str, top_k: int) -> None:
+    if not query.strip():
+        msg = "The query is empty."
+        raise ValidationFailed(msg)
+    if top_k < 1:
+        msg = "top_k must be at least 1."
+        raise ValidationFailed(msg)
+
+
+def _told(silent: Sequence[str]) -> tuple[str, ...]:
+    """Say in one sentence which documents are not searched."""
+    if not silent:
+        return ()
+    named = "; ".join(silent[:NAMED])
+    more = f"; and {len(silent) - NAMED} more" if len(silent) > NAMED else ""
+    return (f"not searched, or not all of it: {named}{more}",)
+
+
+def _own_folder(base_dir: Path) -> Path:
+    """Return where the index of a folder is kept if nobody says: with the user's other caches."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(base_dir))).hexdigest()[:16]
+    return Path(home) / "kbd" / "search" / digest
+
+
+def _close(index: CurrentIndex, local: LocalWork) -> None:
+    index.close()
+    local.close()

@@ -1,0 +1,127 @@
+"""The vectors of an index: which are missing, and all of them in memory for comparison."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from typing import Literal
+
+from kbd.core.workspace.lent import EmbedTexts
+from kbd.core.workspace.vectors import Compared, VectorTable, pack
+from kbd.errors import ProviderUnavailable
+from kbd.providers import Embeddings
+
+__all__ = ["Meanings", "embedded", "keep", "missing", "vectors_of"]
+
+FETCHED_AT_ONCE = 2000
+
+
+class Meanings:
+    """The vectors of one index and one embedder, brought up to date when they are asked for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._table: VectorTable | None = None
+        self._keys: set[int] = set()
+        self._state: tuple[str, int] | None = None
+
+    def compare(
+        self,
+        connection: sqlite3.Connection,
+        state: tuple[str, int],
+        query: Embeddings,
+        most: int,
+        also: Sequence[int],
+    ) -> Compared | None:
+        """Compare the pieces with a query; None if there is nothing to compare it with.
+
+        Args:
+            connection: Within a transaction that reads.
+            state: The embedder's fingerprint and the index's generation in that transaction.
+            query: One vector.
+            most: How many of the nearest to name.
+            also: The pieces whose similarity is wanted, too.
+        """
+        with self._lock:
+            table = self._table
+            if table is None or table.size != query.size or self._state != state:
+                table = self._caught_up(connection, state, query.size)
+            if not self._keys:
+                return None
+            return table.compare(query.data, most, also)
+
+    def _caught_up(
+        self, connection: sqlite3.Connection, state: tuple[str, int], size: int
+    ) -> VectorTable:
+        """Add what has come and drop what has gone; vectors of another size are left out."""
+        table = self._table
+        if table is None or table.size != size or self._state is None or self._state[0] != state[0]:
+            table, self._keys = VectorTable(size), set()
+        self._table = None
+        query = (
+            "SELECT pieces.id FROM pieces CROSS JOIN vectors ON vectors.hash = pieces.hash"
+            " WHERE fingerprint = ? AND length(vector) = ?"
+        )
+        there = {key for (key,) in connection.execute(query, (state[0], 2 * size))}
+        table.drop(self._keys - there)
+        fresh = sorted(there - self._keys)
+        for begin in range(0, len(fresh), FETCHED_AT_ONCE):
+            some = fresh[begin : begin + FETCHED_AT_ONCE]
+            query = (
+                "SELECT vector FROM vectors JOIN pieces ON vectors.hash = pieces.hash"
+                f" WHERE pieces.id IN ({', '.join('?' * len(some))}) AND fingerprint = ?"
+                " ORDER BY pieces.id"
+            )
+            rows = connection.execute(query, (*some, state[0]))
+            table.put(some, b"".join(vector for (vector,) in rows))
+        self._table, self._keys, self._state = table, there, state
+        return table
+
+
+def embedded(connection: sqlite3.Connection, fingerprint: str) -> int:
+    """Return how many pieces have a vector."""
+    query = (
+        "SELECT count(*) FROM pieces WHERE EXISTS (SELECT 1 FROM vectors"
+        " WHERE vectors.hash = pieces.hash AND fingerprint = ?)"
+    )
+    (count,) = connection.execute(query, (fingerprint,)).fetchone()
+    return int(count)
+
+
+def missing(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict[bytes, str]:
+    """Return texts without a vector by their hashes, up to so many, in the order they came in."""
+    query = (
+        "SELECT hash, text FROM pieces WHERE NOT EXISTS (SELECT 1 FROM vectors"
+        " WHERE vectors.hash = pieces.hash AND fingerprint = ?)"
+        " GROUP BY hash ORDER BY min(id) LIMIT ?"
+    )
+    return dict(connection.execute(query, (fingerprint, most)).fetchall())
+
+
+def vectors_of(
+    embed: EmbedTexts, texts: Sequence[str], purpose: Literal["query", "passage"]
+) -> Embeddings:
+    """Have texts made vectors.
+
+    Raises:
+        ProviderUnavailable: The answer is not as many vectors as there are texts.
+        KbdError: As for `EmbedTexts.embed`.
+    """
+    # A model is asked for no empty text, and a blank one means nothing anyway.
+    made = embed.embed([text if text.strip() else "-" for text in texts], purpose)
+    if made.size <= 0 or len(made.data) != 4 * made.size * len(texts):
+        msg = f"{embed.model_id} did not answer with one vector for each text."
+        raise ProviderUnavailable(msg)
+    return made
+
+
+def keep(
+    connection: sqlite3.Connection, fingerprint: str, hashes: Sequence[bytes], made: Embeddings
+) -> None:
+    """Keep vectors under the hashes of their texts."""
+    kept = pack(made.data)
+    size = len(kept) // len(hashes)
+    rows = [
+        (text, fingerprint, kept[size * place : size * (place + 1)])
+        for place, text in enumerate(hashes)
+    ]
+    connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
