@@ -10,8 +10,13 @@ waits, tokens), `bill` (what a turn costs), `replies` (what is recorded of a rep
 (what is wrong with one), `outline` (the plan as one item's context shows it). Beside them
 `briefing` (what every opening tells) with `manifest` (the files in a prompt), `notices` (unrecorded
 progress), `copies` (readable copies).
+
+Apart from all that, for programs without a daemon: `controller` (any object with `generate()`
+works with tools), over `spoken` (a history as such a model is told it) and `fitting` (as much of a
+result as it is shown).
 """
 
+from kbd.core.agent.controller import DEFAULT_SYSTEM_PROMPT, AgentController
 from kbd.core.agent.copies import (
     clear_unfinished,
     has_tool_log,
@@ -28,8 +33,11 @@ from kbd.core.agent.notices import (
     ToolStarted,
 )
 from kbd.core.agent.run import run_agent
+from kbd.toolcall import Toolcall, find_toolcall, render_toolcall, render_toolresult
 
 __all__ = [
+    "DEFAULT_SYSTEM_PROMPT",
+    "AgentController",
     "Announce",
     "Complete",
     "Desk",
@@ -38,8 +46,12 @@ __all__ = [
     "RateLimited",
     "TextDelta",
     "ToolStarted",
+    "Toolcall",
     "clear_unfinished",
+    "find_toolcall",
     "has_tool_log",
+    "render_toolcall",
+    "render_toolresult",
     "run_agent",
     "write_copies",
     "write_tool_log",

@@ -1,30 +1,34 @@
 """Search over documents, usable as a library without a daemon; the daemon's tools use it, too.
 
-    catalogue   what is in an index: documents and pieces
-    commonwords words that say nothing of what a text is about
-    documents   Document, Chunk
-    finding     from a query to the nearest pieces
-    folder      the documents of a folder
-    grids       tables that stand in text (`summaries`)
-    index       an index that is open, and which one is used
-    indexfile   the files of an index: made, opened, replaced
-    lent        what an engine is given: files, a reader of their text, an embedder
-    local       a worker and an embedder of this machine, for the library
-    lookup      a workbench's documents as one call sees them
-    meanings    vectors: which are missing, and all in memory
-    ranking     one order from what words and meanings found
-    reading     how the daemon's engines read documents
-    rooms       the engines that are open, one a workbench
-    searching   the engine
-    sentences   text as headings, sentences, items and tables
-    summaries   a shorter text, of a text's own sentences
-    titles      which document is meant by an id or a title
-    updating    bringing an index up to date
-    vectors     a table of what pieces mean
-    words       text as terms of an index, a query as an expression over them
+catalogue   what is in an index: documents and pieces
+calling     arguments of a tool, checked against the registry
+commonwords words that say nothing of what a text is about
+documents   Document, Chunk
+finding     from a query to the nearest pieces
+folder      the documents of a folder
+generation  any object with `generate()` as a model
+grids       tables that stand in text (`summaries`)
+index       an index that is open, and which one is used
+indexfile   the files of an index: made, opened, replaced
+lent        what an engine is given: files, a reader of their text, an embedder
+local       a worker and an embedder of this machine, for the library
+lookup      a workbench's documents as one call sees them
+meanings    vectors: which are missing, and all in memory
+ranking     one order from what words and meanings found
+reading     how the daemon's engines read documents
+rooms       the engines that are open, one a workbench
+searching   the engine
+sentences   text as headings, sentences, items and tables
+summaries   a shorter text, of a text's own sentences
+titles      which document is meant by an id or a title
+tools       WorkspaceTools, TOOL_REGISTRY
+updating    bringing an index up to date
+vectors     a table of what pieces mean
+words       text as terms of an index, a query as an expression over them
 """
 
 from kbd.core.workspace.documents import Chunk, Document
 from kbd.core.workspace.searching import WorkspaceEngine
+from kbd.core.workspace.tools import TOOL_REGISTRY, WorkspaceTools
 
-__all__ = ["Chunk", "Document", "WorkspaceEngine"]
+__all__ = ["TOOL_REGISTRY", "Chunk", "Document", "WorkspaceEngine", "WorkspaceTools"]

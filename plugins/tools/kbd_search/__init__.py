@@ -1,1 +1,20 @@
-"""The tools that search, list, read and summarize the workbench's documents."""
+"""The tools that search, list, read and summarize the workbench's documents.
+
+They are the workspace API's tools under names that servers accept; what they return has its shapes.
+`finding` holds the search, `documents` the rest.
+"""
+
+from collections.abc import Sequence
+
+from kbd import hookimpl
+from kbd.tools import Tool
+from kbd_search.documents import WorkspaceGetDoc, WorkspaceListDocs, WorkspaceSummarize
+from kbd_search.finding import WorkspaceSearch
+
+__all__ = ["kbd_register_tools"]
+
+
+@hookimpl
+def kbd_register_tools() -> Sequence[Tool]:
+    """Return the tools."""
+    return [WorkspaceSearch(), WorkspaceListDocs(), WorkspaceGetDoc(), WorkspaceSummarize()]

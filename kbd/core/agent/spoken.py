@@ -1,0 +1,125 @@
+"""A history as what a model is told: who said what, and how tools are called."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kbd.core.agent.fitting import fitted_block
+from kbd.core.workspace.generation import Said, without_tags
+from kbd.toolcall import Toolcall, parse_toolcalls, render_toolcall, wrap_toolresult
+
+__all__ = ["said_in", "tools_told"]
+
+PROTOCOL = """
+To call a tool, write one block like this, and stop:
+
+{call}
+
+It holds one JSON object: "name" and, beside it, the arguments. The result follows as {result}; \
+never write one yourself. If a result has "error", nothing was done: mend the call. An answer \
+without a block is your final answer.
+
+Tools:
+{tools}"""
+
+
+def said_in(
+    history: Sequence[Mapping[str, Any]], system_prompt: str, tools: object, max_result_chars: int
+) -> list[Said]:
+    """Return what a model is told of a conversation, the system prompt first.
+
+    Args:
+        history: The messages; the first system message takes the place of the system prompt.
+        system_prompt: What the model is told first.
+        tools: What makes the calls; it may have `names` and `registry`.
+        max_result_chars: The most characters of each earlier result.
+
+    Raises:
+        ValueError: A message is none; it says which and why.
+    """
+    if isinstance(history, Mapping | str):
+        raise ValueError("the history is a list of messages")  # noqa: TRY004 - as for its messages
+    spoken: list[Said] = []
+    for place, message in enumerate(history):
+        spoken += _spoken(place, message, max_result_chars)
+    systems = [each for each in spoken if each.speaker == "system"]
+    system = systems[0].text if systems else system_prompt
+    if "<myPT_toolcall>" not in system:
+        system += tools_told(tools)
+    rest = [each for each in spoken if not systems or each is not systems[0]]
+    return [Said("system", system), *rest]
+
+
+def tools_told(tools: object) -> str:
+    """Return how tools are called, and which there are."""
+    registry: Mapping[str, Mapping[str, Any]] = getattr(tools, "registry", {})
+    names: Sequence[str] = getattr(tools, "names", tuple(registry))
+    if not names:
+        return ""
+    call = render_toolcall("workspace.search", {"query": "python", "top_k": 5})
+    lines = "\n".join(_tool_told(name, registry.get(name, {})) for name in names)
+    return "\n" + PROTOCOL.format(call=call, result=wrap_toolresult("{…}"), tools=lines)
+
+
+def _tool_told(name: str, entry: Mapping[str, Any]) -> str:
+    args = ", ".join(_arg_told(arg, told) for arg, told in entry.get("args", {}).items())
+    description = entry.get("description", "")
+    return f"- {name} {{{args}}}: {description}" if description else f"- {name} {{{args}}}"
+
+
+def _arg_told(name: str, told: Mapping[str, Any]) -> str:
+    kind = told.get("type", "any")
+    if told.get("required"):
+        return f'"{name}": {kind}'
+    default = told.get("default")
+    return (
+        f'"{name}"?: {kind}'
+        if default is None
+        else f'"{name}"?: {kind} = {json.dumps(default, default=str)}'
+    )
+
+
+def _spoken(place: int, message: Mapping[str, Any], most: int) -> list[Said]:
+    """Return what was said by one message: by a result of `run`, its calls before its content."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(content, str):
+        msg = f'history[{place}] is not {{"role": …, "content": text}}'
+        raise ValueError(msg)  # noqa: TRY004 - one of many ways a message can be wrong
+    match message.get("role"):
+        case "system":
+            return [Said("system", content)]
+        case "user":
+            return [Said("user", without_tags(content))]
+        case "assistant":
+            calls = message.get("tool_calls") or ()
+            before = [said for call in calls for said in _call_made(place, call, most)]
+            return [*before, Said("assistant", _own_text(content))] if content else before
+        case "tool" | "toolresult":
+            return [Said("toolresult", wrap_toolresult(content[:most]))]
+        case role:
+            msg = f"history[{place}] has the role {role!r}; roles are system, user, assistant, tool"
+            raise ValueError(msg)
+
+
+def _call_made(place: int, call: Any, most: int) -> list[Said]:
+    match call:
+        case {"name": str(name), "arguments": dict(arguments), "result": result}:
+            written = render_toolcall(name, arguments)
+            return [Said("assistant", written), Said("toolresult", fitted_block(result, most))]
+        case _:
+            msg = f'a call of history[{place}] is not {{"name", "arguments", "result"}}'
+            raise ValueError(msg)
+
+
+def _own_text(content: str) -> str:
+    """Return an assistant's text, in which its calls stand as they would be rendered."""
+    parts = []
+    for part in parse_toolcalls(content).parts:
+        match part:
+            case Toolcall():
+                parts.append(render_toolcall(part.name, part.arguments))
+            case str():
+                parts.append(without_tags(part))
+            case _:
+                parts.append(without_tags(part.written))
+    return "".join(parts)
