@@ -163,4 +163,4 @@ class _Reading:
 
 def _requoted(found: re.Match[str]) -> str:
     """Write a quotation mark or an escape of a string as JSON writes it."""
-    return {'"': '\\"', "\\'": "'", "\\\n": "\\\n"}.get(found[0], found[0])
+    return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])
