@@ -47,16 +47,20 @@ def _egress(arguments: argparse.Namespace) -> int:
             _choose(client, arguments.mode, yes=arguments.yes)
             return OK
         log_id = find(client, arguments.workbench)["id"] if arguments.workbench else "daemon"
-        consent = _consent(client, log_id) if arguments.workbench else None
+        consent = _consent(client, {"workbench_id": log_id}) if arguments.workbench else None
+        embedder = _of_embedder(client, log_id, consent)
         mode = call(client, "UserGetConsentMode")["mode"]
         sent = _sent(client, log_id)
     if arguments.json:
         shown = sent if arguments.all else sent[-NEWEST:]
         total = sum(row["bytes_out"] for row in sent)
-        say(json.dumps({"consent": consent, "mode": mode, "events": shown, "bytes_out": total}))
+        told = {"consent": consent, "mode": mode, "events": shown, "bytes_out": total}
+        say(json.dumps({**told, **({"embedder": embedder} if embedder else {})}))
         return OK
     if consent is not None:
         say(_told(consent))
+    if embedder is not None:
+        say(_told(embedder, "Searches"))
     if mode == "allow_all":
         say("Everything is allowed, for all workbenches: kbd egress --mode ask")
     say(_listed(sent, every=arguments.all))
@@ -75,23 +79,30 @@ def _choose(client: Client, mode: str, *, yes: bool) -> None:
     say("You are asked." if mode == "ask" else "Everything is allowed.")
 
 
-def _consent(client: Client, workbench_id: str) -> dict[str, Any] | str:
+def _consent(client: Client, named: dict[str, str]) -> dict[str, Any] | str:
     """Return how consent stands, or why a model could not be called anyway."""
     try:
-        status: dict[str, Any] = call(
-            client, "EgressGetConsentStatus", {"workbench_id": workbench_id}
-        )
+        status: dict[str, Any] = call(client, "EgressGetConsentStatus", named)
     except Refused as refused:
         return refused.reason
     return status
 
 
-def _told(consent: dict[str, Any] | str) -> str:
+def _of_embedder(
+    client: Client, workbench_id: str, consent: dict[str, Any] | str | None
+) -> dict[str, Any] | str | None:
+    """Return how consent stands to what makes texts vectors elsewhere; None if nothing does."""
+    if not isinstance(consent, dict) or "embedder" not in consent:
+        return None
+    return _consent(client, {"workbench_id": workbench_id, "model_id": consent["embedder"]})
+
+
+def _told(consent: dict[str, Any] | str, who: str = "Runs") -> str:
     if isinstance(consent, str):
         return consent
     place = consent["endpoint"] or "this machine"
     if consent["consented"]:
-        return f"Runs may send to {consent['model_id']} at {place}."
+        return f"{who} may send to {consent['model_id']} at {place}."
     return f"Nobody agreed to send these files to {consent['model_id']} at {place}."
 
 

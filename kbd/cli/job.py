@@ -49,16 +49,39 @@ def choose_model(client: Client, workbench_id: str, model_id: str | None) -> Non
 def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
     """See that the files may go where the model is: ask, unless nothing leaves or it was agreed.
 
+    What makes texts vectors elsewhere is asked for, too; without it searches go by words alone.
+
     Raises:
-        Stop: Nobody agreed, with the code that says so.
+        Stop: Nobody agreed to the model, with the code that says so.
     """
     named = {"workbench_id": workbench_id}
     status = call(client, "EgressGetConsentStatus", named)
+    if not status["consented"]:
+        _obtain(client, named, status, yes=yes)
+    if "embedder" not in status:
+        return
+    status = call(client, "EgressGetConsentStatus", {**named, "model_id": status["embedder"]})
     if status["consented"]:
         return
+    try:
+        _obtain(client, named, status, yes=yes, why=", to be found by what they mean")
+    except Stop as stop:
+        if stop.code != CONFIRMATION_NEEDED:
+            raise
+        note(f"{stop.message} Searches go by words alone.")
+
+
+def _obtain(
+    client: Client, named: dict[str, str], status: dict[str, Any], *, yes: bool, why: str = ""
+) -> None:
+    """Ask whether the files may go where a model is, and have that recorded.
+
+    Raises:
+        Stop: Nobody agreed, with the code that says so.
+    """
     files = call(client, "WorkbenchFilesList", named)["files"]
     told = call(client, "ContextList", named)["items"]
-    note(_question(status, files, [item for item in told if item["status"] == "set"]))
+    note(_question(status, files, [item for item in told if item["status"] == "set"], why))
     if not yes and not interactive():
         msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
         raise Stop(msg, CONFIRMATION_NEEDED)
@@ -69,14 +92,14 @@ def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
 
 
 def _question(
-    status: dict[str, Any], files: list[dict[str, Any]], context: list[dict[str, Any]]
+    status: dict[str, Any], files: list[dict[str, Any]], context: list[dict[str, Any]], why: str
 ) -> str:
     where = f" at {line(status['endpoint'])}" if status.get("endpoint") else ""
     rows = [(file["path"], size(file["size"])) for file in files]
     rows += [(item["category"], counted(item["characters"], "character")) for item in context]
     listed = table(("file", "size"), rows).replace("\n", "\n  ")
     return (
-        f"The contents of these files would leave this machine.\n"
+        f"The contents of these files would leave this machine{why}.\n"
         f"  provider  {line(status['provider_id'])}{where}\n"
         f"  model     {line(status['model_id'])}\n"
         f"  {listed}"
@@ -146,7 +169,7 @@ def _until_ended(
                 break
         if ctrl_c.waits:
             ctrl_c.waits = False
-            note("Press Ctrl-C again to stop waiting.")
+            progress.interrupted()
             call(client, "WorkshopCancelRun", {"workbench_id": run["workbench_id"]})
 
 

@@ -1,4 +1,4 @@
-"""`kbd providers`: how models are reached; try, enable or disable one; how hard it thinks."""
+"""`kbd providers`: how models and embedders are reached; try one, enable or disable it; efforts."""
 
 import argparse
 import json
@@ -45,7 +45,7 @@ def _providers(arguments: argparse.Namespace) -> int:
         match arguments.action:
             case "list":
                 answer = call(client, "ProvidersGetStatus")
-                told = _listed(answer["providers"], arguments.provider)
+                told = _told(answer, arguments.provider)
             case "validate":
                 answer = call(
                     client, "ProvidersValidate", {"provider_id": arguments.provider}, slow=True
@@ -84,8 +84,39 @@ def _set_effort(client: Client, arguments: argparse.Namespace) -> dict[str, Any]
     return answer
 
 
-def _listed(rows: list[dict[str, Any]], named: str | None) -> str:
-    """Return a row for each provider, or for the one that is named."""
+def _told(answer: dict[str, Any], named: str | None) -> str:
+    """Return a row for each provider and each embedder, and what searches use."""
+    embedders = [row for row in answer.get("embedders", ()) if named in (None, row["provider_id"])]
+    rows = [row for row in answer["providers"] if named in (None, row["provider_id"])]
+    if not rows and not embedders:
+        raise Stop(f"There is no provider {named}; `kbd providers` shows all.", FAILED)
+    parts = [_listed(rows)] if rows else []
+    if embedders:
+        header = ("embedder", "status", "address", "leaves here", "model", "missing")
+        parts.append(table(header, [_embedder(row) for row in embedders]))
+        parts.append(_searched(answer))
+    return "\n\n".join(parts)
+
+
+def _embedder(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        row["provider_id"],
+        _standing(row),
+        row["endpoint"] or "-",
+        "yes" if row["leaves_machine"] else "no",
+        row["default_model"] or "-",
+        row.get("reason", ""),
+    )
+
+
+def _searched(answer: dict[str, Any]) -> str:
+    if answer.get("embedder"):
+        return f"Searches go by words and by meaning, with {line(answer['embedder'])}."
+    return f"Searches go by words alone. {line(answer.get('no_embedder', ''))}"
+
+
+def _listed(rows: list[dict[str, Any]]) -> str:
+    """Return a row for each provider."""
     shown = [
         (
             row["provider_id"],
@@ -96,10 +127,7 @@ def _listed(rows: list[dict[str, Any]], named: str | None) -> str:
             row.get("reason", ""),
         )
         for row in rows
-        if named in (None, row["provider_id"])
     ]
-    if not shown:
-        raise Stop(f"There is no provider {named}; `kbd providers` shows all.", FAILED)
     return table(("provider", "status", "address", "leaves here", "thinks", "missing"), shown)
 
 

@@ -35,7 +35,7 @@ class ConsentStatus(Answer):
     """Whether the workbench's files may go to its model's provider.
 
     Args:
-        consented: Whether a run may start.
+        consented: Whether a run may start; of an embedder, whether it is asked.
         provider_id: The provider.
         model_id: The model.
         scope_hash: The hash of the names and contents of files and context items; consent is for
@@ -43,6 +43,9 @@ class ConsentStatus(Answer):
         persisted: Whether the consent holds for later runs.
         mode: "ask" or "allow_all".
         endpoint: The host and port that they would go to; "" for none. Consent is for this, too.
+        embedder: The model that makes texts vectors for searches, where they leave this machine
+            for it: a consent of its own, asked for with this as `model_id`. Only in answers about
+            the workbench's model.
     """
 
     consented: bool
@@ -52,14 +55,20 @@ class ConsentStatus(Answer):
     persisted: bool
     mode: Mode
     endpoint: str = ""
+    embedder: str | Unset = UNSET
 
 
 class EgressGetConsentStatus(_EgressRequest):
-    """Ask whether the workbench's files may go to its model's provider."""
+    """Ask whether the workbench's files may go to its model's provider.
+
+    Args:
+        model_id: Another model than the workbench's, or what makes texts vectors for its searches.
+    """
 
     answer: ClassVar[type[Any]] = ConsentStatus
 
     workbench_id: WorkbenchParam
+    model_id: ModelParam | Unset = UNSET
 
 
 class ConsentGiven(Answer):
@@ -117,7 +126,8 @@ class EgressRow(msgspec.Struct, frozen=True, kw_only=True):
         method: The HTTP method.
         path: The path of the address, without its query.
         bytes_out: Request line, headers and body, in bytes.
-        purpose: "turn" of a run, or "validate" for whether a provider answers.
+        purpose: "turn" of a run, "validate" for whether a provider answers, "embed" for vectors of
+            texts, or "summarize" for a summary of one.
     """
 
     seq: Seq

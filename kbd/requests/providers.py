@@ -8,6 +8,7 @@ from kbd.requests.base import UNSET, Answer, Request, Unset
 
 __all__ = [
     "DefaultModel",
+    "EmbedderRow",
     "ModelParam",
     "ModelRow",
     "ModelsFound",
@@ -31,7 +32,7 @@ ModelParam = Annotated[str, msgspec.Meta(pattern="^[^:\\s]+:\\S", max_length=256
 
 
 ProviderParam = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
-"""A provider's name, as it stands before the colon of its models' ids."""
+"""A provider's or embedder's name, as it stands before the colon of its models' ids."""
 
 
 class _ProviderRequest(Request):
@@ -80,14 +81,49 @@ class ProviderRow(msgspec.Struct, frozen=True, kw_only=True):
     rpi_reasoning: ReasoningEfforts | Unset = UNSET
 
 
+class EmbedderRow(msgspec.Struct, frozen=True, kw_only=True):
+    """How one embedder is set up: what makes texts vectors, so that they are found by meaning.
+
+    Args:
+        provider_id: The prefix of its model ids. A provider may have the same: then both have one
+            key, and are enabled together.
+        enabled: Whether it may be used.
+        configured: Whether a call could be made.
+        leaves_machine: Whether file contents would leave this machine.
+        auth_mode: "none" or "api_key".
+        endpoint: Host and port it talks to; "" for none.
+        default_model: The model that is meant where none is named; "" if one has to be.
+        reason: What is missing and which setting to make.
+    """
+
+    provider_id: str
+    enabled: bool
+    configured: bool
+    leaves_machine: bool
+    auth_mode: str
+    endpoint: str = ""
+    default_model: str = ""
+    reason: str | Unset = UNSET
+
+
 class ProvidersFound(Answer):
-    """All providers."""
+    """All providers and embedders.
+
+    Args:
+        providers: What turns a conversation into a reply.
+        embedders: What makes texts vectors.
+        embedder: The model that does so for searches now; "" for none.
+        no_embedder: Why none does.
+    """
 
     providers: tuple[ProviderRow, ...]
+    embedders: tuple[EmbedderRow, ...] = ()
+    embedder: str = ""
+    no_embedder: str | Unset = UNSET
 
 
 class ProvidersGetStatus(_ProviderRequest):
-    """Ask how the providers are set up."""
+    """Ask how the providers are set up, and the embedders."""
 
     answer: ClassVar[type[Any]] = ProvidersFound
 
@@ -100,7 +136,7 @@ class ProviderEnabled(Answer):
 
 
 class ProvidersSetEnabled(_ProviderRequest):
-    """Let a provider be used, or not: a run with one of its models is then refused."""
+    """Let a provider or embedder be used, or not: a run with its models is then refused."""
 
     answer: ClassVar[type[Any]] = ProviderEnabled
 
@@ -116,7 +152,7 @@ class ProviderValid(Answer):
 
 
 class ProvidersValidate(_ProviderRequest):
-    """Find out whether a provider can be called; no content of files is sent."""
+    """Find out whether a provider or embedder can be called; no content of files is sent."""
 
     answer: ClassVar[type[Any]] = ProviderValid
 

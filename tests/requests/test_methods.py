@@ -46,6 +46,7 @@ ANSWERS = {
     },
     "EgressGetConsentStatus": {
         "consented", "provider_id", "model_id", "scope_hash", "persisted", "mode", "endpoint",
+        "embedder",
     },
     "DraftPublish": {"published_at", "checkpoint_id", "published", "kept_both"},
     "LogVerify": {"ok", "seq", "frames", "segments", "blobs", "head", "faults"},

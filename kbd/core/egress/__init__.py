@@ -15,8 +15,16 @@ leaves.
 
 from kbd.core.egress.crossing import RecordSent
 from kbd.core.egress.door import Egress
-from kbd.core.egress.embedders import ChosenEmbedder
+from kbd.core.egress.embedders import ChosenEmbedder, DescribedEmbedder
 from kbd.core.egress.models import OFFLINE_MODEL, Models
 from kbd.core.egress.scope import scope_hash
 
-__all__ = ["OFFLINE_MODEL", "ChosenEmbedder", "Egress", "Models", "RecordSent", "scope_hash"]
+__all__ = [
+    "OFFLINE_MODEL",
+    "ChosenEmbedder",
+    "DescribedEmbedder",
+    "Egress",
+    "Models",
+    "RecordSent",
+    "scope_hash",
+]

@@ -17,6 +17,7 @@ from kbd.core.egress.scope import scope_hash
 from kbd.core.egress.told import Telling, cleaned
 from kbd.core.hosts import Host, parse_host
 from kbd.core.keeper import Keeper
+from kbd.core.plugins.host import Owned
 from kbd.core.redaction import Redaction
 from kbd.core.secrets import Secrets
 from kbd.core.settings import Settings
@@ -274,19 +275,30 @@ class Egress:
         return made
 
     async def validate(self, provider_id: str) -> None:
-        """Find out whether a provider can be called; no file content is sent.
+        """Find out whether a provider or embedder can be called; no file content is sent.
+
+        An embedder that has no provider's name is asked for the vector of a word.
 
         Raises:
-            NotFound: There is no such provider.
+            NotFound: There is none of that name.
             ProviderNotConfigured: It is disabled, or something is missing.
-            KbdError: As for `Provider.validate`.
+            KbdError: As for `Provider.validate` and `Embedder.embed`.
         """
-        provider = self.models.provider_named(provider_id)
+        owned = self.named(provider_id)
+        party = owned.item
         self.models.check_enabled(provider_id)
-        status = provider.status()
-        if not status.configured and not self.models.has_access(provider):
+        status = party.status()
+        has_access = isinstance(party, Provider) and self.models.has_access(party)
+        if not status.configured and not has_access:
             raise ProviderNotConfigured(status.reason or f"{provider_id} is not set up")
         self._check_host(status.endpoint)
+
+        async def work(lent: Lent) -> None:
+            if isinstance(party, Provider):
+                await party.validate(lent)
+            else:
+                with _faults_told(party):
+                    await party.embed(EmbedRequest("", ("word",), "query"), lent)
 
         async def record(sent: RequestSent) -> None:
             await self._daemon.submit(RecordDaemon((sent,)))
@@ -294,13 +306,17 @@ class Egress:
         limit_s = self._settings.run.provider_s
         try:
             with anyio.fail_after(limit_s):
-                owner = self._catalog.provider(provider_id)
-                await self._crossings.cross(
-                    owner, Sending("", "validate", record), provider.validate
-                )
+                await self._crossings.cross(owned, Sending("", "validate", record), work)
         except TimeoutError:
             msg = f"The provider did not answer within {limit_s:g} s."
             raise ProviderUnavailable(msg) from None
+
+    def named(self, name: str) -> Owned[Provider] | Owned[Embedder]:
+        """Return a provider, or else an embedder, by name; raises NotFound if there is neither."""
+        provides = {owned.item.name for owned in self._catalog.providers()}
+        if name not in provides and any(o.item.name == name for o in self._catalog.embedders()):
+            return self._catalog.embedder(name)
+        return self._catalog.provider(name)
 
     def holds_key(self, text: str) -> bool:
         """Return whether a text holds a key that kbd knows."""

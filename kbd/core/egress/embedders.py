@@ -87,7 +87,7 @@ class Embedders:
             return self._named(named)
         for found in self.described():
             model_id = f"{found.embedder.name}:{found.default_model}"
-            if found.default_model and not self._models.leaves_machine(found.embedder):
+            if found.default_model and not found.status.leaves_machine:
                 chosen = self._usable(found, model_id)
                 if not chosen.reason:
                     return chosen
@@ -145,12 +145,11 @@ class Embedders:
                 return ChosenEmbedder(reason=status.reason or f"{embedder.name} is not set up.")
             self._models.check_enabled(embedder.name)
             self._check_host(status.endpoint)
-            leaves = self._models.leaves_machine(embedder)
         except KbdError as error:
             return ChosenEmbedder(reason=error.message)
         return ChosenEmbedder(
             model_id=model_id,
-            leaves_machine=leaves,
+            leaves_machine=status.leaves_machine,
             endpoint=status.endpoint,
             most_texts=embedder.most_texts,
         )
@@ -163,5 +162,8 @@ class Embedders:
             _log.warning("embedder_failed", embedder=embedder.name, exc_info=fault)
             reason = _FAULTY.format(embedder.name, type(fault).__name__)
             status, model = ProviderStatus(configured=False, leaves_machine=True, reason=reason), ""
+        else:
+            leaves = self._models.leaves_machine(embedder)
+            status = msgspec.structs.replace(status, leaves_machine=leaves)
         enabled = self._models.is_enabled(embedder.name)
         return DescribedEmbedder(embedder, status, model, enabled)

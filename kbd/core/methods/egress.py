@@ -8,10 +8,11 @@ from kbd.core.egress import scope_hash
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.sent import sent_requests
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.state import WorkbenchState
 from kbd.errors import ValidationFailed
 from kbd.events.workbenches import SettingChanged
 from kbd.requests import egress as wire
-from kbd.requests.base import Request
+from kbd.requests.base import UNSET, Request
 
 __all__ = ["EgressMethods"]
 
@@ -35,29 +36,33 @@ class EgressMethods:
     async def status(
         self, request: wire.EgressGetConsentStatus, session: Session
     ) -> wire.ConsentStatus:
-        """Say whether the files may go to the provider of the workbench's model.
+        """Say whether the files may go to the provider of the workbench's model, or another's.
 
         A model that could not be called anyway is told first: nobody need agree to nothing.
         """
         del session
         state = (await self._shop.bench(request.workbench_id)).state
-        model_id = self._shop.model_of(state)
-        self._parts.egress.check_set_up(model_id)
-        model_id = self._parts.egress.models.asked(model_id)
-        scope = scope_hash(state, model_id)
-        endpoint = self._parts.egress.endpoint(model_id)
+        egress, named = self._parts.egress, request.model_id
+        model_id = self._shop.model_of(state) if named is UNSET else named
+        embeds = self._embeds(state, model_id)
+        if not embeds:
+            egress.check_set_up(model_id)
+            model_id = egress.models.asked(model_id)
+        scope, endpoint = scope_hash(state, model_id), egress.endpoint(model_id, embeds=embeds)
+        embedder = egress.embedder()
         persisted = any(
             each.persist and each.scope_hash == scope and each.endpoint in ("", endpoint)
             for each in state.consents
         )
         return wire.ConsentStatus(
-            consented=self._parts.egress.consented(state, model_id),
+            consented=egress.consented(state, model_id, embeds=embeds),
             provider_id=model_id.partition(":")[0],
             model_id=model_id,
             scope_hash=scope,
             persisted=persisted,
             mode=self._mode(),
             endpoint=endpoint,
+            embedder=embedder.model_id if named is UNSET and embedder.leaves_machine else UNSET,
         )
 
     async def grant(
@@ -70,7 +75,10 @@ class EgressMethods:
             msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
             raise ValidationFailed(msg)
         current = self._parts.egress.consent_to(
-            bench.state, request.model_id, persist=request.persist
+            bench.state,
+            request.model_id,
+            persist=request.persist,
+            embeds=self._embeds(bench.state, request.model_id),
         )
         consent = msgspec.structs.replace(current, scope_hash=request.scope_hash)
         await bench.keeper.submit(GrantConsent(consent, current.scope_hash))
@@ -112,6 +120,11 @@ class EgressMethods:
             changed = RecordDaemon((SettingChanged("consent_mode", request.mode),))
             await self._shop.benches.daemon.submit(changed)
         return wire.ConsentMode(mode=self._mode())
+
+    def _embeds(self, state: WorkbenchState, model_id: str) -> bool:
+        """Tell whether a model is meant as an embedder's; its name may be a provider's, too."""
+        is_used = model_id == self._parts.egress.embedder().model_id
+        return is_used and model_id != self._shop.model_shown(state.model_id)
 
     def _mode(self) -> wire.Mode:
         return "allow_all" if self._parts.egress.mode == "allow_all" else "ask"

@@ -1,7 +1,7 @@
 """Methods about providers and models: how they are set up, what people let them do."""
 
 from kbd.core.decisions.daemon import RecordDaemon
-from kbd.core.egress import Egress
+from kbd.core.egress import DescribedEmbedder, Egress
 from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import ValidationFailed
@@ -53,14 +53,20 @@ class ProviderMethods:
             )
             for provider, status, enabled in self._egress.models.described()
         )
-        return wire.ProvidersFound(providers=rows)
+        chosen = self._egress.embedder()
+        return wire.ProvidersFound(
+            providers=rows,
+            embedders=tuple(map(self._embedder_row, self._egress.embedders.described())),
+            embedder=chosen.model_id,
+            no_embedder=chosen.reason or UNSET,
+        )
 
     async def set_enabled(
         self, request: wire.ProvidersSetEnabled, session: Session
     ) -> wire.ProviderEnabled:
         """Let a provider be used, or not."""
         del session
-        provider_id = self._egress.models.provider_named(request.provider_id).name
+        provider_id = self._egress.named(request.provider_id).item.name
         if request.enabled is not self._egress.models.is_enabled(provider_id):
             value = "true" if request.enabled else "false"
             await self._record(SettingChanged("enabled", value, provider_id))
@@ -136,6 +142,19 @@ class ProviderMethods:
         self._egress.models.check_enabled(provider.name)
         await self._record(ModelChosen(request.model_id))
         return wire.DefaultModel(model_id=request.model_id)
+
+    def _embedder_row(self, described: DescribedEmbedder) -> wire.EmbedderRow:
+        embedder, status, default_model, enabled = described
+        return wire.EmbedderRow(
+            provider_id=embedder.name,
+            enabled=enabled,
+            configured=status.configured,
+            leaves_machine=status.leaves_machine,
+            auth_mode=status.auth_mode,
+            endpoint=status.endpoint,
+            default_model=default_model,
+            reason=status.reason if status.reason is not None else UNSET,
+        )
 
     def _is_open(self, provider: Provider) -> bool:
         """Tell whether any model that is named will do."""
