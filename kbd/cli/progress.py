@@ -18,6 +18,8 @@ PHASES = {
     "summary": "Summarizing results…",
 }
 
+AGAIN = "Press Ctrl-C again to stop waiting."
+
 LINE_CHARACTERS = 120
 """How much is shown of a line that the model writes; all of it is in the log."""
 
@@ -34,6 +36,9 @@ class Progress(Protocol):
     def stands(self, run: dict[str, Any]) -> None:
         """Take how the run stands, as `RunGet` tells it, every second or so."""
 
+    def interrupted(self) -> None:
+        """Take a first Ctrl-C: the run is asked to stop, and waited for until a second one."""
+
     def done(self) -> None:
         """Take the end of the run: nothing more is drawn."""
 
@@ -46,6 +51,10 @@ class Silent:
 
     def stands(self, run: dict[str, Any]) -> None:
         """Ignore it."""
+
+    def interrupted(self) -> None:
+        """Say how to stop waiting, for that a person wants to know."""
+        note(AGAIN)
 
     def done(self) -> None:
         """Do nothing."""
@@ -93,6 +102,11 @@ class Told:
 
     def stands(self, run: dict[str, Any]) -> None:
         """Print nothing: what a run consumed is told at its end."""
+
+    def interrupted(self) -> None:
+        """Say how to stop waiting."""
+        self.end_sentence()
+        self.write(AGAIN)
 
     def done(self) -> None:
         """Print what is left of an unfinished sentence."""

@@ -40,7 +40,7 @@ def publish(session: Session, argument: str) -> int:
         _hand_out(session, changed_paths(changes), argument)
     elif changed_paths(changes):
         note(
-            "They are in the workbench now; the files you added stay as they are. "
+            "They are in the workbench now; the files you added stay as they are.\n"
             f"Copies of them: /publish FOLDER, or kbd wb extract {session.workbench_id}"
         )
     return OK

@@ -12,7 +12,7 @@ from kbd.cli.chat.tracing import follow, unfollow
 from kbd.cli.chat.working import Working
 from kbd.cli.exits import CANCELLED, FAILED
 from kbd.cli.job import code_of, obtain_consent, run_to_its_end, summary_of, tell_what_it_took
-from kbd.cli.terminal import line, note
+from kbd.cli.terminal import interactive, line, note
 
 __all__ = ["answer", "resume"]
 
@@ -43,12 +43,20 @@ def _run(session: Session, message_id: str | None) -> int:
     try:
         with _silent_keys(), _followed(session):
             run = run_to_its_end(session.client, session.workbench_id, message_id, shown)
+    except KeyboardInterrupt:
+        # The second Ctrl-C may come before the first was passed on.
+        session.drop()
+        session.ask("WorkshopCancelRun")
+        raise
     finally:
         shown.done()
     session.runs.append(str(run["run_id"]))
     if run["status"] != "finished":
         return _ended_early(run)
     shown.answered(summary_of(session.client, session.workbench_id))
+    # Between what was asked for and what is told beside it; a pipe has them apart.
+    if interactive():
+        note("")
     code = code_of(run)
     _tell_changes(session, str(run["run_id"]))
     tell_what_it_took(run)
@@ -76,7 +84,7 @@ def _tell_changes(session: Session, run_id: str) -> None:
     changes = session.ask("ReviewGetChangeSet")["changes"]
     changed = [each for each in changes if each.get("run_id") == run_id]
     if changed:
-        note(f"\n{described(changed)}")
+        note(described(changed))
         note("In the draft: /review shows it, /publish takes it over, /undo takes it back.")
 
 

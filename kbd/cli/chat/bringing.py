@@ -19,7 +19,7 @@ from kbd.cli.link import call
 from kbd.cli.terminal import clean, counted, line, note
 from kbd.client.blocking import Client
 
-__all__ = ["bring", "find_or_make", "name_of"]
+__all__ = ["bring", "find_or_make", "folder_of", "name_of"]
 
 NAME_CHARACTERS = 200
 """The longest name of a workbench."""
@@ -41,6 +41,13 @@ def name_of(folder: Path) -> str:
         return path
     mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
     return f"…{line(clean(path)[-150:])} {mark}"
+
+
+def folder_of(name: str) -> Path | None:
+    """Return the folder that the workbench of this name belongs to, if there is such a folder."""
+    folder = Path(name)
+    is_one = folder.is_absolute() and folder.is_dir() and folder.resolve() == folder
+    return folder if is_one and name_of(folder) == name else None
 
 
 def find_or_make(client: Client, folder: Path) -> dict[str, Any]:

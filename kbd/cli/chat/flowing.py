@@ -71,7 +71,7 @@ class Flow:
         self._take(clean(self._rest))
         self._rest = ""
         self._put_word()
-        if self._goes_on:
+        if self._at:
             self._newline()
         self._is_fenced = False
         self._out.flush()

@@ -13,8 +13,8 @@ COMPATIBLE = "openai"
 NO_MODEL = (
     "No model is set up: requests are done by fixed rules (tables: split, total, filter, convert), "
     "and other questions are declined.\n"
-    "Set one up: export OPENAI_API_KEY=… (or OPENAI_BASE_URL=http://localhost:11434/v1), "
-    "export KBD_MODEL=NAME, then `kbd stop` and again. /search WORDS needs no model."
+    "Set one up: export OPENAI_API_KEY=… (or OPENAI_BASE_URL=http://localhost:11434/v1) and "
+    "KBD_MODEL=openai:NAME, then `kbd stop`, and again. /search WORDS needs no model."
 )
 
 

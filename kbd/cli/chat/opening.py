@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.chat.bringing import bring, find_or_make
+from kbd.cli.chat.bringing import bring, find_or_make, folder_of
 from kbd.cli.chat.models import NO_MODEL, is_a_model, model_named
 from kbd.cli.chat.piped import talk
 from kbd.cli.chat.session import Folder, Session
@@ -106,13 +106,12 @@ def _meant(client: Client, arguments: argparse.Namespace) -> tuple[dict[str, Any
     if not looks_so:
         workbenches = call(client, "WorkbenchList")["workbenches"]
         looks_so = path.is_dir() and not any(named in {w["id"], w["name"]} for w in workbenches)
-    if not looks_so or (not path.is_dir() and not arguments.workspace_dir):
-        # A workbench of a folder has the folder's path as its name.
-        return find(client, named), None
-    if not path.is_dir():
+    if looks_so and path.is_dir():
+        return find_or_make(client, path.resolve()), path.resolve()
+    if arguments.workspace_dir:
         raise Stop(f"{line(named)} is not a folder.", USAGE)
-    folder = path.resolve()
-    return find_or_make(client, folder), folder
+    workbench = find(client, named)
+    return workbench, folder_of(str(workbench["name"]))
 
 
 def _chosen(client: Client) -> str:

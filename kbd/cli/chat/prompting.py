@@ -6,7 +6,8 @@ from pathlib import Path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import DynamicCompleter
-from prompt_toolkit.filters import Condition
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input
@@ -83,9 +84,13 @@ class Prompt:
     def _model_ids(self) -> list[str]:
         if not self._models:
             try:
-                self._models = model_ids(self._session.client)
+                state = self._session.state()
+                listed = model_ids(self._session.client)
             except Stop:
                 return []
+            # A server's own models are on no list, but the ones in use are known.
+            in_use = (str(state["active_model_id"]), str(state["default_model_id"]))
+            self._models = sorted({*listed, *in_use})
         return self._models
 
 
@@ -134,8 +139,10 @@ def history_at(home: str | None) -> History:
 
 def _keys() -> KeyBindings:
     keys = KeyBindings()
+    # While what was typed before is searched, the keys mean what they mean there.
+    is_editing = has_focus(DEFAULT_BUFFER)
 
-    @keys.add("enter")
+    @keys.add("enter", filter=is_editing)
     def _(event: KeyPressEvent) -> None:
         """Choose what is completed, begin a new line behind a backslash, or send."""
         buffer = event.current_buffer
@@ -147,12 +154,12 @@ def _keys() -> KeyBindings:
         else:
             buffer.validate_and_handle()
 
-    @keys.add("escape", "enter")
+    @keys.add("escape", "enter", filter=is_editing)
     def _(event: KeyPressEvent) -> None:
         """Begin a new line."""
         event.current_buffer.newline(copy_margin=False)
 
-    @keys.add("c-c")
+    @keys.add("c-c", filter=is_editing)
     def _(event: KeyPressEvent) -> None:
         """Clear what is typed."""
         event.current_buffer.reset()

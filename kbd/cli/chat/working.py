@@ -9,7 +9,7 @@ from typing import Any
 
 from kbd.cli.chat.flowing import Flow
 from kbd.cli.chat.tracing import Trace
-from kbd.cli.progress import Drawn, Told
+from kbd.cli.progress import Drawn, Told, consumed
 from kbd.cli.terminal import columns, draws, say
 
 __all__ = ["Working"]
@@ -21,6 +21,10 @@ class _Status(Drawn):
     def __init__(self, *, is_verbose: bool) -> None:
         super().__init__()
         self._is_verbose = is_verbose
+
+    def stands(self, run: dict[str, Any]) -> None:
+        """Show the tokens beside the bar; that no price is known is told at the end."""
+        self._bars.update(self._bar, consumed=consumed(run).partition(", no")[0])
 
     def step(self, text: str) -> None:
         """Print a line only if all is asked for."""
@@ -61,18 +65,21 @@ class Working:
     """
 
     def __init__(self, *, is_verbose: bool) -> None:
-        self._shown = (_Status if draws() else _Lines)(is_verbose=is_verbose)
         # Who reads a pipe wants the answer, not an answer that turned out to be begun twice.
+        # While the bar is drawn `sys.stdout` is not the terminal, but what draws above the bar.
         self._flow = Flow(sys.stdout, lambda: columns(80)) if sys.stdout.isatty() else None
+        self._shown = (_Status if draws() else _Lines)(is_verbose=is_verbose)
         self._trace = Trace()
-        self._has_begun = False
+        self._has_begun = self._is_interrupted = False
 
     def told(self, method: str, params: dict[str, Any]) -> None:
         """Take one notification."""
         match method:
             case "WorkshopAssistantStreamDelta" if self._flow and params["phase"] == "summary":
-                self._begin_answer()
-                self._flow.write(str(params["token_delta"]))
+                # What still comes of an answer that is not wanted any more is not written.
+                if not self._is_interrupted:
+                    self._begin_answer()
+                    self._flow.write(str(params["token_delta"]))
             case "WorkshopRateLimitWarning" | "WorkshopPhaseStarted" if self._has_begun:
                 # What was written so far comes again.
                 self._end_answer()
@@ -85,6 +92,13 @@ class Working:
     def stands(self, run: dict[str, Any]) -> None:
         """Take how the run stands."""
         self._shown.stands(run)
+
+    def interrupted(self) -> None:
+        """Take a first Ctrl-C: nothing more of the answer is written."""
+        self._is_interrupted = True
+        if self._flow:
+            self._flow.again()
+        self._shown.interrupted()
 
     def done(self) -> None:
         """Draw nothing more."""
