@@ -31,6 +31,7 @@ from kbd.core.workspace.indexfile import IndexRuined
 from kbd.core.workspace.lent import EmbedTexts, ListSources, PieceReader, SourceFile
 from kbd.core.workspace.local import LocalWork
 from kbd.core.workspace.meanings import embedded, keep, missing, vectors_of
+from kbd.core.workspace.titles import with_id
 from kbd.core.workspace.updating import Refreshed, Updates
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.providers import Embeddings
@@ -159,13 +160,17 @@ class WorkspaceEngine:
             ]
 
     def get_doc(self, doc_id: str) -> Document | None:
-        """Return a document by its id, None if there is none."""
-        return next((each for each in self.list_docs() if each.doc_id == doc_id), None)
+        """Return a document by its id or a beginning that no other has, None if there is none."""
+        return with_id(self.list_docs(), doc_id)
 
     def get_doc_text(self, doc_id: str) -> str | None:
         """Return all text of a document; None if there is none of that id, or it cannot be read."""
-        self._read(doc_id)
-        return self._tried(lambda index: _reading(index, lambda c: text_of(c, doc_id)))
+        document = self.get_doc(doc_id)
+        if document is None:
+            return None
+        whole_id = document.doc_id
+        self._read(whole_id)
+        return self._tried(lambda index: _reading(index, lambda c: text_of(c, whole_id)))
 
     def unread(self) -> dict[str, str]:
         """Return why documents are not searched, or only in part, by their ids."""

@@ -7,10 +7,13 @@ from pathlib import PurePath
 from kbd.core.workspace.documents import Document
 from kbd.errors import NotFound, ValidationFailed
 
-__all__ = ["document_meant"]
+__all__ = ["document_meant", "with_id"]
 
 _NAMED_DOCUMENTS = 5
 """As many documents are named where several could be meant."""
+
+_LEAST_CHARACTERS = 6
+"""Of an id; a shorter beginning means nothing."""
 
 
 def document_meant(
@@ -20,7 +23,7 @@ def document_meant(
 
     Args:
         documents: Those that there are.
-        doc_id: Its id; where it is given, the title is not looked at.
+        doc_id: Its id, as `with_id` takes it; where it is given, the title is not looked at.
         title: Its title, its file's name or its path; upper and lower case are alike where nothing
             is written exactly so.
 
@@ -29,7 +32,7 @@ def document_meant(
         NotFound: There is none; the message names near ones.
     """
     if doc_id is not None:
-        return _with_id(documents, doc_id)
+        return _by_id(documents, doc_id)
     if title is None:
         raise ValidationFailed("give doc_id or title")
     found = [each for each in documents if title in _names(each)]
@@ -48,8 +51,16 @@ def document_meant(
     return found[0]
 
 
-def _with_id(documents: Sequence[Document], doc_id: str) -> Document:
-    found = next((each for each in documents if each.doc_id == doc_id), None)
+def with_id(documents: Sequence[Document], doc_id: str) -> Document | None:
+    """Return the document with an id, or with an id that begins so if only one does."""
+    if len(doc_id) < _LEAST_CHARACTERS:
+        return None
+    found = [each for each in documents if each.doc_id.startswith(doc_id)]
+    return found[0] if len(found) == 1 else None
+
+
+def _by_id(documents: Sequence[Document], doc_id: str) -> Document:
+    found = with_id(documents, doc_id)
     if found is not None:
         return found
     named = [each.doc_id for each in documents if doc_id in _names(each)]
