@@ -10,6 +10,7 @@ from kbd.toolcall.tags import CALL, RESULT, escape_tags
 
 __all__ = ["render_toolcall", "render_toolresult", "wrap_toolresult"]
 
+_LEFT_OUT = "\0..."
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -35,7 +36,8 @@ def render_toolresult(value: Any) -> str:
     """Return a result as a model is told it.
 
     Args:
-        value: What the tool returned, a value of JSON.
+        value: What the tool returned, a value of JSON. Python's `...`, which stands in examples for
+            what is left out, is written as it is.
 
     Raises:
         ValueError: It is no JSON, or nested too deeply.
@@ -53,7 +55,17 @@ def _json(value: Any) -> str:
     if nesting_of(value) > MOST_NESTING:
         msg = f"the value is nested deeper than {MOST_NESTING}"
         raise ValueError(msg)
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    left_out: list[Any] = []
+
+    def other(inner: Any) -> str:
+        if inner is not ...:
+            raise TypeError(f"JSON has no word for {type(inner).__name__}")
+        left_out.append(inner)
+        return _LEFT_OUT
+
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=other)
+    if left_out:
+        text = text.replace(json.dumps(_LEFT_OUT), "...")
     # Half of a surrogate pair cannot be sent as UTF-8.
     text = _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return escape_tags(text)
