@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from anyio.to_thread import run_sync
 
 from kbd.core.methods.shop import Shop
 from kbd.core.server import Handler, Session
@@ -106,15 +105,15 @@ class WorkspaceMethods:
             bench = await self._shop.bench(request.workbench_id)
             await use_index(self._parts, bench, Path(folder))
         call = await self._call(request.workbench_id)
-        engine = await call.refresh()
-        unread = await run_sync(engine.unread)
+        documents, engine = await call.documents(), await call.refresh()
+        silent = [f"{known.path}: {why}" for known in documents for why in known.warnings]
         return wire.IndexReloaded(
             num_docs=engine.num_docs,
             num_chunks=engine.num_chunks,
             embedded=engine.embedded,
             embedder=self._parts.egress.embedder().model_id,
             index_dir=request.index_dir,
-            warnings=tuple(unread.values()),
+            warnings=tuple(silent),
         )
 
     async def _call(self, workbench_id: str) -> Lookup:

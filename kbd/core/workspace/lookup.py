@@ -4,6 +4,7 @@ The index follows the files that the call sees, so the same call on the same fil
 again. Where an embedder or a model is asked, `outside` says so, for then it may not.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from kbd.core.workspace.summaries import extract_summary
 from kbd.core.workspace.titles import document_meant
 from kbd.errors import (
     DiskFull,
+    FileReadFailed,
     KbdError,
     LogCorrupt,
     NotFound,
@@ -116,7 +118,12 @@ class Lookup:
         async with self._room.lock:
             engine = await self._refreshed()
             vector, doubts = await self._vector(engine, query)
-            found = await run_sync(engine.find, query, top_k, vector)
+            try:
+                found = await run_sync(engine.find, query, top_k, vector)
+            except FileReadFailed:
+                # The index was damaged; a new one is in its place, and empty.
+                engine = await self._refreshed()
+                found = await run_sync(engine.find, query, top_k, None)
         warnings = tuple(dict.fromkeys((*doubts, *found.warnings)))
         return FoundChunks(tuple(map(_told, found.chunks)), found.ranker, warnings)
 
@@ -189,6 +196,10 @@ class Lookup:
         if not asking.embedder:
             return None, ()
         self._took_part(ModelShare(asking.embedder))
+        if not engine.embedded and not self._room.is_filling:
+            # What an earlier daemon made counts as soon as the embedder said whose it is.
+            with contextlib.suppress(KbdError):
+                await run_sync(engine.embed_some, 0, abandon_on_cancel=True)
         missing = engine.num_chunks - engine.embedded
         doubts: tuple[str, ...] = ()
         if missing:
