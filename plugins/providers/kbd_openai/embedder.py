@@ -23,9 +23,9 @@ NO_MODEL = "No model is named: set OPENAI_EMBEDDING_MODEL, or search.embedder = 
 OFFICIAL_MODEL = "text-embedding-3-small"
 """What is asked for at OpenAI itself where none is named: the cheapest one that is not outdated."""
 
-MOST_CUTS = 4
-"""A text that is too long for its model is halved so often at most. What a piece is about stands at
-its beginning, too; a sixteenth of a piece tells no more."""
+MOST_CUTS = 10
+"""A text that is too long for its model is halved so often at most: one that never got a vector
+would be asked for again and again. What it is about stands at its beginning, too."""
 
 
 class OpenAIEmbedder(Embedder):

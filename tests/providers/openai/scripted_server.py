@@ -38,6 +38,11 @@ class Connection:
         await self.head(status, content_type=kind, content_length=str(len(data)), **headers)
         await self.send(data)
 
+    async def forever(self) -> None:
+        """Send nothing more, until the client hangs up."""
+        while True:
+            await self._stream.receive()
+
     async def part(self, data: bytes) -> None:
         """Send one piece of a chunked body."""
         await self.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
@@ -92,6 +97,7 @@ class ScriptedServer:
     """What was asked, and where to ask.
 
     Attributes:
+        answers: What it answers, by model.
         port: Where it listens on 127.0.0.1.
         requests: The bodies received, in order.
         paths: Where they went.
@@ -100,7 +106,7 @@ class ScriptedServer:
     """
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
-        self._answers = answers
+        self.answers = dict(answers)
         self.port = 0
         self.requests: list[dict[str, Any]] = []
         self.paths: list[str] = []
@@ -112,7 +118,7 @@ class ScriptedServer:
         async with stream:
             try:
                 request = await self._receive(stream)
-                await self._answers[request["model"]](Connection(stream))
+                await self.answers[request["model"]](Connection(stream))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
                 self.hung_up.set()
 
