@@ -8,7 +8,7 @@ from kbd.core.settings import RunLimits
 from kbd.core.state import RunStatus
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ModelReplied, ToolCalled, ToolRefused, ToolReturned
-from kbd.messages import ToolCall
+from kbd.messages import UNREADABLE, ToolCall
 from kbd.providers import ModelReply, ModelRequest
 from kbd.types import CallId, Phase
 
@@ -100,6 +100,22 @@ async def test_arguments_that_do_not_fit_are_refused_in_words(
     if call.fault is not None:
         assert call.blob is not None
         assert await rig.blobs.read(call.blob) == arguments.encode()
+
+
+@pytest.mark.parametrize("tool", ["read_file", UNREADABLE])
+async def test_what_a_provider_could_not_read_is_refused_in_its_words(
+    opened: Opened, tool: str
+) -> None:
+    """Whatever the arguments are; also of a call that does not tell which tool it is for."""
+    unread = ToolCall(CallId("c"), tool, '{"path": "a"}', "write it again")
+    rig = await begun(opened, Phase.RESEARCH, asking(unread))
+
+    assert refused(rig) == [(tool, "VALIDATION_FAILED")]
+    told = next(e.shown for e in rig.events() if isinstance(e, ToolRefused))
+    assert told == "Error: VALIDATION_FAILED: write it again"
+    kept = next(e for e in rig.events() if isinstance(e, ModelReplied)).calls[0]
+    assert kept.blob is not None
+    assert await rig.blobs.read(kept.blob) == b'{"path": "a"}'
 
 
 async def test_ten_megabytes_of_arguments_are_refused(opened: Opened) -> None:
