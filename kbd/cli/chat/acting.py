@@ -95,7 +95,7 @@ def undo(session: Session, argument: str) -> int:
     ]
     asked = [at for at, each in enumerate(messages) if each["role"] == "user"]
     if back > len(asked):
-        raise Stop(f"There were {counted(len(asked), 'question')}; nothing is undone.", FAILED)
+        raise Stop(f"Nothing is undone: {counted(len(asked), 'question')} so far.", FAILED)
     first = asked[-back]
     if first == 0 and len(messages) == 1:
         raise Stop("There is nothing before the first question; /clear begins anew.", FAILED)

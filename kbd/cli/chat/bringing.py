@@ -46,7 +46,7 @@ def name_of(folder: Path) -> str:
 def folder_of(name: str) -> Path | None:
     """Return the folder that the workbench of this name belongs to, if there is such a folder."""
     folder = Path(name)
-    is_one = folder.is_absolute() and folder.is_dir() and folder.resolve() == folder
+    is_one = folder.is_absolute() and os.path.isdir(folder) and folder.resolve() == folder
     return folder if is_one and name_of(folder) == name else None
 
 

@@ -102,16 +102,20 @@ def _meant(client: Client, arguments: argparse.Namespace) -> tuple[dict[str, Any
     """Return the workbench that is meant, and the folder that it belongs to if one was named."""
     named = arguments.workspace_dir or arguments.place or _chosen(client)
     path = Path(os.path.expanduser(named))
-    looks_so = bool(arguments.workspace_dir) or named in {".", ".."} or os.sep in named
-    if not looks_so:
-        workbenches = call(client, "WorkbenchList")["workbenches"]
-        looks_so = path.is_dir() and not any(named in {w["id"], w["name"]} for w in workbenches)
-    if looks_so and path.is_dir():
+    if os.path.isdir(path) and (arguments.workspace_dir or _means_folder(client, named)):
         return find_or_make(client, path.resolve()), path.resolve()
     if arguments.workspace_dir:
         raise Stop(f"{line(named)} is not a folder.", USAGE)
     workbench = find(client, named)
     return workbench, folder_of(str(workbench["name"]))
+
+
+def _means_folder(client: Client, named: str) -> bool:
+    """Whether a folder is meant by what could also be a workbench's name."""
+    if named in {".", ".."} or os.sep in named:
+        return True
+    workbenches = call(client, "WorkbenchList")["workbenches"]
+    return not any(named in {each["id"], each["name"]} for each in workbenches)
 
 
 def _chosen(client: Client) -> str:

@@ -1,0 +1,339 @@
+"""`kbd chat` from a pipe: messages and commands in turn, streams apart, codes for scripts."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatted import answers, deltas, said, typed
+from kbd.cli.chat.slash import COMMANDS
+from scripted_daemon import AnswerError, ScriptedDaemon
+from scripted_job import ADDED, RUN, WORKBENCH, run_info, workbench
+
+Kbd = Callable[..., int]
+Captured = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture(autouse=True)
+def _conversing(daemon: ScriptedDaemon) -> None:
+    daemon.answers |= answers()
+
+
+def test_lines_of_a_pipe_are_messages_in_turn(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """Stdout has the answers alone, without control sequences; a backslash joins lines."""
+    answer = said("assistant", "It is \x1b[31m7.", "a1")
+    daemon.answers["WorkshopGetConversation"] = {"messages": [answer]}
+    daemon.answers["WorkshopRunAgent"] = deltas("It is", " 7.")
+    typed(monkeypatch, "how many", "", "and so\\", "on?", "//etc")
+
+    assert kbd("chat", "taxes") == 0
+    told = capsys.readouterr()
+    assert told.out == "It is 7.\n" * 3
+    assert "openai:x" not in told.out
+    sent = [params["text"] for name, params in daemon.asked if name == "WorkshopSendUserMessage"]
+    assert sent == ["how many", "and so\non?", "/etc"]
+    assert "\x1b" not in told.err
+
+
+def test_a_line_that_fails_decides_the_code_and_stops_nothing(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """The code is that of the first failure; Ctrl-C alone ends the lines."""
+    error = {"error_code": "TURN_LIMIT", "message": "no text", "retryable": True}
+    runs = iter([run_info("failed", error=error), run_info("failed", error=error), run_info()])
+    daemon.answers["RunGet"] = lambda *_: next(runs)
+    typed(monkeypatch, "one", "/nope", "two", "/files", "three")
+
+    assert kbd("chat", "taxes") == 1
+    told = capsys.readouterr()
+    assert "TURN_LIMIT: no text\n/resume goes on where it stopped." in told.err
+    assert "There is no command /nope" in told.err
+    assert "a.csv" in told.out
+    assert "Made one sheet a category." in told.out
+
+    daemon.answers["RunGet"] = run_info("cancelled")
+    typed(monkeypatch, "one", "two")
+    assert kbd("chat", "taxes") == 130
+    assert daemon.methods().count("WorkshopSendUserMessage") == 4
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"),
+    [("/histroy", "/history"), ("/quti", "/quit"), ("/docx", "/docs"), ("/Undo", "/undo")],
+)
+def test_an_unknown_command_names_the_nearest(
+    written: str, nearest: str, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """And is never sent to a model."""
+    typed(monkeypatch, written)
+    assert kbd("chat", "taxes") == 2
+    assert f"There is no command {written}; the nearest is {nearest}." in capsys.readouterr().err
+
+
+def test_every_command_of_the_contract_is_there() -> None:
+    """Those of the workspace document and those of a draft."""
+    wanted = "reload docs tools history clear verbose quit files review publish undo cost help"
+    assert {f"/{name}" for name in wanted.split()} <= COMMANDS.keys()
+
+
+def test_the_command_line_of_the_document_works_as_written(
+    daemon: ScriptedDaemon, kbd: Kbd, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    """With a model without provider, a folder, an index inside of it that is left out."""
+    (tmp_path / "workspace/index/latest").mkdir(parents=True)
+    (tmp_path / "workspace/notes.md").write_text("x")
+    (tmp_path / "workspace/index/latest/part.md").write_text("x")
+    monkeypatch.chdir(tmp_path)
+    row = {"provider_id": "openai", "configured": True, "enabled": True}
+    daemon.answers["ProvidersGetStatus"] = {"providers": [row]}
+    scope = {"limits": {"max_files": 200}, "supported_types": {"readable_extensions": [".md"]}}
+    daemon.answers["WorkbenchGetScope"] = scope
+    typed(monkeypatch, "/quit", "never sent")
+
+    line = "--model_name my_agent --workspace_dir workspace/ --index_dir workspace/index/latest"
+    assert kbd("chat", *line.split(), "--verbose") == 0
+    folder = tmp_path.resolve() / "workspace"
+    assert daemon.params_of("WorkbenchCreate") == {"name": str(folder)}
+    assert daemon.params_of("WorkbenchFilesAdd")["source_paths"] == [str(folder / "notes.md")]
+    assert daemon.params_of("WorkshopSetActiveModel")["model_id"] == "openai:my_agent"
+    assert daemon.params_of("WorkspaceReloadIndex")["index_dir"] == str(folder / "index/latest")
+    assert "WorkshopSendUserMessage" not in daemon.methods()
+
+
+def test_a_model_without_provider_that_nobody_takes_is_refused(
+    kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """The error names the form, and where to look."""
+    typed(monkeypatch, "hello")
+    assert kbd("chat", "taxes", "--model", "my_agent") == 2
+    said_so = capsys.readouterr().err
+    assert "my_agent names no provider" in said_so
+    assert "provider:model, as openai:my_agent" in said_so
+
+
+def test_a_model_is_found_by_its_name_where_a_provider_lists_it(
+    daemon: ScriptedDaemon, kbd: Kbd, monkeypatch: Patch
+) -> None:
+    """Before one that takes any name is tried."""
+    row = {"model_id": "other:m", "available": True}
+    daemon.answers["ModelsListSupported"] = {"models": [row], "open_providers": ["openai"]}
+    typed(monkeypatch, "/model m")
+    assert kbd("chat", "taxes") == 0
+    assert daemon.params_of("WorkshopSetActiveModel")["model_id"] == "other:m"
+
+
+def test_consent_is_asked_as_a_run_asks(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """Without anybody to ask nothing is sent; --yes agrees."""
+    daemon.answers["EgressGetConsentStatus"] = {
+        "consented": False, "provider_id": "openai", "model_id": "openai:x", "scope_hash": "h",
+        "persisted": False, "mode": "ask",
+    }  # fmt: skip
+    typed(monkeypatch, "hello")
+    assert kbd("chat", "taxes") == 3
+    assert "WorkshopSendUserMessage" not in daemon.methods()
+    assert "a.csv" in capsys.readouterr().err
+    typed(monkeypatch, "hello")
+    assert kbd("chat", "taxes", "--yes") == 0
+    assert "EgressGrantWorkshopConsent" in daemon.methods()
+
+
+def test_changes_are_told_and_published_to_a_folder(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    """Publishing asks; a folder that is named gets copies, and stdout says where."""
+    typed(monkeypatch, "make it", "/publish")
+    assert kbd("chat", "taxes") == 3
+    assert "added   summary.xlsx" in capsys.readouterr().err
+    assert "DraftPublish" not in daemon.methods()
+    typed(monkeypatch, f"/publish {tmp_path}/out")
+    assert kbd("chat", "taxes", "--yes") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told == ["published summary.xlsx", f"-> {tmp_path}/out/summary.xlsx"]
+
+
+def test_an_undo_takes_questions_back(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """To before the last one, or the n-th last; of the first one only the answer is undone."""
+    daemon.answers["WorkshopGetConversation"] = {
+        "messages": [
+            said("user", "one", "u1"), said("assistant", "1", "a1"),
+            said("user", "two", "u2"), said("assistant", "2", "a2"),
+            said("user", "three", "u3"),
+        ]
+    }  # fmt: skip
+    daemon.answers["WorkshopUndoToMessage"] = {"has_draft": False, "files_changed": ["a.csv"]}
+    for line, target in (("/undo", "a2"), ("/undo 2", "a1"), ("/undo 3", "u1")):
+        typed(monkeypatch, line)
+        assert kbd("chat", "taxes") == 0
+        assert daemon.params_of("WorkshopUndoToMessage")["message_id"] == target
+    assert f"kbd undo {WORKBENCH} u3" in capsys.readouterr().err
+    typed(monkeypatch, "/undo 4", "/undo x")
+    assert kbd("chat", "taxes") == 1
+
+
+def test_a_new_conversation_is_a_fork_with_the_same_files(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """The old one stays and is named; what follows is said in the new one, with the same model."""
+    forked = "f" * 16
+    daemon.answers["WorkbenchFork"] = {"workbench_id": forked}
+    daemon.answers["WorkshopGetConversation"] = {"messages": [said("user", "one", "u1")]}
+    typed(monkeypatch, "/clear", "hello")
+    assert kbd("chat", "taxes") == 0
+    assert daemon.params_of("WorkbenchFork") == {
+        "source_workbench_id": WORKBENCH, "name": "taxes (2)",
+        "mode": "clone_files_and_context_no_chat",
+    }  # fmt: skip
+    assert daemon.params_of("WorkshopSendUserMessage")["workbench_id"] == forked
+    assert daemon.params_of("WorkshopSetActiveModel")["model_id"] == "openai:x"
+    assert f"kbd chat {WORKBENCH}" in capsys.readouterr().err
+    daemon.answers["WorkshopGetState"]["has_draft"] = True
+    typed(monkeypatch, "/clear")
+    assert kbd("chat", "taxes") == 1
+
+
+def test_verbose_shows_calls_with_arguments_and_sizes(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """On stderr, as the log records them, cleaned."""
+    events = [
+        {"type": "ModelReplied", "data": {"calls": [
+            {"id": "c1", "name": "read_file", "arguments": '{"path": "a\x1b[2J.csv"}'}]}},
+        {"type": "ToolCalled", "data": {"call_id": "c1", "tool": "read_file"}},
+        {"type": "ToolReturned", "data": {
+            "call_id": "c1", "ok": True, "size_bytes": 2048, "duration_ms": 12}},
+        {"type": "ToolReturned", "data": {
+            "call_id": "c1", "ok": False, "shown": "Error: NOT_FOUND: no", "duration_ms": 1}},
+    ]  # fmt: skip
+
+    def run(_params: dict[str, Any], notify: Any) -> dict[str, Any]:
+        notify("EventsAppended", {"workbench_id": WORKBENCH, "events": events, "last_seq": 9})
+        return {"run_id": RUN}
+
+    daemon.answers["WorkshopRunAgent"] = run
+    typed(monkeypatch, "hello")
+    assert kbd("chat", "taxes", "--verbose") == 0
+    told = capsys.readouterr()
+    assert '  → read_file {"path": "a.csv"}\n' in told.err
+    assert "  ← read_file 2.0 KiB in 12 ms\n" in told.err
+    assert "  ← read_file Error: NOT_FOUND: no in 1 ms\n" in told.err
+    assert "read_file" not in told.out
+    assert daemon.params_of("EventsSubscribe") == {"workbench_id": WORKBENCH, "after": 7}
+    assert "EventsUnsubscribe" in daemon.methods()
+
+
+def test_a_daemon_that_goes_away_does_not_end_the_session(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """The next line connects anew; the code tells of it."""
+    daemon.close_after = {"WorkshopSendUserMessage"}
+    typed(monkeypatch, "hello", "/files")
+    assert kbd("chat", "taxes") == 69
+    told = capsys.readouterr()
+    assert "The connection to kbd broke" in told.err
+    assert "a.csv" in told.out
+
+
+def test_what_can_be_shown_is_shown(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """Documents with ids, tools with their arguments, passages with places, tokens and money."""
+    document = {"doc_id": "d1", "title": "notes", "path": "notes.md", "warnings": []}
+    found = {
+        "filename": "notes.md", "place": "line 3", "score": 0.834, "snippet": "the \x07bell",
+    }  # fmt: skip
+    tool = {
+        "name": "find", "description": "Find it. More of it.",
+        "args": {
+            "query": {"type": "str", "required": True}, "top_k": {"type": "int", "default": 5},
+        },
+    }  # fmt: skip
+    daemon.answers["WorkspaceListDocs"] = {"documents": [document], "total": 1}
+    daemon.answers["WorkspaceSearch"] = {
+        "documents": [found], "total": 1, "ranker": "bm25", "warnings": ["two are missing"],
+    }  # fmt: skip
+    daemon.answers["ToolsList"] = {"tools": [tool]}
+    daemon.answers["RunList"] = {"runs": [run_info()]}
+    typed(monkeypatch, "/docs", "/search a bell", "/tools", "/cost", "/review", "/help")
+    daemon.answers["ReviewGetChangeSet"] = {"draft_id": None, "changes": []}
+    assert kbd("chat", "taxes") == 0
+    told = capsys.readouterr()
+    assert "d1      notes  notes.md" in told.out
+    assert "1. 0.83  notes.md, line 3\n   the bell\n" in told.out
+    assert "find\n  Find it.\n    query: str, required\n    top_k: int = 5\n" in told.out
+    assert "in this workbench  1     40,000     1,200       $0.0812" in told.out
+    assert "There is no draft" in told.out
+    assert all(name in told.out for name in COMMANDS)
+    assert "two are missing" in told.err
+
+
+def test_a_review_shows_the_lines_of_texts(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """What is no text is named with its size; a file that is not changed is refused."""
+    blobs = {"a": "b25lCnR3bwo=", "b": "b25lCnR3byEK", "c": "UEsDBAAA"}
+    daemon.answers["BlobRead"] = lambda params, _: {
+        "base64": blobs[params["hash"]], "size_bytes": 8, "has_more": False,
+    }  # fmt: skip
+    text = {**ADDED, "path": "n.md", "change_type": "modified", "size_before": 8, "size_bytes": 9}
+    daemon.answers["ReviewGetChangeSet"] = {"draft_id": "d", "changes": [text, ADDED]}
+    daemon.answers["StateAt"] = {
+        "files": [
+            {"path": "n.md", "state": "published", "hash": "a"},
+            {"path": "n.md", "state": "modified", "hash": "b"},
+            {"path": "summary.xlsx", "state": "added", "hash": "c"},
+        ]
+    }
+    typed(monkeypatch, "/review", "/review a.csv")
+    assert kbd("chat", "taxes") == 2
+    told = capsys.readouterr().out
+    assert "-two\n+two!\n" in told
+    assert "PK" not in told
+
+
+def test_nothing_is_chosen_where_nobody_can_be_asked(kbd: Kbd, monkeypatch: Patch) -> None:
+    """Without a workbench, with two, or with one that is not there, it is a usage error."""
+    typed(monkeypatch, "hello")
+    assert kbd("chat") == 2
+    assert kbd("chat", "taxes", "--workspace-dir", "x") == 2
+    assert kbd("chat", "--workspace-dir", "no-such-folder") == 2
+    assert kbd("chat", "no-such-workbench") == 1
+
+
+def test_a_workbench_goes_before_a_folder_of_its_name(
+    daemon: ScriptedDaemon, kbd: Kbd, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    """`./taxes` names the folder."""
+    (tmp_path / "taxes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    typed(monkeypatch, "/files")
+    assert kbd("chat", "taxes") == 0
+    assert "WorkbenchCreate" not in daemon.methods()
+    daemon.answers["WorkbenchList"] = {"workbenches": [workbench(name="rents")]}
+    scope = {"limits": {"max_files": 200}, "supported_types": {"readable_extensions": []}}
+    daemon.answers["WorkbenchGetScope"] = scope
+    assert kbd("chat", "taxes") == 0
+    assert daemon.params_of("WorkbenchCreate") == {"name": str(tmp_path.resolve() / "taxes")}
+
+
+def test_a_refusal_does_not_end_the_lines(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """It is told in the daemon's words."""
+
+    def refuse(*_: Any) -> Any:
+        raise AnswerError("CONFLICT_PUBLISHED_CHANGED", "a.csv changed")
+
+    daemon.answers["DraftPublish"] = refuse
+    typed(monkeypatch, "/publish", "/files")
+    assert kbd("chat", "taxes", "--yes") == 1
+    told = capsys.readouterr()
+    assert "CONFLICT_PUBLISHED_CHANGED: a.csv changed" in told.err
+    assert "a.csv" in told.out
