@@ -61,7 +61,9 @@ class ModelServer:
         authorization: The last header that named a key.
         embedded: The bodies that asked for vectors, in order.
         meanings: Which word stands for which other in them, as `meanings.vector_of` takes it.
-        troubles: What the next requests for vectors get instead of them, in order.
+        troubles: What the next requests for vectors get instead of them, in order: a `failure`, an
+            answer, or `{"silence_s": 60}`.
+        over: Set when it serves no more.
     """
 
     def __init__(self, play: Play, port: int = 0, host: str = "127.0.0.1") -> None:
@@ -71,6 +73,7 @@ class ModelServer:
         self.embedded: list[dict[str, Any]] = []
         self.meanings: dict[str, str] = {}
         self.troubles: list[Reply] = []
+        self.over = threading.Event()
         script = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -81,12 +84,16 @@ class ModelServer:
                 script.authorization = self.headers.get("authorization", "")
                 if self.path.endswith("/embeddings"):
                     reply = script.embed(body)
+                    if script.over.wait(reply.get("silence_s", 0.0)):
+                        return
                 else:
                     script.requests.append(body)
                     reply = play(body)
                 self.send_response(reply.get("status", 200))
                 if "status" in reply:
                     self.send_header("x-said", reply.get("said", ""))
+                    if "retry_after" in reply:
+                        self.send_header("retry-after", reply["retry_after"])
                     self.end_headers()
                     told = {"error": {"message": reply.get("said", "")}}
                     self.wfile.write(json.dumps(told).encode())
@@ -135,7 +142,8 @@ class ModelServer:
         return {"object": "list", "data": rows, "model": body["model"], "usage": usage}
 
     def stop(self) -> None:
-        """Serve no more."""
+        """Serve no more, and end what is silent."""
+        self.over.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
