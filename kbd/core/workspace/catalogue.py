@@ -26,6 +26,7 @@ __all__ = [
     "held",
     "list_files",
     "note_change",
+    "placed",
     "put_document",
     "remember",
     "remembered",
@@ -256,6 +257,16 @@ def remember(
         (name, at.signature, at.content) for name, at in seen.items() if before.get(name) != at
     ]
     connection.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", fresh)
+
+
+def placed(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """Return the name of the document and the position in it of pieces, by their row ids."""
+    marks = ", ".join("?" * len(keys))
+    query = (
+        "SELECT pieces.id, name, position FROM pieces JOIN documents ON document = documents.id"
+        f" WHERE pieces.id IN ({marks})"
+    )
+    return {key: (name, at) for key, name, at in connection.execute(query, tuple(keys))}
 
 
 def _drop_pieces(connection: sqlite3.Connection, entry: Entry) -> None:

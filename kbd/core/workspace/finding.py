@@ -4,7 +4,7 @@ import sqlite3
 
 import msgspec
 
-from kbd.core.workspace.catalogue import Held, counted, held, title_of
+from kbd.core.workspace.catalogue import Held, counted, held, placed, title_of
 from kbd.core.workspace.documents import Chunk
 from kbd.core.workspace.meanings import Meanings
 from kbd.core.workspace.ranking import (
@@ -19,6 +19,9 @@ from kbd.core.workspace.words import WEIGHTS, Query, ask, coverage, snippet
 from kbd.providers import Embeddings
 
 __all__ = ["Found", "find"]
+
+TIES = 4
+"""For each row that is ranked, so many are looked at, for some may be equal to the last."""
 
 _SCORE = f"-bm25(words, {', '.join(map(str, WEIGHTS))})"
 
@@ -52,13 +55,12 @@ def find(
         meant: The vectors there are, their fingerprint, and the query's own; None without.
     """
     query = ask(text)
-    scored = _by_words(connection, query.match) if query.match else []
-    pieces = held(connection, [key for key, _ in scored])
+    most = max(LEXICAL_HITS, top_k)
+    scored = _by_words(connection, query.match, most) if query.match else []
+    places = placed(connection, [key for key, _ in scored])
+    scored = sorted(scored, key=lambda row: (-row[1], places[row[0]]))[:most]
     weights = _rarity(connection, query)
-    hits = [
-        Hit(key, score, _coverage(query, pieces[key], weights) if at < COVERED_HITS else 0.0)
-        for at, (key, score) in enumerate(_in_order(scored, pieces))
-    ]
+    hits = _hits(connection, scored, query, weights)
     compared = None
     if meant is not None:
         meanings, fingerprint, vector = meant
@@ -66,39 +68,38 @@ def find(
         also = [hit.key for hit in hits]
         compared = meanings.compare(connection, state, vector, max(NEAREST, top_k), also)
     if compared is not None:
-        pieces |= held(connection, [key for key, _ in compared.nearest if key not in pieces])
-
-    def order(key: int) -> tuple[str, int]:
-        return pieces[key].name, pieces[key].position
-
-    ranking = rank(hits, compared, _total(query, weights), order)
-    chunks = [
-        _chunk(pieces[each.key], each.score, ranking.ranker, text)
-        for each in ranking.ranked[:top_k]
-    ]
+        places |= placed(connection, [key for key, _ in compared.nearest if key not in places])
+    ranking = rank(hits, compared, _total(query, weights), places.__getitem__)
+    best = ranking.ranked[:top_k]
+    pieces = held(connection, [each.key for each in best])
+    chunks = [_chunk(pieces[each.key], each.score, ranking.ranker, text) for each in best]
     return Found(chunks, ranking.ranker)
 
 
-def _by_words(connection: sqlite3.Connection, match: str) -> list[tuple[int, float]]:
+def _by_words(connection: sqlite3.Connection, match: str, most: int) -> list[tuple[int, float]]:
     """Return the best rows by words, and all that are as good as the last of them."""
     query = f"SELECT rowid, {_SCORE} AS score FROM words WHERE words MATCH ?"
-    best = connection.execute(
-        f"{query} ORDER BY score DESC LIMIT ?", (match, LEXICAL_HITS + 1)
-    ).fetchall()
-    if len(best) > LEXICAL_HITS and best[-1][1] == best[-2][1]:
-        # Which of the equal ones came first in the index must not matter.
-        return [row for row in connection.execute(query, (match,)) if row[1] >= best[-1][1]]
-    return best[:LEXICAL_HITS]
+    best = connection.execute(f"{query} ORDER BY score DESC LIMIT ?", (match, TIES * most))
+    rows: list[tuple[int, float]] = best.fetchall()
+    if len(rows) == TIES * most and rows[-1][1] == rows[most - 1][1]:
+        # Even more are equal: which of them the index comes upon first must not matter.
+        rows = connection.execute(f"{query} AND score >= ?", (match, rows[-1][1])).fetchall()
+    least = rows[:most][-1][1] if rows else 0.0
+    return [row for row in rows if row[1] >= least]
 
 
-def _in_order(scored: list[tuple[int, float]], pieces: dict[int, Held]) -> list[tuple[int, float]]:
-    """Sort rows by score, ties by name and position, and keep as many as are ranked."""
-
-    def order(row: tuple[int, float]) -> tuple[float, str, int]:
-        piece = pieces[row[0]]
-        return -row[1], piece.name, piece.position
-
-    return sorted(scored, key=order)[:LEXICAL_HITS]
+def _hits(
+    connection: sqlite3.Connection,
+    scored: list[tuple[int, float]],
+    query: Query,
+    weights: dict[str, float],
+) -> list[Hit]:
+    """Return rows as hits, those that matter with how much of the query they hold."""
+    pieces = held(connection, [key for key, _ in scored[:COVERED_HITS]])
+    return [
+        Hit(key, score, _coverage(query, pieces[key], weights) if key in pieces else 0.0)
+        for key, score in scored
+    ]
 
 
 def _rarity(connection: sqlite3.Connection, query: Query) -> dict[str, float]:

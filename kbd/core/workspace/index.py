@@ -16,8 +16,8 @@ from kbd.errors import ValidationFailed
 
 __all__ = ["CurrentIndex", "Index"]
 
-KEPT = 4
-"""As many idle connections are kept; each holds up to 2 MB of pages."""
+KEPT = 2
+"""As many idle connections are kept; each holds up to 6 MB of pages."""
 
 
 class Index:

@@ -197,6 +197,7 @@ def connected(path: Path) -> sqlite3.Connection:
     # A cache may lose what a crash of the machine loses, but is never torn.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA cache_size = -6000")
     return connection
 
 

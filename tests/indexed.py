@@ -1,0 +1,61 @@
+"""An engine over plain text that is read in this very process, and counts what is read."""
+
+from pathlib import Path
+
+from kbd.core.workers.pieces import cut, write_pieces
+from kbd.core.workspace import Chunk
+from kbd.core.workspace.lent import SourceFile
+from kbd.core.workspace.searching import WorkspaceEngine
+from kbd.errors import FileReadFailed
+from kbd.formats import Passage, Region
+
+__all__ = ["PlainReader", "engine_over", "said", "write"]
+
+
+class PlainReader:
+    """Reads `.txt` as text, one passage each; what begins with "broken" cannot be read.
+
+    Attributes:
+        read_names: What was read, in order.
+        version: The version of what reads.
+        error: What is raised in place of reading; None to read.
+    """
+
+    def __init__(self) -> None:
+        self.read_names: list[str] = []
+        self.version = "1"
+        self.error: Exception | None = None
+
+    def edition(self, name: str) -> str:
+        """Return the version for text, "" for anything else."""
+        return f"plain {self.version}" if name.endswith(".txt") else ""
+
+    def read(self, file: SourceFile, target: Path) -> None:
+        """Write the pieces; raises FileReadFailed."""
+        self.read_names.append(file.name)
+        if self.error is not None:
+            raise self.error
+        text = file.path.read_text()
+        if text.startswith("broken"):
+            msg = f"{file.name} is broken."
+            raise FileReadFailed(msg)
+        lines = text.count("\n") + (not text.endswith("\n"))
+        region = Region(line_start=1, line_count=lines)
+        write_pieces(cut([Passage(text, f"lines 1-{lines}", region)], 1 << 20), target)
+
+
+def engine_over(folder: Path, index: Path, reader: PlainReader | None = None) -> WorkspaceEngine:
+    """Return an engine that goes by words alone."""
+    return WorkspaceEngine(folder, index, reader=reader or PlainReader(), embed=None)
+
+
+def said(chunks: list[Chunk]) -> list[tuple[str, int, str, float, str]]:
+    """Return what chunks say, without what may differ between two ways to the same index."""
+    return [(c.chunk_id, c.position, c.text, c.score, str(c.metadata)) for c in chunks]
+
+
+def write(folder: Path, **texts: str) -> None:
+    """Write texts as files, each under its name with `.txt`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text)
