@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbd.core.workspace.indexfile import is_index
 from kbd.core.workspace.lent import SourceFile
 from kbd.errors import NotFound
 
@@ -88,6 +89,9 @@ class Folder:
                 if not prefix:
                     raise self._missing() from None
                 troubles.append(f"the folder {prefix[:-1]} cannot be read: {fault.strerror}")
+                continue
+            if is_index(entry.name for entry in inside):
+                # Another version of the index, side by side with the one in use.
                 continue
             for entry in inside:
                 name = prefix + _text_of(entry.name)

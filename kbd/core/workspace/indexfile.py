@@ -24,7 +24,7 @@ from pathlib import Path
 from kbd.core.workspace.words import COLUMNS, TOKENIZER, WORDS_EDITION
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 
-__all__ = ["IndexFolder", "IndexRuined", "check_fts5", "connected", "told"]
+__all__ = ["IndexFolder", "IndexRuined", "check_fts5", "connected", "is_index", "told"]
 
 SCHEMA_EDITION = "1"
 """Goes up with any change of the tables below, or of what is written into them."""
@@ -179,6 +179,12 @@ class IndexFolder:
             with contextlib.suppress(OSError):
                 if path.stat().st_mtime < horizon:
                     path.unlink()
+
+
+def is_index(names: Iterable[str]) -> bool:
+    """Tell whether a folder with files of these names is that of an index, whichever is in use."""
+    found = set(names)
+    return "search.lock" in found and all(_NAME.fullmatch(name) for name in found)
 
 
 def connected(path: Path) -> sqlite3.Connection:

@@ -98,10 +98,12 @@ class WorkspaceEngine:
         self._base_dir = Path(base_dir)
         self._sources = sources
         if sources is None:
-            self._folder: Folder | None = Folder(self._base_dir, lambda: self._index.folder)
+            # The worker is in a folder of its own, and the program may go elsewhere.
+            folder = Path(os.path.abspath(base_dir))
+            self._folder: Folder | None = Folder(folder, lambda: self._index.folder)
         else:
             self._folder = None
-        self._index = CurrentIndex(Path(index_dir) if index_dir else _own_folder(self._base_dir))
+        self._index = CurrentIndex(_index_folder(index_dir) or _own_folder(self._base_dir))
         self._local = LocalWork(document_characters)
         self._updates = Updates(self._index, reader or self._local, document_characters)
         self._embed = embed
@@ -216,7 +218,7 @@ class WorkspaceEngine:
             KbdError: It cannot be used; the one before stays in use.
         """
         with self._refreshing:
-            self._index.use(Path(index_dir) if index_dir else self._index.folder)
+            self._index.use(_index_folder(index_dir) or self._index.folder)
             self._note_counts()
 
     def refresh(
@@ -391,6 +393,10 @@ def _told(silent: Sequence[str]) -> tuple[str, ...]:
     named = "; ".join(silent[:NAMED])
     more = f"; and {len(silent) - NAMED} more" if len(silent) > NAMED else ""
     return (f"not searched, or not all of it: {named}{more}",)
+
+
+def _index_folder(named: str | Path | None) -> Path | None:
+    return Path(os.path.abspath(named)) if named else None
 
 
 def _own_folder(base_dir: Path) -> Path:
