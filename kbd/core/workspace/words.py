@@ -14,11 +14,10 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import repeat
 
 import msgspec
 
-from kbd.core.workspace.stems import BINDING, stem, stems, tongue
+from kbd.core.workspace.stems import BINDING, stem, stemmer, stems, tongue
 
 __all__ = [
     "COLUMNS",
@@ -68,6 +67,7 @@ _WORD = re.compile(f"{_LETTER}++")
 # In two thirds of the time, where no vowel sign of India can be.
 _PLAIN_WORD = re.compile(f"[^\\W_{_UNSPACED}]++")
 _SIGN = re.compile("[\u0900-\u0dff]")
+_FIRST_UNSPACED = _UNSPACED[0]
 _RUN = re.compile(f"[{_UNSPACED}]++")
 _SPOT = re.compile(f"{_LETTER}++|[{_UNSPACED}]")
 # A hyphen at the end of a line may have cut a word in two.
@@ -117,11 +117,8 @@ def indexed(title: str, text: str) -> tuple[str, str]:
         text: The piece.
     """
     named, body = _tokens(_HUMPS.sub(" ", title)), _tokens(text)
-    language = tongue(body)
-    return (
-        " ".join(map(stem, named, repeat(language))),
-        " ".join(map(stem, body, repeat(language))),
-    )
+    stemmed = stemmer(tongue(body))
+    return " ".join(map(stemmed, named)), " ".join(map(stemmed, body))
 
 
 def coverage(query: Query, title: str, text: str, rarity: Mapping[str, float]) -> float:
@@ -175,7 +172,8 @@ def _best_start(line: str, query: Query, room: int) -> int:
     asked = {term: at for at, word in enumerate(query.terms) for term in word}
     spots: list[tuple[int, int]] = []
     for match in _SPOT.finditer(line):
-        pair = line[match.start() : match.start() + 2] if _RUN.match(match[0]) else match[0]
+        is_run = match[0] >= _FIRST_UNSPACED and _RUN.match(match[0])
+        pair = line[match.start() : match.start() + 2] if is_run else match[0]
         for term in _terms(pair):
             if term in asked:
                 spots.append((match.start(), asked[term]))
