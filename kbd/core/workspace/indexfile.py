@@ -12,6 +12,7 @@ for its bytes stay as long as they are open; no journal of one is ever taken for
 import contextlib
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import secrets
@@ -185,6 +186,13 @@ def is_index(names: Iterable[str]) -> bool:
     """Tell whether a folder with files of these names is that of an index, whichever is in use."""
     found = set(names)
     return "search.lock" in found and all(_NAME.fullmatch(name) for name in found)
+
+
+def own_folder(base_dir: Path) -> Path:
+    """Return where the index of a folder is kept if nobody says: with the user's other caches."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(base_dir))).hexdigest()[:16]
+    return Path(home) / "kbd" / "search" / digest
 
 
 def connected(path: Path) -> sqlite3.Connection:

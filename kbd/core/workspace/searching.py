@@ -1,16 +1,13 @@
 """The engine: the documents of a folder, their index, and what is searched in it."""
 
-import hashlib
 import os
 import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
-from functools import partial
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
@@ -19,21 +16,20 @@ from kbd.core.workspace.catalogue import (
     counted,
     doc_id_of,
     entries,
-    note_change,
     text_of,
     unread,
 )
 from kbd.core.workspace.documents import Chunk, Document
+from kbd.core.workspace.embedding import AUTO, Auto, Embedding
 from kbd.core.workspace.finding import Found, find
 from kbd.core.workspace.folder import Folder, Seen
 from kbd.core.workspace.index import CurrentIndex, Index
-from kbd.core.workspace.indexfile import IndexRuined
+from kbd.core.workspace.indexfile import IndexRuined, own_folder
 from kbd.core.workspace.lent import EmbedTexts, ListSources, PieceReader, SourceFile
 from kbd.core.workspace.local import LocalWork
-from kbd.core.workspace.meanings import embedded, keep, missing, vectors_of
 from kbd.core.workspace.titles import with_id
 from kbd.core.workspace.updating import Refreshed, Updates
-from kbd.errors import FileReadFailed, KbdError, ValidationFailed
+from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.providers import Embeddings
 
 __all__ = ["AUTO", "DOCUMENT_CHARACTERS", "Auto", "WorkspaceEngine"]
@@ -43,18 +39,8 @@ T = TypeVar("T")
 DOCUMENT_CHARACTERS = 16 * 1024 * 1024
 """Of a longer document, the rest is not searched (the default of search.document_characters)."""
 
-EMBEDDED_AT_ONCE = 256
 NAMED = 3
 """As many documents that are not searched are named in a warning."""
-
-
-class Auto(Enum):
-    """The embedder that settings name, or one that is found on this machine."""
-
-    AUTO = "auto"
-
-
-AUTO: Final = Auto.AUTO
 
 
 class WorkspaceEngine:
@@ -103,12 +89,11 @@ class WorkspaceEngine:
             self._folder: Folder | None = Folder(folder, lambda: self._index.folder)
         else:
             self._folder = None
-        self._index = CurrentIndex(_index_folder(index_dir) or _own_folder(self._base_dir))
+        self._index = CurrentIndex(_index_folder(index_dir) or own_folder(self._base_dir))
         self._local = LocalWork(document_characters)
         self._updates = Updates(self._index, reader or self._local, document_characters)
-        self._embed = embed
-        self._refreshing, self._embedding = threading.RLock(), threading.Lock()
-        self._why_not = self._fingerprint = ""
+        self._embedding = Embedding(self._index, self._local, embed)
+        self._refreshing = threading.RLock()
         self._counts, self._embedded = Counts(), 0
         self._finalizer = weakref.finalize(self, _close, self._index, self._local)
         self._note_counts()
@@ -196,7 +181,7 @@ class WorkspaceEngine:
         """Return what `search` does, with what ranked it, and what was not searched and why."""
         _check(query, top_k)
         refreshed = self.refresh()
-        vector, doubts = self._meant(query)
+        vector, doubts = self._embedding.meant(query)
         try:
             found = self.find(query, top_k, vector)
         except FileReadFailed:
@@ -252,7 +237,7 @@ class WorkspaceEngine:
         """
         _check(query, top_k)
         index = self._index.held()
-        fingerprint = self._fingerprint
+        fingerprint = self._embedding.fingerprint
         meant = None
         if vector is not None and fingerprint:
             meant = index.meanings, fingerprint, vector
@@ -273,24 +258,9 @@ class WorkspaceEngine:
         Raises:
             KbdError: The embedder cannot be asked; what was made before is kept.
         """
-        with self._embedding:
-            embed = self._embedder()
-            if embed is None:
-                return 0
-            fingerprint = self._fingerprint = embed.fingerprint()
-            while most > 0:
-                index = self._index.held()
-                some = min(most, embed.most_texts)
-                texts = _reading(index, partial(missing, fingerprint=fingerprint, most=some))
-                if not texts:
-                    break
-                made = vectors_of(embed, list(texts.values()), "passage")
-                with index.writing() as connection:
-                    keep(connection, fingerprint, list(texts), made)
-                    note_change(connection)
-                most -= len(texts)
-            self._note_counts()
-            return self._counts.pieces - self._embedded
+        self._embedding.make(most)
+        self._note_counts()
+        return self._counts.pieces - self._embedded if self._embedding.fingerprint else 0
 
     def close(self) -> None:
         """Close the index and end what was started for it; a second time does nothing."""
@@ -333,26 +303,6 @@ class WorkspaceEngine:
         if self._folder is not None:
             self._update(None, None, only)
 
-    def _meant(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
-        """Return what a query means, and why it was not asked; first what the documents mean."""
-        try:
-            embed = self._embedder()
-            if embed is None:
-                return None, (self._why_not,) if self._why_not else ()
-            while self.embed_some(EMBEDDED_AT_ONCE):
-                pass
-            return vectors_of(embed, [query], "query"), ()
-        except KbdError as error:
-            return None, (f"not searched by meaning: {error.message}",)
-
-    def _embedder(self) -> EmbedTexts | None:
-        if isinstance(self._embed, Auto):
-            found, why = self._local.embedding()
-            self._why_not = f"not searched by meaning: {why}" if why else ""
-            self._embed = found
-            return found
-        return self._embed
-
     def _tried(self, work: Callable[[Index], T]) -> T:
         """Work with the index; if it turns out to be ruined, once more with a new one."""
         index = self._index.held()
@@ -363,11 +313,8 @@ class WorkspaceEngine:
             return work(self._index.held())
 
     def _note_counts(self) -> None:
-        fingerprint = self._fingerprint
-
         def count(connection: sqlite3.Connection) -> tuple[Counts, int]:
-            known = embedded(connection, fingerprint) if fingerprint else 0
-            return counted(connection), known
+            return counted(connection), self._embedding.known(connection)
 
         self._counts, self._embedded = self._tried(lambda index: _reading(index, count))
 
@@ -397,13 +344,6 @@ def _told(silent: Sequence[str]) -> tuple[str, ...]:
 
 def _index_folder(named: str | Path | None) -> Path | None:
     return Path(os.path.abspath(named)) if named else None
-
-
-def _own_folder(base_dir: Path) -> Path:
-    """Return where the index of a folder is kept if nobody says: with the user's other caches."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(base_dir))).hexdigest()[:16]
-    return Path(home) / "kbd" / "search" / digest
 
 
 def _close(index: CurrentIndex, local: LocalWork) -> None:

@@ -13,10 +13,14 @@ QUERIES = ["river", "stone bridge toll", "ledger grain salt mill", "ferry harbou
 
 
 def _text(choice: random.Random) -> str:
-    lines = []
-    for _ in range(choice.randint(1, 60)):
-        lines.append(" ".join(choice.choices(WORDS, k=choice.randint(1, 9))))
-    return "\n".join(lines) + "\n"
+    counts = [choice.randint(1, 9) for _ in range(choice.randint(1, 60))]
+    return "".join(" ".join(choice.choices(WORDS, k=count)) + "\n" for count in counts)
+
+
+def docs_with(folder: Path, names: list[str]) -> Path:
+    """Write one and the same text under each name."""
+    write(folder, **dict.fromkeys(names, "toll bridge"))
+    return folder
 
 
 def _found(engine: WorkspaceEngine) -> list[list[object]]:
@@ -57,6 +61,22 @@ def test_an_index_with_a_history_finds_what_a_fresh_one_finds(tmp_path: Path) ->
 def test_any_history_leaves_no_trace(tmp_path: Path, seed: int) -> None:
     """The same for many random histories."""
     _check_history(tmp_path, seed, 25)
+
+
+def test_of_many_equal_pieces_the_first_by_name_are_found(tmp_path: Path) -> None:
+    """Which of them came into the index first makes no difference, however many there are."""
+    docs = tmp_path / "docs"
+    names = [f"n{number:03}" for number in range(230)]
+    with engine_over(docs_with(docs, names[115:]), tmp_path / "index") as engine:
+        engine.refresh()
+        docs_with(docs, names[:115])
+        found = engine.search("toll", 3)
+        assert [chunk.metadata["filename"] for chunk in found] == [
+            "n000.txt",
+            "n001.txt",
+            "n002.txt",
+        ]
+        assert len({chunk.score for chunk in found}) == 1
 
 
 def test_unchanged_documents_are_never_read_again(tmp_path: Path) -> None:
