@@ -106,6 +106,13 @@ def _told(consent: dict[str, Any] | str, who: str = "Runs") -> str:
     return f"Nobody agreed to send these files to {consent['model_id']} at {place}."
 
 
+def _what(row: dict[str, Any]) -> str:
+    """Return the model that a request is about, and for what if not for a turn of a run."""
+    if not row["model_id"]:
+        return str(row["purpose"])
+    return row["model_id"] + ("" if row["purpose"] == "turn" else f" ({row['purpose']})")
+
+
 def _sent(client: Client, log_id: str) -> list[dict[str, Any]]:
     """Return all requests of a log, oldest first."""
     rows: list[dict[str, Any]] = []
@@ -129,7 +136,7 @@ def _listed(sent: list[dict[str, Any]], *, every: bool) -> str:
             row["endpoint"],
             f"{row['method']} {row['path']}",
             size(row["bytes_out"]),
-            row["model_id"] or row["purpose"],
+            _what(row),
             row.get("run_id", "-"),
         )
         for row in shown

@@ -156,6 +156,29 @@ def test_yes_gives_consent_for_what_was_shown(daemon: ScriptedDaemon, kbd: Kbd) 
     }
 
 
+@pytest.mark.parametrize(("yes", "granted"), [(["--yes"], True), ([], False)])
+def test_an_embedder_elsewhere_is_agreed_to_by_itself(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, yes: list[str], granted: bool
+) -> None:
+    """What makes texts vectors needs a yes of its own; without it the run goes on all the same."""
+    own = {**NEEDS_CONSENT, "consented": True, "embedder": "openai:words"}
+    other = {**NEEDS_CONSENT, "model_id": "openai:words", "scope_hash": "def"}
+    daemon.answers["EgressGetConsentStatus"] = lambda params, _: (
+        other if params.get("model_id") == "openai:words" else own
+    )
+
+    assert kbd("run", "do it", *yes, "--keep") == 0
+    told = capsys.readouterr().err
+    assert "to be found by what they mean" in told
+    assert ("Searches go by words alone." in told) is not granted
+    methods = daemon.methods()
+    assert ("EgressGrantWorkshopConsent" in methods) is granted
+    assert "WorkshopRunAgent" in methods
+    if granted:
+        agreed = daemon.params_of("EgressGrantWorkshopConsent")
+        assert (agreed["model_id"], agreed["scope_hash"]) == ("openai:words", "def")
+
+
 def test_publishing_needs_a_yes(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """Without a terminal the draft is kept, and the commands that go on are told."""
     assert kbd("run", "do it") == 3

@@ -47,6 +47,26 @@ def test_providers_are_listed(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
     assert "no provider nobody" in capsys.readouterr().err
 
 
+def test_embedders_are_listed_with_what_searches_use(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Each with its model; below them what makes texts vectors, or why nothing does."""
+    near = {**OFFLINE, "provider_id": "near", "enabled": True, "default_model": "small"}
+    answer = {"providers": [OFFLINE], "embedders": [near], "embedder": "near:small"}
+    daemon.answers["ProvidersGetStatus"] = answer
+
+    assert kbd("providers") == 0
+    told = capsys.readouterr().out
+    assert [line.split() for line in told.splitlines()][4] == ["near", "ready", "-", "no", "small"]
+    assert "by meaning, with near:small." in told
+    without = {**answer, "embedder": "", "no_embedder": "It is disabled."}
+    daemon.answers["ProvidersGetStatus"] = without
+    assert kbd("providers", "list", "near") == 0
+    told = capsys.readouterr().out
+    assert "offline" not in told
+    assert "Searches go by words alone. It is disabled." in told
+
+
 def test_an_effort_leaves_the_other_phases(daemon: ScriptedDaemon, kbd: Kbd) -> None:
     """Only what is named is changed; naming nothing is a mistake."""
     daemon.answers["ProvidersGetStatus"] = {"providers": [OPENAI]}
@@ -98,6 +118,32 @@ def test_what_left_is_listed(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured)
     assert kbd("egress", workbench, "--all", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
     assert (len(shown["events"]), shown["bytes_out"]) == (30, 30 * 1024)
+
+
+def test_consent_to_an_embedder_is_shown(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Where searches would send files elsewhere, too, how consent to that stands is told."""
+
+    def status(params: dict[str, Any], _: object) -> dict[str, Any]:
+        asked = params.get("model_id", "offline:planner")
+        named = {} if "model_id" in params else {"embedder": "openai:words"}
+        return {"consented": named != {}, "model_id": asked, "endpoint": "a:1", **named}
+
+    daemon.answers["UserGetConsentMode"] = {"mode": "ask"}
+    daemon.answers["EgressGetConsentStatus"] = status
+    rows = [sent(1, model_id="openai:words", purpose="embed")]
+    found = {"events": rows, "last_seq": 1, "has_more": False}
+    daemon.answers["EgressListEvents"] = found
+    workbench = daemon.answers["WorkbenchList"]["workbenches"][0]["name"]
+
+    assert kbd("egress", workbench) == 0
+    told = capsys.readouterr().out
+    assert "Runs may send to offline:planner at a:1." in told
+    assert "Nobody agreed to send these files to openai:words at a:1." in told
+    assert "openai:words (embed)" in told
+    assert kbd("egress", workbench, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["embedder"]["model_id"] == "openai:words"
 
 
 def test_allowing_everything_takes_a_yes(

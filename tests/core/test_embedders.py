@@ -404,7 +404,7 @@ async def test_a_failed_request_is_tried_again_shortly(tmp_path: Path, server: M
         patient = failure(429) | {"retry_after": "60"}
         assert type(await failed(patient, purpose="passage")) is ProviderRateLimited
         assert len(server.embedded) == 1
-        wrong = {"data": [], "usage": {}}
+        wrong: dict[str, Any] = {"data": [], "usage": {}}
         assert type(await failed(wrong, wrong)) is MalformedReply
         assert type(await failed(failure(400), purpose="passage")) is ValidationFailed
         assert len(server.embedded) == 1

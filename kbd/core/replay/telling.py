@@ -176,7 +176,8 @@ class Teller:
     def _answered(self, seq: Seq, record: Recorded) -> None:
         self._settle()
         data: RequestSent | ModelReplied | ModelFailed = record.data
-        part = self._turn
+        # What the search of a workbench sends beside all runs belongs to no turn.
+        part = self._turn if record.run == self._number else None
         if part is None or part.model is None:
             self._add("other", seq, record, title_of(data))
             return

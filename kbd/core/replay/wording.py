@@ -67,6 +67,9 @@ TITLE_CHARACTERS = 160
 # What a terminal takes for a command (ECMA-48: CSI and OSC); the rest of it would be rubbish.
 _SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 
+_PURPOSES = {"embed": ", for vectors of texts", "summarize": ", for a summary"}
+"""For what a request was sent that was for no turn of a run."""
+
 VALUE_CHARACTERS = 48
 """How much a title shows of one argument; all of it is in the step."""
 
@@ -258,8 +261,9 @@ def _of_conversation(data: Any) -> str:
             return f"{category} taken out"
         case NoticeGiven(code=code, message=message):
             return f"Notice — {code}: {message}"
-        case RequestSent(endpoint=endpoint, bytes_out=bytes_out):
-            return f"Request of {counted(bytes_out, 'byte')} sent to {endpoint}"
+        case RequestSent(endpoint=endpoint, bytes_out=bytes_out, purpose=purpose):
+            why = _PURPOSES.get(purpose, "")
+            return f"Request of {counted(bytes_out, 'byte')} sent to {endpoint}{why}"
         case _:
             return ""
 
