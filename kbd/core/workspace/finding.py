@@ -4,18 +4,11 @@ import sqlite3
 
 import msgspec
 
-from kbd.core.workspace.catalogue import Held, counted, held, placed, title_of
+from kbd.core.workspace.catalogue import Held, counted, held, placed
 from kbd.core.workspace.documents import Chunk
 from kbd.core.workspace.meanings import Meanings
-from kbd.core.workspace.ranking import (
-    COVERED_HITS,
-    LEXICAL_HITS,
-    NEAREST,
-    Hit,
-    rank,
-    rarity,
-)
-from kbd.core.workspace.words import WEIGHTS, Query, ask, coverage, snippet
+from kbd.core.workspace.ranking import LEXICAL_HITS, NEAREST, Hit, asked_weight, rank
+from kbd.core.workspace.words import WEIGHTS, Query, ask, snippet
 from kbd.providers import Embeddings
 
 __all__ = ["Found", "find"]
@@ -59,8 +52,7 @@ def find(
     scored = _by_words(connection, query.match, most) if query.match else []
     places = placed(connection, [key for key, _ in scored])
     scored = sorted(scored, key=lambda row: (-row[1], places[row[0]]))[:most]
-    weights = _rarity(connection, query)
-    hits = _hits(connection, scored, query, weights)
+    hits = [Hit(key, score) for key, score in scored]
     compared = None
     if meant is not None:
         meanings, fingerprint, vector = meant
@@ -69,7 +61,7 @@ def find(
         compared = meanings.compare(connection, state, vector, max(NEAREST, top_k), also)
     if compared is not None:
         places |= placed(connection, [key for key, _ in compared.nearest if key not in places])
-    ranking = rank(hits, compared, _total(query, weights), places.__getitem__)
+    ranking = rank(hits, compared, _weight(connection, query), places.__getitem__)
     best = ranking.ranked[:top_k]
     pieces = held(connection, [each.key for each in best])
     chunks = [_chunk(pieces[each.key], each.score, ranking.ranker, text) for each in best]
@@ -88,38 +80,14 @@ def _by_words(connection: sqlite3.Connection, match: str, most: int) -> list[tup
     return [row for row in rows if row[1] >= least]
 
 
-def _hits(
-    connection: sqlite3.Connection,
-    scored: list[tuple[int, float]],
-    query: Query,
-    weights: dict[str, float],
-) -> list[Hit]:
-    """Return rows as hits, those that matter with how much of the query they hold."""
-    pieces = held(connection, [key for key, _ in scored[:COVERED_HITS]])
-    return [
-        Hit(key, score, _coverage(query, pieces[key], weights) if key in pieces else 0.0)
-        for key, score in scored
-    ]
-
-
-def _rarity(connection: sqlite3.Connection, query: Query) -> dict[str, float]:
-    """Return the weight of each term asked for that the index knows."""
-    count = counted(connection).pieces
+def _weight(connection: sqlite3.Connection, query: Query) -> float:
+    """Return the weight of all that is asked for."""
     found = {}
     for term in {term for word in query.terms for term in word}:
         row = connection.execute("SELECT doc FROM terms WHERE term = ?", (term,)).fetchone()
         if row is not None:
-            found[term] = rarity(row[0], count)
-    return found
-
-
-def _total(query: Query, weights: dict[str, float]) -> float:
-    """Return the weight of all words asked for; one that is nowhere weighs nothing here."""
-    return sum(max((weights.get(term, 0.0) for term in word), default=0.0) for word in query.terms)
-
-
-def _coverage(query: Query, piece: Held, weights: dict[str, float]) -> float:
-    return coverage(query, title_of(piece.name, piece.place), piece.text, weights)
+            found[term] = row[0]
+    return asked_weight(query.terms, found, counted(connection).pieces)
 
 
 def _chunk(piece: Held, score: float, ranker: str, query: str) -> Chunk:

@@ -12,7 +12,7 @@ parts. Scripts that put no blanks between words are cut into overlapping pairs o
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
@@ -26,7 +26,6 @@ __all__ = [
     "WORDS_EDITION",
     "Query",
     "ask",
-    "coverage",
     "indexed",
     "snippet",
 ]
@@ -72,8 +71,10 @@ _RUN = re.compile(f"[{_UNSPACED}]++")
 _SPOT = re.compile(f"{_LETTER}++|[{_UNSPACED}]")
 # A hyphen at the end of a line may have cut a word in two.
 _JOINED = re.compile(rf"\b{_LETTER}++(?:(?:[-_./@:+\u2010\u2011]|-[ \t]?\n[ \t]?){_LETTER}++)++")
+_ASCII_JOINED = re.compile(_JOINED.pattern.replace(_LETTER, "[a-z0-9]"))
 _JOINS = re.compile(r"[-_@\u2010\u2011\d]")
 _NUMBER = re.compile(r"(?<![\w.,])\d++(?:[.,]\d++)++(?![\w]|[-_/:@]\w)")
+_FRACTION = re.compile(r"\d[.,]\d")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)')
@@ -119,27 +120,6 @@ def indexed(title: str, text: str) -> tuple[str, str]:
     named, body = _tokens(_HUMPS.sub(" ", title)), _tokens(text)
     stemmed = stemmer(tongue(body))
     return " ".join(map(stemmed, named)), " ".join(map(stemmed, body))
-
-
-def coverage(query: Query, title: str, text: str, rarity: Mapping[str, float]) -> float:
-    """Return how much of a query's weight a piece holds, from 0 to 1.
-
-    Args:
-        query: What was asked.
-        title: As `indexed` was given it.
-        text: Likewise.
-        rarity: The weight of each term that the index knows (`ranking.rarity`); one that it does
-            not know weighs as much as the rarest, and nothing holds it.
-    """
-    held = set(" ".join(indexed(title, text)).split(" "))
-    rarest = max(rarity.values(), default=1.0)
-    total = reached = 0.0
-    for word in query.terms:
-        weight = max((rarity[term] for term in word if term in rarity), default=rarest)
-        total += weight
-        if not held.isdisjoint(word):
-            reached += weight
-    return reached / total if total else 0.0
 
 
 def snippet(text: str, query: str, most_characters: int = 200) -> str:
@@ -209,8 +189,11 @@ def _tokens(text: str) -> list[str]:
     folded = _fold(text)
     joined: list[str] = []
     if _JOINS.search(folded):
-        folded = _NUMBER.sub(_number, folded)
-        joined = [found for found in _JOINED.findall(folded) if _JOINS.search(found)]
+        # What the longer searches would find is seldom there, and soon seen.
+        if _FRACTION.search(folded):
+            folded = _NUMBER.sub(_number, folded)
+        those = _ASCII_JOINED if folded.isascii() else _JOINED
+        joined = [found for found in those.findall(folded) if _JOINS.search(found)]
     found = _words(folded)
     found += ["".join(_WORD.findall(each)) for each in joined]
     if not folded.isascii():

@@ -7,14 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kbd.core.workspace.ranking import rarity
 from kbd.core.workspace.stems import stem
 from kbd.core.workspace.words import (
     COLUMNS,
     MOST_WORDS,
     TOKENIZER,
     ask,
-    coverage,
     indexed,
     snippet,
 )
@@ -124,16 +122,6 @@ def test_a_question_has_a_bounded_number_of_words() -> None:
 def test_english_is_stemmed_as_porter_says(word: str, expected: str) -> None:
     """Examples of the paper, through all its steps."""
     assert stem(word, "english") == expected
-
-
-def test_coverage_is_the_share_of_the_weight() -> None:
-    """Rare words weigh more; a word that is nowhere is as heavy as the rarest and is missing."""
-    rare, common = rarity(1, 100), rarity(20, 100)
-    weights = {"zebra": rare, "hous": common}
-    query = ask("zebra house")
-    assert coverage(query, "", "two houses", weights) == pytest.approx(common / (common + rare))
-    assert coverage(query, "Zebra", "house", weights) == 1.0
-    assert coverage(ask("zebra xylophone"), "", "zebra", weights) == pytest.approx(0.5)
 
 
 def test_a_snippet_shows_where_most_of_the_question_is() -> None:
