@@ -110,7 +110,11 @@ def _what(row: dict[str, Any]) -> str:
     """Return the model that a request is about, and for what if not for a turn of a run."""
     if not row["model_id"]:
         return str(row["purpose"])
-    return row["model_id"] + ("" if row["purpose"] == "turn" else f" ({row['purpose']})")
+    return (
+        f"{row['model_id']}"
+        if row["purpose"] == "turn"
+        else f"{row['model_id']} ({row['purpose']})"
+    )
 
 
 def _sent(client: Client, log_id: str) -> list[dict[str, Any]]:

@@ -232,13 +232,17 @@ def test_verbose_shows_calls_with_arguments_and_sizes(
 def test_a_daemon_that_goes_away_does_not_end_the_session(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
 ) -> None:
-    """The next line connects anew; the code tells of it."""
+    """The next line connects anew; the code tells of what was lost, if anything was."""
     daemon.close_after = {"WorkshopSendUserMessage"}
     typed(monkeypatch, "hello", "/files")
     assert kbd("chat", "taxes") == 69
     told = capsys.readouterr()
     assert "The connection to kbd broke" in told.err
     assert "a.csv" in told.out
+    daemon.close_after = {"WorkbenchFilesList"}
+    typed(monkeypatch, "/files", "/files")
+    assert kbd("chat", "taxes") == 0
+    assert capsys.readouterr().out.count("a.csv") == 2
 
 
 def test_what_can_be_shown_is_shown(

@@ -72,11 +72,11 @@ def test_a_backslash_joins_lines_of_a_pipe() -> None:
 def test_a_folder_is_walked_to_its_readable_files(tmp_path: Path) -> None:
     """Nearest first; hidden files, locks and what is left out in silence, others with a reason."""
     for name in ("b.md", "deep/a.md", "deep/B.TXT", "x.img", ".hidden", "~$b.md", "index/p.md",
-                 ".git/c.md", "makefile"):  # fmt: skip
+                 ".git/c.md", "makefile", "v2/search.lock", "v2/search-1.db"):  # fmt: skip
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "link.md").symlink_to(tmp_path / "b.md")
-    found = walk(tmp_path, [tmp_path / "index"], {".md", ".txt", "makefile"})
+    found = walk(tmp_path, [tmp_path / "index"], {".md", ".txt", ".lock", "makefile"})
     names = [str(path.relative_to(tmp_path)) for path in found.files]
     assert names == ["b.md", "makefile", "deep/B.TXT", "deep/a.md"]
     assert found.skipped == (("link.md", "a link"), ("x.img", UNREADABLE))

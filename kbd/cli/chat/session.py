@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbd.cli.exits import Stop
+from kbd.cli.exits import UNREACHABLE, Stop
 from kbd.cli.link import call
 from kbd.cli.start import connect_or_start
 from kbd.client.blocking import Client
@@ -75,6 +75,16 @@ class Session:
         if self._client is not None:
             self._client.close()
             self._client = None
+
+    def wake(self) -> None:
+        """Let go of a connection that broke while nobody used it, so that the next is a new one."""
+        if self._client is None:
+            return
+        try:
+            call(self._client, "EngineGetInfo")
+        except Stop as stop:
+            if stop.code == UNREACHABLE:
+                self.drop()
 
     def ask(self, method: str, *, slow: bool = False, **params: Any) -> Any:
         """Call a method about the workbench.

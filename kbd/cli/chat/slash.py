@@ -77,6 +77,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 def act(session: Session, text: str) -> int:
     """Do what was typed and return the exit code of that; what goes wrong is told here."""
     try:
+        session.wake()
         return _done(session, text.strip())
     except Stop as stop:
         if stop.message:

@@ -28,7 +28,7 @@ class Walked(NamedTuple):
 
 
 def walk(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> Walked:
-    """Look through a folder and all below it; what is hidden is passed over in silence.
+    """Look through a folder and all below it; what is hidden, or an index, is passed over silently.
 
     Args:
         folder: Where to look.
@@ -64,6 +64,9 @@ def _entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
 
     for place, folders, names in os.walk(folder, onerror=fail):
         here = Path(place)
+        if _is_index(names):
+            folders.clear()
+            continue
         folders[:] = sorted(
             each for each in folders if not each.startswith(".") and here / each not in left_out
         )
@@ -78,6 +81,16 @@ def _entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
             # "~$" begins the lock that an office program keeps beside an open file.
             if not name.startswith((".", "~$")):
                 yield here / name
+
+
+def _is_index(names: Collection[str]) -> bool:
+    """Whether this is a folder of an index, of this workbench or any other.
+
+    As `kbd.core.workspace.indexfile` has it, told twice so that a client does not import the core.
+    """
+    return "search.lock" in names and all(
+        name.startswith(("search-", "search.", "pieces-")) for name in names
+    )
 
 
 def _is_readable(name: str, endings: Collection[str]) -> bool:
