@@ -28,6 +28,14 @@ ATTRIBUTES = frozenset(
 ALLOWED = {
     ("kbd/formats/shelves.py", "getpid"): "the name of a shelf's entry until it is whole",
     ("plugins/providers/kbd_openai/faults.py", "now"): "Retry-After may name an hour, not seconds",
+    (
+        "plugins/providers/kbd_semantic/embedder.py",
+        "st_ino",
+    ): "whether it is the same model",
+    ("plugins/providers/kbd_semantic/embedder.py", "st_mtime_ns"): "the same",
+    ("plugins/providers/kbd_semantic/process.py", "socket"): "to the model's own process",
+    ("plugins/providers/kbd_semantic/sidecar.py", "socket"): "the same",
+    ("plugins/providers/kbd_semantic/wire.py", "socket"): "the same",
     ("plugins/tools/kbd_tables/box.py", "time"): "how long it took, declared as measured",
 }
 

@@ -1,0 +1,160 @@
+"""The process of the model, seen from kbd: started when it is needed, and again when it died."""
+
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from kbd.errors import ProviderUnavailable, error_with_code
+from kbd_semantic.wire import Answer, Failed, Texts, Vectors, receive, send
+
+__all__ = ["Sidecar"]
+
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+"""All that the process sees: no key, no home, no proxy."""
+
+_END_S = 2.0
+"""So long a process may take to end by itself."""
+
+
+_ANSWERS: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
+
+
+class Sidecar:
+    """The process of one model, for any number of threads.
+
+    Requests are answered one after the other; a query goes before the passages that wait.
+
+    Args:
+        folder: The model's folder.
+        threads: How many texts are made vectors beside each other.
+    """
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self._command = (str(folder), str(threads))
+        self._turn = threading.Condition()
+        self._is_taken = False
+        self._queries = 0
+        self._process: _Process | None = None
+
+    def ask(self, texts: Texts, timeout_s: float) -> Vectors:
+        """Return the vectors of texts; starts the process if there is none.
+
+        One that died is started once more, for it may have ended for lack of work.
+
+        Raises:
+            ProviderUnavailable: It died over this request or did not answer in time.
+            KbdError: What the process answers.
+        """
+        with self._own_turn(is_query=texts.is_query):
+            try:
+                answer = self._exchange(texts, timeout_s)
+            except _Ended:
+                try:
+                    answer = self._exchange(texts, timeout_s)
+                except _Ended as ended:
+                    raise ProviderUnavailable(
+                        f"The process of the sentence model ended ({ended})."
+                    ) from None
+        match answer:
+            case Vectors():
+                return answer
+            case Failed(code, message):
+                raise error_with_code(code, message)
+
+    def close(self) -> None:
+        """End the process; the next request starts another one."""
+        with self._own_turn(is_query=True):
+            self._end()
+
+    def _exchange(self, texts: Texts, timeout_s: float) -> Answer:
+        if self._process is None:
+            self._process = _Process(self._command)
+        process, is_whole = self._process, False
+        try:
+            answer = process.exchange(texts, timeout_s)
+            is_whole = isinstance(answer, Vectors)
+            return answer
+        except TimeoutError:
+            raise ProviderUnavailable(
+                f"The sentence model did not answer within {timeout_s:g} s."
+            ) from None
+        except (EOFError, OSError):
+            raise _Ended(process.told()) from None
+        finally:
+            # After anything but an answer, the next request shall find a process that is sound.
+            if not is_whole:
+                self._end()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    @contextmanager
+    def _own_turn(self, *, is_query: bool) -> Iterator[None]:
+        with self._turn:
+            self._queries += is_query
+            try:
+                self._turn.wait_for(lambda: not self._is_taken and (is_query or not self._queries))
+            finally:
+                self._queries -= is_query
+            self._is_taken = True
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._is_taken = False
+                self._turn.notify_all()
+
+
+class _Ended(Exception):
+    """The process ended before it had answered."""
+
+
+class _Process:
+    """One process that was started, and our end of its socket."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self._end, theirs = socket.socketpair()
+        with theirs:
+            self._child = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", "-m", "kbd_semantic.process", *command],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/",
+                umask=0o077,
+                env=_ENVIRONMENT,
+            )
+        self.end = weakref.finalize(self, _end, self._end, self._child)
+
+    def exchange(self, texts: Texts, timeout_s: float) -> Answer:
+        """Send texts and return what comes back; raises EOFError, OSError."""
+        self._end.settimeout(timeout_s)
+        send(self._end, texts)
+        return _ANSWERS.decode(receive(self._end))
+
+    def told(self) -> str:
+        """Return how it ended."""
+        try:
+            status = self._child.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            return "it closed its socket"
+        return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def _end(end: socket.socket, child: "subprocess.Popen[bytes]") -> None:
+    end.close()
+    try:
+        child.wait(0.0)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
