@@ -136,7 +136,9 @@ def _add_tables(found: Sequence[Unit], chosen: dict[int, str], max_length: int) 
 def _add_sentences(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -> None:
     """Choose sentences, best first, until there is no room for another."""
     terms = [_terms(unit.text) for unit in found]
-    weights = _weights(terms)
+    # What is repeated word for word counts once.
+    distinct = {unit.text: words for unit, words in zip(found, terms, strict=True)}
+    weights = _weights(tuple(distinct.values()))
     prose = sum(len(unit.text) for unit in found if unit.kind is Kind.SENTENCE)
     is_prose = prose >= 0.3 * sum(len(unit.text) for unit in found)
     factors = [
