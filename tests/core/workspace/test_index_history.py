@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kbd.core.workspace.searching import WorkspaceEngine
-from tests.indexed import PlainReader, engine_over, said, write
+from indexed import PlainReader, engine_over, said, write
 
 WORDS = ["river", "stone", "bridge", "toll", "ledger", "harbour", "grain", "salt", "mill", "ferry"]
 QUERIES = ["river", "stone bridge toll", "ledger grain salt mill", "ferry harbour river"]
