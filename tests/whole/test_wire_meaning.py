@@ -26,8 +26,9 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
 def _searched(wire: Wired, named: dict[str, str], query: str) -> dict[str, Any]:
     """Search until every piece is known by meaning."""
     deadline = time.monotonic() + 60
+    found: dict[str, Any] = {}
     while time.monotonic() < deadline:
-        found: dict[str, Any] = wire.ask("WorkspaceSearch", query=query, **named)
+        found = wire.ask("WorkspaceSearch", query=query, **named)
         if not any("not yet" in warning for warning in found["warnings"]):
             return found
         time.sleep(0.05)
