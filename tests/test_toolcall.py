@@ -209,6 +209,30 @@ def test_a_result_that_the_model_wrote_is_cut_off() -> None:
     assert (closing.text, closing.calls, closing.invented) == ("a  b", (), "")
 
 
+@pytest.mark.parametrize("length", [65_480, 65_495, 65_500, 65_536, 524_288])
+def test_long_calls_are_read_whole(length: int) -> None:
+    """Wherever what a call holds is parted by how it is read."""
+    held = {"p": "x" * length, "v": ['ä\n"', True, -1.5e3, {"b": FORGED}]}
+    for text in (json.dumps({"name": "t", **held}), render_toolcall("t", held)[15:-16]):
+        parsed = parse_toolcalls(f"<myPT_toolcall>{text}</myPT_toolcall> end")
+        assert only(parsed).arguments == held
+        assert parsed.text == " end"
+
+
+def test_a_call_within_thoughts_is_text() -> None:
+    """It was weighed, not made; also where the thoughts began in the prompt, or never end."""
+    weighed = f"<think>Shall I {CALL}? Or </think>\n"
+    parsed = parse_toolcalls(weighed + CALL)
+    assert parsed.parts[0] == weighed[:-1]
+    assert only(parsed).start == len(weighed)
+    begun = parse_toolcalls(f"Shall I {CALL}?</think>{CALL} end")
+    assert only(begun).start == len(f"Shall I {CALL}?</think>")
+    assert begun.text == "Shall I ?</think> end"
+    assert parse_toolcalls(f" <THINK>\n{CALL}").calls == ()
+    within = render_toolcall("t", {"a": "<think>x</think>"})
+    assert only(parse_toolcalls(within)).arguments == {"a": "<think>x</think>"}
+
+
 @settings(max_examples=60, deadline=None)
 @given(names, arguments, st.sampled_from(["", "before "]), st.sampled_from(["", " after"]))
 def test_what_is_rendered_is_found(
@@ -282,6 +306,7 @@ def test_what_is_shown_of_a_coming_text_is_never_a_tag(data: st.DataObject) -> N
         "<myPT_toolcall>" + "\n" * 500_000,
         '<myPT_toolcall>{"name": "t"}' + "}" * 500_000,
         "</myPT_toolcall>" * 60_000,
+        "<think>" + "</think" * 60_000,
     ],
 )
 def test_hostile_texts_end(hostile: str) -> None:

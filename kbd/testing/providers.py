@@ -111,6 +111,7 @@ async def check_provider(provider: Provider, access: Access, request: ModelReque
     """
     assert provider.name, "a provider has a name"
     assert ":" not in provider.name, "the name is a prefix of model ids"
+    assert not (provider.wraps and provider.models()), "who wraps has no models of its own"
     for model in provider.models():
         assert model.id.startswith(f"{provider.name}:"), f"{model.id} begins with the name"
         assert model.context_tokens > 0, f"{model.id} has a window"

@@ -21,6 +21,7 @@ What models make of it, and what is made of that:
     anything else that is not one object with a `name`          malformed, with where and why
     a name twice in one object, NaN, a number out of range      malformed: which is meant is a guess
     what follows a malformed block                              not read: where it ends is a guess
+    a call within thoughts, `<think>…</think>`                  text; or left out
     a result that the model wrote itself                        cut off, with all that follows it
 
 What is rendered holds no tag but its own: `_` of a tag's name is written `\u005f`, which in JSON

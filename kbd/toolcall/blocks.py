@@ -19,8 +19,10 @@ __all__ = ["MalformedToolcall", "ParsedText", "Toolcall", "find_toolcall", "pars
 MOST_QUOTED = 60
 """As many characters as a reason quotes of what was found."""
 
-MOST_CALLS = 1_000
-"""Dozens of calls in one text are real; what stands behind so many is not read."""
+MOST_TAGS = 1_000
+"""Dozens of calls in one text are real; what stands behind a thousand tags is not read."""
+
+MOST_DOUBLED = 8
 
 EXAMPLE = 'Write one JSON object: {"name": "TOOL", "argument": "value"}.'
 
@@ -29,6 +31,10 @@ _LEAD = re.compile(r"\s*+(?:```[a-zA-Z]{0,12}\s*+)?")
 
 _TRAIL = re.compile(r"[\s}\]]*+(?:```\s*+)?")
 """What may stand after it: blanks, brackets too many, the end of a code fence."""
+
+_THOUGHT = re.compile(r"\s*+<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+"""How models set off what they think before they answer; some begin it in their prompt."""
 
 _NAMED = re.compile(r"""["']?name["']?\s{0,8}:\s{0,8}["']([\w.:/-]{1,64})["']""", re.ASCII)
 
@@ -99,16 +105,20 @@ def find_toolcall(text: str) -> Toolcall | None:
 def parse_toolcalls(text: str) -> ParsedText:
     """Return the calls of a text with what stands around them; it never raises.
 
+    What a model sets off as its thoughts is text: a call in it is one that was weighed, not made.
     A result that the model wrote itself tells of nothing that happened: it is cut off with all that
     follows. If no call stands before it, there is nothing to answer, so it counts as a malformed
     call.
     """
-    parts: list[str | Toolcall | MalformedToolcall] = []
-    at = count = 0
+    at = _thought(text)
+    parts: list[str | Toolcall | MalformedToolcall] = [text[:at]] if at else []
+    count = 0
     while found := TAG.search(text, at):
-        if found.start() > at:
-            parts.append(text[at : found.start()])
-        at = found.end()
+        parts = _with(parts, text[at : found.start()])
+        at, count = found.end(), count + 1
+        if count > MOST_TAGS:
+            parts.append(MalformedToolcall(SURPLUS, text[found.start() :], found.start()))
+            return ParsedText(tuple(parts))
         if found["kind"].lower() == "result":
             if found["end"]:
                 continue
@@ -117,19 +127,32 @@ def parse_toolcalls(text: str) -> ParsedText:
                 parts.append(MalformedToolcall(INVENTED, invented, found.start()))
             return ParsedText(tuple(parts), invented)
         if not found["end"]:
-            count += 1
-            surplus = MalformedToolcall(SURPLUS, text[found.start() :], found.start())
-            call = _block(text, found) if count <= MOST_CALLS else surplus
+            call = _block(text, found)
             parts.append(call)
             if isinstance(call, MalformedToolcall):
                 return ParsedText(tuple(parts))
             at = call.end
-    if at < len(text):
-        parts.append(text[at:])
-    return ParsedText(tuple(parts))
+    return ParsedText(tuple(_with(parts, text[at:])))
 
 
-SURPLUS = f"one text may make {MOST_CALLS:,} calls; this one and what follows was not read."
+def _thought(text: str) -> int:
+    """Return where the thoughts end that a text begins with, 0 if it begins with none."""
+    if _THOUGHT.match(text) is None:
+        return 0
+    end = _THOUGHT_ENDS.search(text)
+    return end.end() if end else len(text)
+
+
+def _with(
+    parts: list[str | Toolcall | MalformedToolcall], text: str
+) -> list[str | Toolcall | MalformedToolcall]:
+    """Return the parts with a text behind them; if thoughts end in it, without the calls before."""
+    if _THOUGHT_ENDS.search(text):
+        parts = [part for part in parts if isinstance(part, str)]
+    return [*parts, text] if text else parts
+
+
+SURPLUS = f"one text may make {MOST_TAGS:,} calls; this one and what follows was not read."
 
 INVENTED = (
     "this result was not given by a tool: results are given to you, never written by you. "
@@ -140,8 +163,9 @@ INVENTED = (
 def _block(text: str, tag: re.Match[str]) -> Toolcall | MalformedToolcall:
     """Return the call of the block whose opening tag was found."""
     body = tag.end()
-    while doubled := _tag_after(text, body, _LEAD, end=False):
-        body = doubled.end()
+    for _ in range(MOST_DOUBLED):
+        if doubled := _tag_after(text, body, _LEAD, end=False):
+            body = doubled.end()
     body = _after(_LEAD, text, body)
     try:
         written, end = read_object(text, body)

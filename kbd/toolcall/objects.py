@@ -13,8 +13,7 @@ from kbd.toolcall.lenient import MOST_NESTING, NotObject, lenient_object, unique
 
 __all__ = ["MOST_NESTING", "NotObject", "nesting_of", "parts_of_call", "read_object"]
 
-MOST_LENIENT_CHARACTERS = 256 * 1024
-"""Longer text has to be JSON proper: tolerant reading is fifty times slower."""
+WINDOW_CHARACTERS = 64 * 1024
 
 BELOW = ("arguments", "parameters", "args")
 """Under which names models put the arguments that the protocol has beside the tool's name."""
@@ -29,10 +28,8 @@ def read_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     if not text.startswith("{", start):
         raise NotObject(start, "a JSON object was expected")
     try:
-        value, end = _STRICT.raw_decode(text, start)
-    except json.JSONDecodeError as fault:
-        if len(text) - start > MOST_LENIENT_CHARACTERS:
-            raise NotObject(fault.pos, fault.msg) from None
+        value, end = _strict(text, start)
+    except json.JSONDecodeError:
         value, end = lenient_object(text, start)
     except RecursionError:
         raise NotObject(start, f"it is nested deeper than {MOST_NESTING}") from None
@@ -62,16 +59,33 @@ def nesting_of(value: Any) -> int:
     """Return how deep a value of JSON is nested: 0 for one that holds none; counted to a bound."""
     level, depth = [value], 0
     while depth <= MOST_NESTING:
+        holding = [each for each in level if each and isinstance(each, _HOLDING)]
+        if not holding:
+            break
         level = [
             inner
-            for outer in level
-            if isinstance(outer, Mapping | list | tuple)
-            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+            for outer in holding
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
-        if not level:
-            break
         depth += 1
     return depth
+
+
+def _strict(text: str, start: int) -> tuple[dict[str, Any], int]:
+    """Read JSON proper, in windows: an error of the library counts all lines before it.
+
+    An error at the end of a window, or of a string without end, may be one of the window.
+    """
+    size = WINDOW_CHARACTERS
+    while True:
+        try:
+            value, length = _STRICT.raw_decode(text[start : start + size])
+            return value, start + length
+        except json.JSONDecodeError as fault:
+            is_inner = fault.pos < size - 16 and not fault.msg.startswith("Unterminated")
+            if is_inner or start + size >= len(text):
+                raise
+        size *= 8
 
 
 def _object_in(text: str) -> Any:
@@ -82,6 +96,9 @@ def _object_in(text: str) -> Any:
     except NotObject:
         return None
     return value if end == len(stripped) else None
+
+
+_HOLDING = (dict, list, tuple)
 
 
 def _refused(constant: str) -> Any:
