@@ -108,13 +108,10 @@ def _told(consent: dict[str, Any] | str, who: str = "Runs") -> str:
 
 def _what(row: dict[str, Any]) -> str:
     """Return the model that a request is about, and for what if not for a turn of a run."""
-    if not row["model_id"]:
-        return str(row["purpose"])
-    return (
-        f"{row['model_id']}"
-        if row["purpose"] == "turn"
-        else f"{row['model_id']} ({row['purpose']})"
-    )
+    model_id, purpose = str(row["model_id"]), str(row["purpose"])
+    if not model_id:
+        return purpose
+    return model_id if purpose == "turn" else f"{model_id} ({purpose})"
 
 
 def _sent(client: Client, log_id: str) -> list[dict[str, Any]]:

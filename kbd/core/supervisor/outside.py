@@ -20,7 +20,7 @@ from kbd.core.supervisor.embedding import embedded
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workspace.rooms import Room
 from kbd.core.workspace.summaries import extract_summary
-from kbd.errors import ValidationFailed
+from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import ModelShare
 from kbd.events.workbenches import RequestSent
 from kbd.messages import Message
@@ -51,21 +51,25 @@ class PassageEmbedding:
 
     def __init__(self, parts: Parts, bench: Bench) -> None:
         self._parts, self._bench = parts, bench
-        self._chosen = parts.egress.embedder()
+        self._model_id = ""
 
     @property
     def model_id(self) -> str:
         """Whose vectors they are."""
-        return self._chosen.model_id
+        return self._model_id or self._parts.egress.embedder().model_id
 
     @property
     def most_texts(self) -> int:
         """As many texts one call may have."""
-        return self._chosen.most_texts
+        return self._parts.egress.embedder().most_texts
 
     def fingerprint(self) -> str:
-        """Return under what vectors are kept; raises KbdError."""
-        return from_thread.run(self._parts.egress.fingerprint, self.model_id)
+        """Return under what vectors are kept from now on; raises KbdError.
+
+        People may disable one embedder and enable another while the engine is open.
+        """
+        self._model_id = self._parts.egress.embedder().model_id
+        return from_thread.run(self._parts.egress.fingerprint, self._model_id)
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
@@ -93,6 +97,11 @@ class CallAsking:
         self.doubt = ""
         if not chosen.model_id and named not in ("", NONE):
             self.embedder, self.doubt = named, chosen.reason
+        elif chosen.leaves_machine:
+            try:
+                parts.egress.check_embedder(bench.state)
+            except KbdError as error:
+                self.doubt = error.message
 
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Return the vector of a query; raises KbdError."""

@@ -72,7 +72,7 @@ def _engine(parts: Parts, bench: Bench, formats: FormatCalls) -> WorkspaceEngine
 
 
 def _opened(parts: Parts, bench: Bench, folder: Path, formats: FormatCalls) -> WorkspaceEngine:
-    embed = PassageEmbedding(parts, bench) if parts.egress.embedder().model_id else None
+    embed = PassageEmbedding(parts, bench)
     most = parts.settings.search.document_characters
     return WorkspaceEngine("", folder, sources=tuple, reader=CallReader(formats, most), embed=embed)
 

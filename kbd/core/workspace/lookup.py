@@ -4,7 +4,6 @@ The index follows the files that the call sees, so the same call on the same fil
 again. Where an embedder or a model is asked, `outside` says so, for then it may not.
 """
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -196,10 +195,18 @@ class Lookup:
         if not asking.embedder:
             return None, ()
         self._took_part(ModelShare(asking.embedder))
-        if not engine.embedded and not self._room.is_filling:
-            # What an earlier daemon made counts as soon as the embedder said whose it is.
-            with contextlib.suppress(KbdError):
+        room = self._room
+        # What an earlier daemon made counts as soon as the embedder said whose it is; vectors of
+        # another one, which people have disabled since, are not compared with this one's.
+        is_other = room.embedder != asking.embedder
+        if is_other and room.is_filling:
+            return None, ("not searched by meaning: vectors are being made",)
+        if (is_other or not engine.embedded) and not room.is_filling:
+            try:
                 await run_sync(engine.embed_some, 0, abandon_on_cancel=True)
+            except KbdError as error:
+                return None, (f"not searched by meaning: {error.message}",)
+            room.embedder = asking.embedder
         missing = engine.num_chunks - engine.embedded
         doubts: tuple[str, ...] = ()
         if missing:

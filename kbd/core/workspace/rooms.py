@@ -27,6 +27,7 @@ class Room:
     Attributes:
         lock: Held by a call while it brings the index up to date and asks it.
         trouble: Why no vectors could be made when that was last tried; "" if they could.
+        embedder: Whose vectors the engine counted last; "" for nobody's.
     """
 
     def __init__(self, build: Callable[[], WorkspaceEngine]) -> None:
@@ -35,7 +36,7 @@ class Room:
         self._filling: anyio.CancelScope | None = None
         self._filled = anyio.Event()
         self.lock = anyio.Lock()
-        self.trouble = ""
+        self.trouble = self.embedder = ""
 
     @property
     def is_filling(self) -> bool:

@@ -1,5 +1,6 @@
 """Conformance of providers, consent and what leaves: a model elsewhere, a key, a person asked."""
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,18 @@ socket.getaddrinfo = lost
 
 KEY = "sk-test-canary-0123456789"
 HERE = "offline:planner"
+EMBEDDINGS = "/v1/embeddings"
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """A key, and a file that cuts the net off."""
-    return {"OPENAI_API_KEY": KEY, "LOST": str(tmp_path_factory.mktemp("net") / "lost")}
+    return {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_EMBEDDING_MODEL": "words",
+        "KBD_SEARCH_EMBEDDER": "openai",
+        "LOST": str(tmp_path_factory.mktemp("net") / "lost"),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +84,7 @@ def test_providers_say_how_they_are_set_up(wire: Wired) -> None:
     assert {row["provider_id"]: row["auth_mode"] for row in rows} == {
         "offline": "none",
         "openai": "api_key",
+        "toolcall": "none",
     }
     assert [row["provider_id"] for row in rows if "rpi_reasoning" in row] == ["openai"]
     assert KEY not in str(rows)
@@ -301,6 +309,49 @@ def test_every_attempt_is_listed(wire: Wired) -> None:
     assert sent(wire, offline) == []
 
 
+def test_vectors_leave_by_a_consent_of_their_own(wire: Wired) -> None:
+    """A search goes by words alone until somebody agrees to more; each request is listed."""
+    wire.server.meanings = {"automobile": "car", "the": "", "is": ""}
+    documents = {"fleet__txt": "The automobile is behind the depot.", "menu__txt": "Soup is hot."}
+    named = {"workbench_id": wire.workbench(**documents)}
+    workbench_id = named["workbench_id"]
+    asked = {**named, "query": "car", "top_k": 1}
+    wire.ask("ProvidersSetEnabled", provider_id="openai", enabled=False)
+    try:
+        found = wire.ask("WorkspaceSearch", **asked)
+        assert (found["documents"], found["ranker"]) == ([], "bm25")
+        assert any("disabled" in warning for warning in found["warnings"])
+    finally:
+        wire.ask("ProvidersSetEnabled", provider_id="openai", enabled=True)
+    found = wire.ask("WorkspaceSearch", **asked)
+    assert (found["documents"], found["ranker"]) == ([], "bm25")
+    assert any("openai:words" in warning or FAR in warning for warning in found["warnings"])
+    assert (sent(wire, workbench_id), wire.server.embedded) == ([], [])
+
+    embedder = wire.ask("EgressGetConsentStatus", **named)["embedder"]
+    assert embedder == "openai:words"
+    status = wire.ask("EgressGetConsentStatus", model_id=embedder, **named)
+    assert (status["consented"], status["model_id"]) == (False, embedder)
+    agreed = {name: status[name] for name in ("provider_id", "model_id", "scope_hash")}
+    wire.ask("EgressGrantWorkshopConsent", persist=True, **named, **agreed)
+    assert wire.ask("EgressGetConsentStatus", model_id=embedder, **named)["persisted"]
+    assert not consented(wire, workbench_id)
+    for _ in range(200):  # Vectors of documents are made while others go on.
+        found = wire.ask("WorkspaceSearch", **asked)
+        if not found["warnings"]:
+            break
+        time.sleep(0.05)
+    assert [row["filename"] for row in found["documents"]] == ["fleet.txt"]
+    assert found["ranker"] != "bm25"
+    rows = sent(wire, workbench_id)
+    assert len(rows) == len(wire.server.embedded) >= 2
+    for row in rows:
+        assert (row["purpose"], row["model_id"], row["path"]) == ("embed", embedder, EMBEDDINGS)
+        assert "run_id" not in row
+
+    assert KEY not in str(wire.daemon.events(workbench_id))
+
+
 @pytest.mark.soak
 def test_clearing_one_key_leaves_the_others(short_dir: Path) -> None:
     """Conformance 7: a provider without its key is not set up any more; another one still is."""
@@ -325,6 +376,6 @@ def test_clearing_one_key_leaves_the_others(short_dir: Path) -> None:
         daemon.stop()
 
     assert found == [
-        {"offline": True, "openai": True, "second": True},
-        {"offline": True, "openai": False, "second": True},
+        {"offline": True, "openai": True, "second": True, "toolcall": True},
+        {"offline": True, "openai": False, "second": True, "toolcall": True},
     ]
