@@ -6,7 +6,8 @@ Read `opening` first: it finds the workbench that is meant, and lets a person (`
 What is typed goes to `slash`: a command, or a message. A message is answered in `answering`, while
 `working` shows what the run does, `tracing` its tool calls in full, and `flowing` writes the answer
 as it comes. Commands that only show something are in `telling`, `finding` and `reviewing`, those
-that change something in `acting`; `models` knows what a model may be called.
+that change something in `acting`; `waiting` is what a person sees while that takes long, and
+`models` knows what a model may be called.
 
 A folder's files are found by `walking`, copied in by `bringing`; `arrivals` knows what came before.
 

@@ -8,6 +8,7 @@ from kbd.cli.chat.arrivals import Arrivals, held, made
 from kbd.cli.chat.bringing import bring
 from kbd.cli.chat.models import NO_MODEL, is_a_model, model_ids, model_named
 from kbd.cli.chat.session import Session
+from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.extracting import extract
 from kbd.cli.link import call
@@ -189,7 +190,8 @@ def reload(session: Session, argument: str) -> int:
         bring(session, session.folder)
     index_dir = os.path.abspath(os.path.expanduser(argument)) if argument else session.index_dir
     params: dict[str, Any] = {"index_dir": index_dir} if index_dir else {}
-    found = session.ask("WorkspaceReloadIndex", slow=True, **params)
+    with busy(READING):
+        found = session.ask("WorkspaceReloadIndex", slow=True, **params)
     session.index_dir = index_dir
     by = f", {found['embedded']:,} of them by meaning ({line(found['embedder'])})"
     say(

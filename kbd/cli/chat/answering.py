@@ -1,7 +1,5 @@
 """A message and its answer: consent, the run until its end, what it wrote and what it changed."""
 
-import sys
-import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 from kbd.cli.changes import described
 from kbd.cli.chat.session import Session
 from kbd.cli.chat.tracing import follow, unfollow
+from kbd.cli.chat.waiting import silent_keys
 from kbd.cli.chat.working import Working
 from kbd.cli.exits import CANCELLED, FAILED
 from kbd.cli.job import code_of, obtain_consent, run_to_its_end, summary_of, tell_what_it_took
@@ -41,7 +40,7 @@ def resume(session: Session) -> int:
 def _run(session: Session, message_id: str | None) -> int:
     shown = Working(is_verbose=session.is_verbose)
     try:
-        with _silent_keys(), _followed(session):
+        with silent_keys(), _followed(session):
             run = run_to_its_end(session.client, session.workbench_id, message_id, shown)
     except KeyboardInterrupt:
         # The second Ctrl-C may come before the first was passed on.
@@ -101,20 +100,3 @@ def _followed(session: Session) -> Iterator[None]:
         session.drop()  # and with it the subscription
         raise
     unfollow(session)
-
-
-@contextmanager
-def _silent_keys() -> Iterator[None]:
-    """Have the terminal not show what is typed meanwhile; it is there at the next prompt."""
-    if not sys.stdin.isatty():
-        yield
-        return
-    keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
-    silent = [*before]
-    silent[3] &= ~termios.ECHO
-    termios.tcsetattr(keyboard, termios.TCSANOW, silent)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(keyboard, termios.TCSANOW, before)

@@ -1,6 +1,7 @@
 """`/search`: the pieces of the documents that are nearest to some words, without a model."""
 
 from kbd.cli.chat.session import Session
+from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.layout import wrapped
 from kbd.cli.terminal import columns, line, note, say
@@ -20,7 +21,8 @@ def search(session: Session, argument: str) -> int:
     """
     if not argument:
         raise Stop("What for? /search WORDS", USAGE)
-    found = session.ask("WorkspaceSearch", query=argument, slow=True)
+    with busy(READING):
+        found = session.ask("WorkspaceSearch", query=argument, slow=True)
     for number, each in enumerate(found["documents"], 1):
         where = f", {line(each['place'], 80)}" if each["place"] else ""
         say(f"{number}. {each['score']:.2f}  {line(each['filename'], 60)}{where}")

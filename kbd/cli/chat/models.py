@@ -10,12 +10,12 @@ __all__ = ["NO_MODEL", "is_a_model", "model_ids", "model_named"]
 COMPATIBLE = "openai"
 """The provider that any server of chat completions is reached by (README, "Use a model")."""
 
-NO_MODEL = (
-    "No model is set up: requests are done by fixed rules (tables: split, total, filter, convert), "
-    "and other questions are declined.\n"
-    "Set one up: export OPENAI_API_KEY=… (or OPENAI_BASE_URL=http://localhost:11434/v1) and "
-    "KBD_MODEL=openai:NAME, then `kbd stop`, and again. /search WORDS needs no model."
-)
+NO_MODEL = """\
+No model is set up: fixed rules do requests about tables (split, total, filter, convert);
+other questions are declined. /search WORDS needs no model. To set one up, leave, and:
+  export OPENAI_API_KEY=…          (or OPENAI_BASE_URL=http://localhost:11434/v1)
+  export KBD_MODEL=openai:NAME
+  kbd stop"""
 
 
 def is_a_model(model_id: str) -> bool:

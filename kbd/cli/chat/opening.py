@@ -12,6 +12,7 @@ from kbd.cli.chat.bringing import bring, find_or_make, folder_of
 from kbd.cli.chat.models import NO_MODEL, is_a_model, model_named
 from kbd.cli.chat.piped import talk
 from kbd.cli.chat.session import Folder, Session
+from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import USAGE, Stop
 from kbd.cli.link import call
 from kbd.cli.names import find
@@ -87,7 +88,8 @@ def _open(session: Session, arguments: argparse.Namespace, *, is_typed: bool) ->
         chosen = model_named(session.client, arguments.model)
         session.ask("WorkshopSetActiveModel", model_id=chosen)
     if session.index_dir:
-        session.ask("WorkspaceReloadIndex", index_dir=session.index_dir, slow=True)
+        with busy(READING):
+            session.ask("WorkspaceReloadIndex", index_dir=session.index_dir, slow=True)
     state = session.state()
     if is_typed:
         files = counted(len(session.files()), "file")

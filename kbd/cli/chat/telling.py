@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from kbd.cli.chat.session import Session
+from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.layout import wrapped
 from kbd.cli.link import call
@@ -33,7 +34,8 @@ def files(session: Session, argument: str) -> int:
 def docs(session: Session, argument: str) -> int:
     """List the documents with their ids."""
     del argument
-    found = session.ask("WorkspaceListDocs", slow=True)
+    with busy(READING):
+        found = session.ask("WorkspaceListDocs", slow=True)
     rows = [
         (each["doc_id"], each["title"], each["path"], "; ".join(each.get("warnings") or ()))
         for each in found["documents"]

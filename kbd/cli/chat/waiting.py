@@ -1,0 +1,43 @@
+"""What a terminal is like while a person waits: keys are not shown, something moves."""
+
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kbd.cli.terminal import draws
+
+__all__ = ["READING", "busy", "silent_keys"]
+
+READING = "Reading the documents…"
+"""The first time it takes as long as reading all of them does; later it is done at once."""
+
+
+@contextmanager
+def silent_keys() -> Iterator[None]:
+    """Have the terminal not show what is typed meanwhile; it is there at the next prompt."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(keyboard, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSANOW, before)
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show what is waited for, where something may be drawn, until it is done."""
+    if not draws():
+        yield
+        return
+    # Only what is drawn pays for it.
+    from rich.console import Console  # noqa: PLC0415 - 49 ms
+
+    with silent_keys(), Console(stderr=True, highlight=False).status(what):
+        yield
