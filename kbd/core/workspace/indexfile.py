@@ -272,7 +272,9 @@ def _is_ours(path: Path) -> bool:
         connection = connected(path)
         (identity,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if identity != APPLICATION_ID and tables:
+        if identity != APPLICATION_ID and not tables:
+            return False
+        if identity != APPLICATION_ID:
             msg = f"{path.name} is a database of something else: name another folder for the index."
             raise ValidationFailed(msg)
         query = "SELECT value FROM meta WHERE key = 'edition'"
