@@ -14,8 +14,6 @@ __all__ = ["fitted_block"]
 _LEAST_TEXT = 60
 """Texts are not cut shorter; lists are, then."""
 
-_COUNTS = (1_000, 100, 50, 20, 10, 5, 3, 2, 1)
-
 
 def fitted_block(value: Any, most: int) -> str:
     """Return the block by which a model is told a result, with at most `most` characters in it.
@@ -37,26 +35,31 @@ def fitted_block(value: Any, most: int) -> str:
     if size <= most:
         return whole
     told = f"this is a part: the whole result has {size} characters"
-    for count in _COUNTS:
-        fits = _fitting_length(value, count, told, most + empty)
-        if fits is not None:
-            return render_toolresult(_cut(value, fits, count, told))
+    found = _fitting(value, told, most, most + empty)
+    if found is not None:
+        return found
     begin = wrap_toolresult("").index("</")
     return wrap_toolresult(f"{whole[begin : begin + max(0, most - 1)]}…"[:most])
 
 
-def _fitting_length(value: Any, count: int, told: str, most: int) -> int | None:
-    """Return the greatest length of texts with which a result fits, or None if none does."""
+def _fitting(value: Any, told: str, most: int, room: int) -> str | None:
+    """Return the block of what fits of a result, or None if nothing does."""
 
-    def fits(length: int) -> bool:
-        return len(render_toolresult(_cut(value, length, count, told))) <= most
+    def block(length: int, count: int) -> str:
+        return render_toolresult(_cut(value, length, count, told))
 
-    if not fits(_LEAST_TEXT):
+    # No more elements than characters.
+    count = most
+    if len(block(_LEAST_TEXT, count)) > room:
+        count = _greatest(lambda tried: len(block(_LEAST_TEXT, tried)) <= room, 0, most)
+    if count == 0:
         return None
-    return _greatest(fits, _LEAST_TEXT, most)
+    length = _greatest(lambda tried: len(block(tried, count)) <= room, _LEAST_TEXT, most)
+    return block(length, count)
 
 
 def _greatest(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the greatest number that fits, `low` if none above it does."""
     while low < high:
         middle = (low + high + 1) // 2
         if fits(middle):

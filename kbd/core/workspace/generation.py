@@ -50,18 +50,30 @@ class Said(msgspec.Struct, frozen=True):
 
 
 def rendered(said: Sequence[Said]) -> str:
-    """Return a conversation as one text that ends where the model goes on."""
+    """Return a conversation as one text that ends where the model goes on.
+
+    Only the system's own text may hold tags of speakers: in others' they are written so that they
+    are none.
+    """
     parts = []
     for each in said:
-        # A block has its own tags.
+        text = each.text if each.speaker == "system" else _speechless(each.text)
+        # A result's block has tags of its own.
         is_block = each.speaker == "toolresult"
-        parts.append(each.text if is_block else _tagged(each.speaker, each.text))
+        parts.append(text if is_block else f"<myPT_{each.speaker}>{text}</myPT_{each.speaker}>")
     return f"{''.join(parts)}{_BEGIN}"
 
 
 def without_tags(text: str) -> str:
-    r"""Return a text that holds no tag, whoever wrote it: `_` of a tag's name is `\u005f`."""
-    return escape_tags(_NAME.sub(r"\1\\u005f", text))
+    r"""Return a text that holds no tag, whoever wrote it: `_` of a tag's name is `\u005f`.
+
+    In the strings of JSON that means the same.
+    """
+    return escape_tags(_speechless(text))
+
+
+def _speechless(text: str) -> str:
+    return _NAME.sub(r"\1\\u005f", text)
 
 
 def own_words(text: str) -> str:
@@ -179,7 +191,3 @@ def _new(answer: str, prompt: str) -> str:
             answer = begun[len(echo) :]
             break
     return answer.strip().removeprefix(_BEGIN).strip()
-
-
-def _tagged(speaker: str, text: str) -> str:
-    return f"<myPT_{speaker}>{text}</myPT_{speaker}>"
