@@ -7,7 +7,7 @@ import msgspec
 from kbd.core.workspace.catalogue import Held, counted, held, placed
 from kbd.core.workspace.documents import Chunk
 from kbd.core.workspace.meanings import Meanings
-from kbd.core.workspace.ranking import LEXICAL_HITS, NEAREST, Hit, asked_weight, rank
+from kbd.core.workspace.ranking import LEXICAL_HITS, NEAREST, Asked, Hit, asked, rank
 from kbd.core.workspace.words import WEIGHTS, Query, ask, snippet
 from kbd.providers import Embeddings
 
@@ -61,7 +61,7 @@ def find(
         compared = meanings.compare(connection, state, vector, max(NEAREST, top_k), also)
     if compared is not None:
         places |= placed(connection, [key for key, _ in compared.nearest if key not in places])
-    ranking = rank(hits, compared, _weight(connection, query), places.__getitem__)
+    ranking = rank(hits, compared, _asked(connection, query), places.__getitem__)
     best = ranking.ranked[:top_k]
     pieces = held(connection, [each.key for each in best])
     chunks = [_chunk(pieces[each.key], each.score, ranking.ranker, text) for each in best]
@@ -80,14 +80,14 @@ def _by_words(connection: sqlite3.Connection, match: str, most: int) -> list[tup
     return [row for row in rows if row[1] >= least]
 
 
-def _weight(connection: sqlite3.Connection, query: Query) -> float:
-    """Return the weight of all that is asked for."""
+def _asked(connection: sqlite3.Connection, query: Query) -> Asked:
+    """Return how much is asked for, by the words that the index knows."""
     found = {}
     for term in {term for word in query.terms for term in word}:
         row = connection.execute("SELECT doc FROM terms WHERE term = ?", (term,)).fetchone()
         if row is not None:
             found[term] = row[0]
-    return asked_weight(query.terms, found, counted(connection).pieces)
+    return asked(query.terms, found, counted(connection).pieces)
 
 
 def _chunk(piece: Held, score: float, ranker: str, query: str) -> Chunk:

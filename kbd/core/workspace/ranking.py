@@ -4,17 +4,17 @@ Neither finder may be made worse by the other, so they are not mixed by halves, 
 (reciprocal rank fusion), which tell nothing of how sure a finder is. Each tells how much of what
 was asked it has found:
 
-- Words: a piece's BM25 score over the weight of all the words asked for. A piece that has each of
-  them once has about 1 of it. One more word is counted that is nowhere, so that a single word that
-  happens to stand somewhere is not the whole of a question. Below `CHANCE` it is what pieces have
-  by chance, and is not counted at all: where somebody asks in other words than the answer's, the
-  order is that of the meanings. Above `SURE` it counts in full.
+- Words: a piece's BM25 score, in words as rare as a word can be. It counts by which share of the
+  weight of all the words asked for it is; a piece that has each of them once has about 1 of it.
+  One more word is asked for that is nowhere, so that a single word that happens to stand somewhere
+  is not the whole of a question. Below `CHANCE` it is what pieces have by chance, and is not
+  counted at all: where somebody asks in other words than the answer's, the order is that of the
+  meanings. Above `SURE` it counts in full.
 - Meanings: by how many standard deviations a piece is nearer than the mean piece. Where all are
   about as near, as they are to a name or a number that a model does not know, that is little.
 
-What has all words is worth as much as `WORTH` standard deviations, more than the nearest piece of
-thousands is away by chance. The three figures were chosen on the half of the questions that
-`benchmarks/retrieval.py` calls "tuned on"; the best lie on a plateau, and the other half agrees.
+A rare word is worth `WORTH` standard deviations. The three figures were chosen on the half of the
+questions that `benchmarks/retrieval.py` calls "tuned on", from the middle of a plateau.
 """
 
 import math
@@ -28,11 +28,12 @@ from kbd.core.workspace.vectors import Compared
 __all__ = [
     "LEXICAL_HITS",
     "NEAREST",
+    "Asked",
     "Hit",
     "Ranked",
     "Ranker",
     "Ranking",
-    "asked_weight",
+    "asked",
     "rank",
     "rarity",
 ]
@@ -45,13 +46,13 @@ LEXICAL_HITS = 50
 NEAREST = 50
 """How many of the nearest to take from the table of vectors."""
 
-CHANCE, SURE = 0.35, 0.6
+CHANCE, SURE = 0.35, 0.65
 """Which share of a question's weight words have by chance, and which is no chance any more."""
 
-WORTH = 10.0
-"""How many standard deviations of meaning a full share is worth."""
+WORTH = 3.3
+"""How many standard deviations of meaning a word is worth that is as rare as can be."""
 
-MIDDLE, SPREAD = 6.0, 3.0
+MIDDLE, SPREAD = 7.0, 4.0
 """What a piece is worth whose score is a half, and over what the score rises; for people only, as
 any rising curve gives the same order."""
 
@@ -66,6 +67,18 @@ class Hit(msgspec.Struct, frozen=True):
 
     key: int
     score: float
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """How much is asked for.
+
+    Args:
+        weight: The weight of all words, and of one more that is nowhere.
+        rarest: The weight of a word that is nowhere.
+    """
+
+    weight: float
+    rarest: float
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -102,28 +115,26 @@ def rarity(pieces_with: int, pieces: int) -> float:
     return max(math.log((pieces - pieces_with + 0.5) / (pieces_with + 0.5)), 1e-6)
 
 
-def asked_weight(
-    words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces: int
-) -> float:
-    """Return the weight of a question, with one word more than it has, which is nowhere.
+def asked(words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces: int) -> Asked:
+    """Return how much a question asks for.
 
     Args:
-        words: The words asked for, each as the terms that stand for it (`words.Query.terms`).
+        words: Its words, each as the terms that stand for it (`words.Query.terms`).
         pieces_with: In how many pieces each term stands that is somewhere.
         pieces: How many pieces there are.
     """
-    nowhere = rarity(0, pieces)
+    rarest = rarity(0, pieces)
     weights = (
         max((rarity(pieces_with[term], pieces) for term in word if term in pieces_with), default=-1)
         for word in words
     )
-    return nowhere + sum(nowhere if weight < 0 else weight for weight in weights)
+    return Asked(rarest + sum(rarest if weight < 0 else weight for weight in weights), rarest)
 
 
 def rank(
     hits: Sequence[Hit],
     compared: Compared | None,
-    weight: float,
+    asked_for: Asked,
     order: Callable[[int], tuple[str, int]],
 ) -> Ranking:
     """Return one order of all that was found.
@@ -132,12 +143,12 @@ def rank(
         hits: What words found.
         compared: What meanings found, and how near the hits are; None without an embedder. A hit
             that is not in there has no vector yet, and is taken to be as near as the mean piece.
-        weight: The weight of what was asked (`asked_weight`).
+        asked_for: How much was asked for.
         order: The name and the position of a piece, by which ties are broken.
     """
     found = {hit.key: max(hit.score, 0.0) for hit in hits}
     if compared is None or not compared.nearest:
-        scores = {key: score / (score + weight) for key, score in found.items()}
+        scores = {key: score / (score + asked_for.weight) for key, score in found.items()}
         return Ranking(_sorted(scores, scores, order), "bm25")
     near = dict(compared.nearest)
     if not found:
@@ -145,20 +156,21 @@ def rank(
         return Ranking(_sorted(near, scores, order), "embeddings")
     near.update(compared.others)
     worth = {
-        key: WORTH * _counted(found.get(key, 0.0) / weight) + _deviations(near.get(key), compared)
+        key: _by_words(found.get(key, 0.0), asked_for) + _by_meaning(near.get(key), compared)
         for key in found.keys() | near.keys()
     }
     scores = {key: 1 / (1 + math.exp((MIDDLE - each) / SPREAD)) for key, each in worth.items()}
     return Ranking(_sorted(worth, scores, order), "hybrid")
 
 
-def _counted(share: float) -> float:
-    """Return what a share of the question's weight counts: nothing by chance, then all of it."""
+def _by_words(score: float, asked_for: Asked) -> float:
+    """Return what a BM25 score is worth: nothing if it may be by chance, then more and more."""
+    share = score / asked_for.weight
     surely = min(max((share - CHANCE) / (SURE - CHANCE), 0.0), 1.0)
-    return share * surely * surely * (3 - 2 * surely)
+    return WORTH * score / asked_for.rarest * surely * surely * (3 - 2 * surely)
 
 
-def _deviations(similarity: float | None, compared: Compared) -> float:
+def _by_meaning(similarity: float | None, compared: Compared) -> float:
     if similarity is None or compared.deviation < 1e-6:
         return 0.0
     return (similarity - compared.mean) / compared.deviation
