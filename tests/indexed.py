@@ -1,5 +1,6 @@
 """An engine over plain text that is read in this very process, and counts what is read."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from kbd.core.workers.pieces import cut, write_pieces
@@ -9,7 +10,7 @@ from kbd.core.workspace.searching import WorkspaceEngine
 from kbd.errors import FileReadFailed
 from kbd.formats import Passage, Region
 
-__all__ = ["PlainReader", "engine_over", "said", "write"]
+__all__ = ["PlainReader", "engine_over", "said", "versions_seen", "write"]
 
 
 class PlainReader:
@@ -59,3 +60,31 @@ def write(folder: Path, **texts: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / f"{name}.txt").write_text(text)
+
+
+def versions_seen(
+    engine: WorkspaceEngine, documents: int, stop: Path, begun: Callable[[], object]
+) -> set[str]:
+    """Search until a file is there, and once more; return the versions, each time all of one.
+
+    Args:
+        engine: What to search with.
+        documents: How many there are, each with the word and its version.
+        stop: The file.
+        begun: Called after the first search.
+    """
+    seen: set[str] = set()
+    is_last = False
+    while not is_last:
+        is_last = stop.exists()
+        chunks = engine.find("version", 3 * documents).chunks
+        versions = {chunk.text.split()[1] for chunk in chunks}
+        assert len(chunks) == documents, f"a search found {len(chunks)} documents"
+        assert len(versions) == 1, f"a search found {sorted(versions)} at once"
+        ids = {chunk.doc_id for chunk in chunks}
+        assert {each.doc_id for each in engine.list_docs()} == ids
+        assert all(engine.get_doc_text(each) for each in ids)
+        if not seen:
+            begun()
+        seen |= versions
+    return seen

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from indexed import PlainReader, engine_over, write
 from kbd.core.workspace.indexfile import IndexFolder, check_fts5
 from kbd.core.workspace.searching import WorkspaceEngine
 from kbd.errors import FileWriteFailed, NotFound, ValidationFailed
-from indexed import PlainReader, engine_over, write
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.workspace.searching import WorkspaceEngine
 from indexed import PlainReader, engine_over, said, write
+from kbd.core.workspace.searching import WorkspaceEngine
 
 WORDS = ["river", "stone", "bridge", "toll", "ledger", "harbour", "grain", "salt", "mill", "ferry"]
 QUERIES = ["river", "stone bridge toll", "ledger grain salt mill", "ferry harbour river"]

@@ -3,13 +3,13 @@
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from indexed import PlainReader, engine_over, write
+from indexed import PlainReader, engine_over, versions_seen, write
 from kbd.core.workspace.searching import WorkspaceEngine
+from kbd.errors import KbdError
 
 DOCUMENTS = 8
 """They go into the index together, so a reader sees all of one version."""
@@ -18,39 +18,13 @@ _READ = """
 import sys
 sys.path.insert(0, "tests")
 from pathlib import Path
+from indexed import PlainReader, versions_seen
 from kbd.core.workspace.searching import WorkspaceEngine
-from indexed import PlainReader
-from tests.core.workspace.test_index_readers import versions_seen
-index, stop = map(Path, sys.argv[1:])
+index, stop, count = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 with WorkspaceEngine("", index, sources=tuple, reader=PlainReader(), embed=None) as engine:
-    seen = versions_seen(engine, stop, lambda: print("ready", flush=True))
+    seen = versions_seen(engine, int(count), stop, lambda: print("ready", flush=True))
 print(len(seen))
 """
-
-
-def versions_seen(engine: WorkspaceEngine, stop: Path, begun: Callable[[], object]) -> set[str]:
-    """Search until a file is there, and once more; return the versions, each time all of one.
-
-    Args:
-        engine: What to search with.
-        stop: The file.
-        begun: Called after the first search.
-    """
-    seen: set[str] = set()
-    is_last = False
-    while not is_last:
-        is_last = stop.exists()
-        chunks = engine.find("version", 3 * DOCUMENTS).chunks
-        versions = {chunk.text.split()[1] for chunk in chunks}
-        assert len(chunks) == DOCUMENTS, f"a search found {len(chunks)} documents"
-        assert len(versions) == 1, f"a search found {sorted(versions)} at once"
-        ids = {chunk.doc_id for chunk in chunks}
-        assert {each.doc_id for each in engine.list_docs()} == ids
-        assert all(engine.get_doc_text(each) for each in ids)
-        if not seen:
-            begun()
-        seen |= versions
-    return seen
 
 
 def _write_version(docs: Path, number: int) -> None:
@@ -65,10 +39,10 @@ def _rewrite_while_read(tmp_path: Path, rounds: int, threads: int) -> None:
     with engine_over(docs, index) as engine:
         engine.refresh()
         other = subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", _READ, str(index), str(stop)],
+            [sys.executable, "-W", "error", "-c", _READ, str(index), str(stop), str(DOCUMENTS)],
             stdout=subprocess.PIPE,
             text=True,
-            cwd=Path(__file__).parents[3],
+            cwd=Path(__file__).parents[2],
         )
         assert other.stdout is not None
         own = WorkspaceEngine("", index, sources=tuple, reader=PlainReader(), embed=None)
@@ -77,7 +51,7 @@ def _rewrite_while_read(tmp_path: Path, rounds: int, threads: int) -> None:
 
         def read() -> None:
             try:
-                counts.append(len(versions_seen(own, stop, begun.release)))
+                counts.append(len(versions_seen(own, DOCUMENTS, stop, begun.release)))
             except (AssertionError, KbdError) as fault:
                 faults.append(fault)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from indexed import engine_over, write
 from kbd.core.workspace import TOOL_REGISTRY, WorkspaceEngine, WorkspaceTools
-from tests.indexed import engine_over, write
 
 GUIDE = "Python runs on the river mill.\nIt grinds corn.\n"
 LONG = "The toll of the bridge is paid in salt. " * 900 + "\n"
