@@ -9,7 +9,14 @@ from kbd.core.workspace.catalogue import note_change
 from kbd.core.workspace.index import CurrentIndex
 from kbd.core.workspace.lent import EmbedTexts
 from kbd.core.workspace.local import LocalWork
-from kbd.core.workspace.meanings import embedded, keep, missing, vectors_of
+from kbd.core.workspace.meanings import (
+    embedded,
+    forget_others,
+    has_others,
+    keep,
+    missing,
+    vectors_of,
+)
 from kbd.errors import KbdError
 from kbd.providers import Embeddings
 
@@ -45,6 +52,7 @@ class Embedding:
         self._index, self._local, self._embed = index, local, embed
         self._making = threading.Lock()
         self._why_not = ""
+        self._sized = ("", 0)
         self.fingerprint = ""
 
     def known(self, connection: sqlite3.Connection) -> int:
@@ -75,6 +83,24 @@ class Embedding:
                     note_change(connection)
                 made += len(texts)
         return made
+
+    def forgets_others(self, size: int) -> bool:
+        """Forget vectors of another size than a query's, and return whether there were any.
+
+        A server that serves another model under the same name is found out by that. Looking at all
+        vectors takes some milliseconds, so it is done once for a size.
+        """
+        if self._sized == (self.fingerprint, size):
+            return False
+        self._sized = self.fingerprint, size
+        index = self._index.held()
+        with index.reading() as connection:
+            if not has_others(connection, self.fingerprint, size):
+                return False
+        with self._making, index.writing() as connection:
+            forget_others(connection, self.fingerprint, size)
+            note_change(connection)
+        return True
 
     def meant(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
         """Return what a query means, or None and why; all the documents' vectors are made first."""

@@ -10,7 +10,7 @@ from kbd.core.workspace.vectors import Compared, VectorTable, pack
 from kbd.errors import ProviderUnavailable
 from kbd.providers import Embeddings
 
-__all__ = ["Meanings", "embedded", "keep", "missing", "vectors_of"]
+__all__ = ["Meanings", "embedded", "forget_others", "has_others", "keep", "missing", "vectors_of"]
 
 FETCHED_AT_ONCE = 2000
 
@@ -85,6 +85,19 @@ def embedded(connection: sqlite3.Connection, fingerprint: str) -> int:
     )
     (count,) = connection.execute(query, (fingerprint,)).fetchone()
     return int(count)
+
+
+def has_others(connection: sqlite3.Connection, fingerprint: str, size: int) -> bool:
+    """Return whether there are vectors of another size."""
+    query = "SELECT EXISTS (SELECT 1 FROM vectors WHERE fingerprint = ? AND length(vector) != ?)"
+    (found,) = connection.execute(query, (fingerprint, 2 * size)).fetchone()
+    return bool(found)
+
+
+def forget_others(connection: sqlite3.Connection, fingerprint: str, size: int) -> None:
+    """Forget the vectors of another size: their texts lack one then."""
+    query = "DELETE FROM vectors WHERE fingerprint = ? AND length(vector) != ?"
+    connection.execute(query, (fingerprint, 2 * size))
 
 
 def missing(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict[bytes, str]:

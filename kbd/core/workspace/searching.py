@@ -36,6 +36,11 @@ __all__ = ["AUTO", "DOCUMENT_CHARACTERS", "Auto", "WorkspaceEngine"]
 
 T = TypeVar("T")
 
+_OTHER_SIZE = (
+    "some pieces were not searched by meaning: the model that makes vectors was replaced by another"
+    " one, and theirs are made anew"
+)
+
 DOCUMENT_CHARACTERS = 16 * 1024 * 1024
 """Of a longer document, the rest is not searched (the default of search.document_characters)."""
 
@@ -250,6 +255,9 @@ class WorkspaceEngine:
             msg = "The index was damaged and is made anew: search again."
             raise FileReadFailed(msg, retryable=True) from None
         warnings = _told([f"{name} ({reason})" for _, name, reason in silent])
+        if vector is not None and meant and self._embedding.forgets_others(vector.size):
+            self._note_counts()
+            warnings = (_OTHER_SIZE, *warnings)
         return msgspec.structs.replace(found, warnings=warnings)
 
     def embed_some(self, most: int) -> int:
