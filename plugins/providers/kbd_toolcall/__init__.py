@@ -19,6 +19,5 @@ __all__ = ["ToolcallProvider", "kbd_register_providers"]
 
 @hookimpl
 def kbd_register_providers(settings: Mapping[str, Any]) -> Sequence[Provider]:
-    """Declare the provider; it has no settings of its own."""
-    del settings
-    return [ToolcallProvider()]
+    """Declare the provider; `brief` of its settings tells the tools in fewer words."""
+    return [ToolcallProvider(is_brief=settings.get("brief") is True)]

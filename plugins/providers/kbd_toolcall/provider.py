@@ -29,6 +29,9 @@ class ToolcallProvider(Provider):
 
     What it sends has no tools, so a server that knows none takes it. A request without tools whose
     conversation has no calls is passed on as it is.
+
+    Args:
+        is_brief: Whether to tell of each tool only the beginning, for a small window.
     """
 
     name: ClassVar[str] = "toolcall"
@@ -36,7 +39,8 @@ class ToolcallProvider(Provider):
     wraps: ClassVar[bool] = True
     prompt_tokens: ClassVar[int] = 400
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_brief: bool = False) -> None:
+        self._is_brief = is_brief
         # The last tools, as the model is told of them: they stay the same through a chain.
         self._told: tuple[tuple[ToolSchema, ...], str] = ((), "")
 
@@ -70,5 +74,5 @@ class ToolcallProvider(Provider):
 
     def _tools_told(self, tools: tuple[ToolSchema, ...]) -> str:
         if self._told[0] != tools:
-            self._told = tools, tools_told(tools)
+            self._told = tools, tools_told(tools, is_brief=self._is_brief)
         return self._told[1]

@@ -30,9 +30,11 @@ class Shapes:
 
     Args:
         schemas: The schemas, each of an object.
+        is_brief: Whether to leave out what is said of the fields of inner objects.
     """
 
-    def __init__(self, schemas: Sequence[Schema]) -> None:
+    def __init__(self, schemas: Sequence[Schema], *, is_brief: bool = False) -> None:
+        self._is_brief = is_brief
         objects = [each for schema in schemas for each in _objects(schema, 0)]
         # The schemas are kept by whoever asks, so their ids stay theirs meanwhile.
         self._keys = {id(each): _key(each) for each in objects}
@@ -49,7 +51,7 @@ class Shapes:
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the objects that occur more than once, by their names."""
         for name, schema in self._shared.items():
-            yield name, self.of(schema)
+            yield name, self.of(schema, 1)
 
     def of(self, schema: Schema, level: int = 0) -> str:
         """Return a schema of an object in few words."""
@@ -64,7 +66,8 @@ class Shapes:
         told = self._shape(schema, level + 1, is_optional=not is_required)
         if not is_required and schema.get("default") is not None:
             told += f" = {_json(schema['default'])}"
-        if said := schema.get("description"):
+        said = schema.get("description")
+        if said and not (self._is_brief and level):
             told += f" ({str(said)[:MOST_DESCRIPTION_CHARACTERS].rstrip('.')})"
         return f"{name}{'' if is_required else '?'}: {told}"
 

@@ -4,6 +4,7 @@ It stands behind the system message and is the same in every turn of a chain, so
 keep what they have read need not read it again; what changes stands at the end of the last message.
 """
 
+import re
 from collections.abc import Sequence
 
 from kbd.providers import ModelRequest, ToolSchema
@@ -16,6 +17,10 @@ __all__ = ["choice_told", "protocol_told", "tools_told"]
 MOST_DESCRIPTION_CHARACTERS = 4_000
 MOST_SHAPE_CHARACTERS = 8_000
 """Of a longer description, and of longer arguments, the beginning is told."""
+
+BRIEF_SENTENCES, MOST_BRIEF_CHARACTERS = 2, 300
+
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 
 PROTOCOL = """\
 ## How to call a tool
@@ -62,15 +67,27 @@ def choice_told(request: ModelRequest) -> str:
             return ""
 
 
-def tools_told(tools: Sequence[ToolSchema]) -> str:
-    """Return what is told of tools: each with its arguments and what it does."""
-    shapes = Shapes([tool.parameters for tool in tools])
+def tools_told(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
+    """Return what is told of tools: each with its arguments and what it does.
+
+    Args:
+        tools: The tools.
+        is_brief: Whether to tell of each only the beginning, for a small window.
+    """
+    shapes = Shapes([tool.parameters for tool in tools], is_brief=is_brief)
     lines = [f"{name} stands for {shape}" for name, shape in shapes.named()]
     for tool in tools:
         arguments = _begun(shapes.of(tool.parameters), MOST_SHAPE_CHARACTERS)
-        description = _begun(tool.description, MOST_DESCRIPTION_CHARACTERS)
+        description = _brief(tool.description) if is_brief else tool.description
+        description = _begun(description, MOST_DESCRIPTION_CHARACTERS)
         lines.append(f"### {shown_name(tool.name)} {arguments}\n{description}")
     return escape_tags("\n".join(lines))
+
+
+def _brief(description: str) -> str:
+    """Return the first two sentences of a description."""
+    sentences = _SENTENCE.split(description, BRIEF_SENTENCES)[:BRIEF_SENTENCES]
+    return _begun(" ".join(sentences), MOST_BRIEF_CHARACTERS)
 
 
 def _begun(text: str, most: int) -> str:
