@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final
 
 from kbd.core.workspace.catalogue import note_change
-from kbd.core.workspace.index import CurrentIndex
+from kbd.core.workspace.index import CurrentIndex, Index
 from kbd.core.workspace.lent import EmbedTexts
 from kbd.core.workspace.local import LocalWork
 from kbd.core.workspace.meanings import (
@@ -52,7 +52,7 @@ class Embedding:
         self._index, self._local, self._embed = index, local, embed
         self._making = threading.Lock()
         self._why_not = ""
-        self._sized = ("", 0)
+        self._sized: tuple[Index | None, str, int] = (None, "", 0)
         self.fingerprint = ""
 
     def known(self, connection: sqlite3.Connection) -> int:
@@ -90,10 +90,10 @@ class Embedding:
         A server that serves another model under the same name is found out by that. Looking at all
         vectors takes some milliseconds, so it is done once for a size.
         """
-        if self._sized == (self.fingerprint, size):
-            return False
-        self._sized = self.fingerprint, size
         index = self._index.held()
+        if self._sized == (index, self.fingerprint, size):
+            return False
+        self._sized = index, self.fingerprint, size
         with index.reading() as connection:
             if not has_others(connection, self.fingerprint, size):
                 return False
