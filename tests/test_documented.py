@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import kbd_toolcall
 from kbd import errors, hookspecs
 from kbd.cli import command, exits, watch, workbench
 from kbd.core import daemon, paths
@@ -205,7 +206,11 @@ def test_settings_of_plugins_are_documented() -> None:
     read = set(re.findall(r'settings\.get\("(\w+)"', source))
     secrets = {"api_key", "api_key_command"}
 
-    assert openai_keys | tables_keys == rows
+    asked = re.findall(r'settings\.get\("(\w+)"', inspect.getsource(kbd_toolcall))
+    toolcall_keys = {f"plugins.toolcall.{name}" for name in asked}
+
+    assert toolcall_keys
+    assert openai_keys | tables_keys | toolcall_keys == rows
     assert read - {"has_key"} <= {key.rpartition(".")[2] for key in openai_keys}
     for key in openai_keys:
         name = key.rpartition(".")[2]
