@@ -19,13 +19,17 @@ class PlainReader:
     Attributes:
         read_names: What was read, in order.
         version: The version of what reads.
+        most_characters: Where a text is cut short.
         error: What is raised in place of reading; None to read.
+        then: Called after each, with what was read and where it was written.
     """
 
     def __init__(self) -> None:
         self.read_names: list[str] = []
         self.version = "1"
+        self.most_characters = 1 << 20
         self.error: Exception | None = None
+        self.then: Callable[[SourceFile, Path], None] = lambda _file, _target: None
 
     def edition(self, name: str) -> str:
         """Return the version for text, "" for anything else."""
@@ -42,7 +46,9 @@ class PlainReader:
             raise FileReadFailed(msg)
         lines = text.count("\n") + (not text.endswith("\n"))
         region = Region(line_start=1, line_count=lines)
-        write_pieces(cut([Passage(text, f"lines 1-{lines}", region)], 1 << 20), target)
+        passage = Passage(text, f"lines 1-{lines}", region)
+        write_pieces(cut([passage], self.most_characters), target)
+        self.then(file, target)
 
 
 def engine_over(folder: Path, index: Path, reader: PlainReader | None = None) -> WorkspaceEngine:
