@@ -33,8 +33,10 @@ __all__ = ["Finished", "WorkerGone", "WorkerProcess"]
 KEPT_VARIABLES = ("PATH", "TMPDIR")
 """All that a worker sees of the daemon's environment: no key, no home, no proxy."""
 
-FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
-"""The rest of what it sees: the same work gives the same bytes under any locale and time zone."""
+FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"}
+"""The rest of what it sees: the same work gives the same bytes under any locale and time zone, and
+a library that brings numpy along, as openpyxl does where it finds it, starts no threads: a process
+that forks must have one."""
 
 _ZYGOTE = "kbd.core.workers.zygote"
 

@@ -24,7 +24,7 @@ async def test_a_call_sees_little(workers: Workers, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(name, "elsewhere")
     seen = await workers.call("faults", "kbd_faults.work:environment", {})
 
-    here = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    here = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"}
     assert set(seen["environ"]) <= {"PATH", "TMPDIR", *here}
     assert {name: seen["environ"][name] for name in here} == here
     assert (seen["cwd"], seen["core"], seen["session"], seen["umask"]) == ("/", 0, True, 0o077)
@@ -162,3 +162,20 @@ def test_a_functions_name() -> None:
     assert name_of(os.path.join) == "posixpath:join"
     with pytest.raises(ValidationFailed, match="top of its module"):
         name_of(lambda: None)
+
+
+FORKING = [
+    "xlsx",  # openpyxl imports numpy where it finds it, which starts threads unless told not to
+    *(pytest.param(name, marks=pytest.mark.soak) for name in ("docx", "pdf", "pptx", "image")),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("name", FORKING)
+async def test_what_forks_has_one_thread(name: str) -> None:
+    """No library that a built-in format imports starts a thread in the process that forks."""
+    plugins = Plugins.discover(Settings())
+    async with Workers(plugins, Settings()) as workers:
+        process = await workers._process(plugins.get(name))
+        assert process.threads == 1
