@@ -68,7 +68,7 @@ class Near(Embedder):
 
     name: ClassVar[str] = "near"
     most_texts: ClassVar[int] = 2
-    is_ready = True
+    is_ready, is_closed = True, False
     answer: bytes | None = bytes(8)
 
     def status(self) -> ProviderStatus:
@@ -83,6 +83,10 @@ class Near(Embedder):
     async def fingerprint(self, model: str) -> str:
         """The model."""
         return model
+
+    async def aclose(self) -> None:
+        """Note it."""
+        self.is_closed = True
 
     async def embed(self, request: EmbedRequest, access: Access) -> Embeddings:
         """Two numbers for each text, or what is set."""
@@ -108,6 +112,10 @@ class Failing(Near):
     """It cannot say how it is set up."""
 
     name = "failing"
+
+    async def aclose(self) -> None:
+        """Fail."""
+        raise RuntimeError(KEY)
 
     def status(self) -> ProviderStatus:
         """Fail."""
@@ -292,6 +300,16 @@ async def test_what_a_plugin_returns_is_checked(tmp_path: Path, module: Module) 
     with pytest.raises(ProviderUnavailable, match="RuntimeError") as failed:
         await opened.embed(state, asking(), nowhere)
     assert KEY not in failed.value.message
+
+
+@pytest.mark.anyio
+@on_trio
+async def test_embedders_let_go_at_the_end(tmp_path: Path, module: Module) -> None:
+    """Each is told to, one that fails at it keeps nobody from closing."""
+    near = Near()
+    await door(tmp_path, module("near", [Failing(), near])).aclose()
+
+    assert near.is_closed
 
 
 @pytest.mark.anyio

@@ -44,6 +44,9 @@ from kbd.providers import (
 
 __all__ = ["Egress"]
 
+CLOSING_S = 5.0
+"""An embedder that does not let go of what it holds keeps the daemon no longer than this."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -323,7 +326,13 @@ class Egress:
         return self.redaction.text(text) != text
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Close the connections, and have embedders let go of what they hold."""
+        for owned in self._catalog.embedders():
+            try:
+                with anyio.move_on_after(CLOSING_S):
+                    await owned.item.aclose()
+            except Exception as fault:  # noqa: BLE001 - a plugin's fault keeps nobody from closing
+                _log.warning("embedder_failed", embedder=owned.item.name, exc_info=fault)
         await self._crossings.aclose()
 
     def _party(self, model_id: str, *, embeds: bool) -> Provider | Embedder:
