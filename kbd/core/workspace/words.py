@@ -150,8 +150,12 @@ def snippet(text: str, query: str, most_characters: int = 200) -> str:
 def _best_start(line: str, query: Query, room: int) -> int:
     """Return where to begin: where most words asked for follow, the first such place."""
     asked = {term: at for at, word in enumerate(query.terms) for term in word}
+    # A stem begins as its word does; most words of a text begin otherwise than those asked for.
+    heads = {head for term in asked for head in (term[0], term[0].upper())}
     spots: list[tuple[int, int]] = []
     for match in _SPOT.finditer(line):
+        if match[0][0] not in heads and match[0].isascii():
+            continue
         is_run = match[0] >= _FIRST_UNSPACED and _RUN.match(match[0])
         pair = line[match.start() : match.start() + 2] if is_run else match[0]
         for term in _terms(pair):
