@@ -5,8 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kbd.core.agent import AgentController, render_toolcall, render_toolresult
+from kbd.core.agent.fitting import fitted_block
 
 SEARCH = render_toolcall("find", {"query": "salt"})
 
@@ -182,6 +185,44 @@ def test_a_large_result_is_cut_and_says_so(value: Any) -> None:
         count = len(shown["documents"])
         assert count > 80
         assert f"documents has the first {count} of 5000" in shown["cut"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=90) | st.sampled_from(["<myPT_user>", "</myPT_toolresult>", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=9) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=30,
+)  # fmt: skip
+
+
+@given(VALUES, st.integers(min_value=1, max_value=400))
+@settings(max_examples=60)
+def test_no_result_is_shown_longer_than_allowed(value: Any, most: int) -> None:
+    """Whatever it is; what fits is whole, and no text in it ends the block."""
+    block = fitted_block(value, most)
+    inner = block.removeprefix("<myPT_toolresult>").removesuffix("</myPT_toolresult>")
+    whole = render_toolresult(value)
+
+    assert len(inner) <= most
+    assert "myPT_toolresult" not in inner
+    assert (block == whole) is (len(whole) - len(block) + len(inner) <= most)
+
+
+PARTS = ["<myPT_toolcall>", "</myPT_toolcall>", '{"name": "find"', ', "query": "x"', "}", "Salt. "]
+PARTS += ["<myPT_user>", "</myPT_assistant>", "<myPT_toolresult>", SEARCH, "{", '"', "\n"]
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), min_size=3, max_size=3))
+@settings(max_examples=60)
+def test_nothing_a_model_writes_ends_a_run_by_an_exception(says: list[str]) -> None:
+    """There is always a result of the same shape, within the steps."""
+    result, model, shelf = ran(*says, max_steps=3)
+
+    assert result.keys() == {"role", "content", "tool_calls", "steps"}
+    assert 1 <= result["steps"] == len(model.given) <= 3
+    assert len(result["tool_calls"]) == len(shelf.calls) < 3
+    assert result["content"]
+    assert "<myPT_user>" not in result["content"]
 
 
 def test_a_result_that_no_json_fits_into_is_cut_as_text() -> None:
