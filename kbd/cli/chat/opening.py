@@ -66,7 +66,7 @@ def _chat(arguments: argparse.Namespace) -> int:
         if not is_typed:
             return talk(session, _lines())
         # Only a terminal pays for it.
-        from kbd.cli.chat.prompting import Prompt, converse, history_at  # noqa: PLC0415 - 190 ms
+        from kbd.cli.chat.prompting import Prompt, converse, history_at  # noqa: PLC0415 - 110 ms
 
         return converse(session, Prompt(session, history_at(arguments.home)))
     finally:

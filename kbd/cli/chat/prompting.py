@@ -1,6 +1,7 @@
 """The prompt in a terminal: editing, keys, history, completion, on prompt_toolkit."""
 
 import os
+import sys
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -12,7 +13,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.output import Output
+from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
 from kbd.cli.chat.completing import Words
@@ -65,8 +66,9 @@ class Prompt:
             multiline=True,
             prompt_continuation=_continuation,
             style=_STYLE,
+            enable_suspend=True,
             input=keyboard,
-            output=screen,
+            output=screen or _screen(),
         )
 
     def ask(self) -> str:
@@ -135,6 +137,14 @@ def history_at(home: str | None) -> History:
         note(f"What is typed is not kept: {path} cannot be written ({error.strerror}).")
         return InMemoryHistory()
     return FileHistory(str(path))
+
+
+def _screen() -> Output | None:
+    """Return where to draw if stdout is no terminal, because it is to have the answers alone.
+
+    None leaves the choice to prompt_toolkit, which then spares terminals that cannot draw.
+    """
+    return None if sys.stdout.isatty() else create_output(stdout=sys.stderr)
 
 
 def _keys() -> KeyBindings:
