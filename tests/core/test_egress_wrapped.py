@@ -93,7 +93,6 @@ def test_where_a_wrapped_model_is_and_what_it_costs(tmp_path: Path) -> None:
     models = egress.models
     assert egress.endpoint(WRAPPED) == "api.openai.com:443"
     assert egress.needs_consent(WRAPPED)
-    assert not egress.needs_consent("toolcall:offline:planner")
     assert not here.needs_consent(WRAPPED)
     info = models.model(WRAPPED)
     assert (info.id, info.input_price, info.output_price) == (WRAPPED, 2.5, 4.0)
@@ -102,7 +101,7 @@ def test_where_a_wrapped_model_is_and_what_it_costs(tmp_path: Path) -> None:
     assert WRAPPED in listed
     assert "toolcall:nobody:big" not in listed
     assert purse.is_metered(WRAPPED)
-    assert not purse.is_metered("toolcall:offline:planner")
+    assert not purse.is_metered("toolcall:nobody:big")
     assert (models.told_bytes(WRAPPED, [TOOL]), models.told_bytes(MODEL, [TOOL])) == (14, None)
     with pytest.raises(EgressBlockedByPolicy, match=r"egress\.hosts"):
         egress.check_set_up(WRAPPED)
@@ -137,12 +136,12 @@ def test_what_cannot_be_wrapped_is_told(tmp_path: Path) -> None:
         ("toolcall:openai:", "toolcall:provider:model"),
         ("toolcall:toolcall:openai:big", "cannot be wrapped"),
         ("toolcall:toolcall:toolcall", "cannot be wrapped"),
+        ("toolcall:offline:planner", "writes no text of its own"),
     ):
         with pytest.raises(ValidationFailed, match=told):
             models.provider(model_id)
-    for model_id in ("toolcall:nobody:big", "toolcall:offline:big"):
-        with pytest.raises(NotFound):
-            models.provider(model_id)
+    with pytest.raises(NotFound):
+        models.provider("toolcall:nobody:big")
     assert models.provider("toolcall:openai:org/big:7b").name == "openai"
 
 

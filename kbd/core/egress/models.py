@@ -105,7 +105,8 @@ class Models:
         """Return the provider that is asked for a model: of a wrapped one, its own.
 
         Raises:
-            ValidationFailed: The id is not `provider:model`, or names a wrapper within a wrapper.
+            ValidationFailed: The id is not `provider:model`, or names what cannot be wrapped: a
+                wrapper, a provider whose models write no texts.
             NotFound: There is no such provider, or it has no such model.
         """
         wrapper = self.wrapper(model_id)
@@ -118,6 +119,9 @@ class Models:
         provider = self.provider_named(name)
         if provider.wraps:
             msg = f"a model id is {form}, and {name} wraps models of others: it cannot be wrapped"
+            raise ValidationFailed(msg)
+        if wrapper is not None and not provider.writes_prose:
+            msg = f"{name} follows rules and writes no text of its own: {model_id} is not wrapped"
             raise ValidationFailed(msg)
         listed = [info.id for info in provider.models()]
         if not provider.takes_any_model and model_id not in listed:

@@ -106,7 +106,7 @@ def test_what_is_wrapped_says_how_it_is_set_up(wire: Wired) -> None:
         "toolcall:toolcall:openai:m": "cannot be wrapped",
         "toolcall:nobody:m": "no provider 'nobody'",
         "toolcall:openai": "toolcall:provider:model",
-        "toolcall:offline:m": "has no model 'm'",
+        "toolcall:offline:planner": "writes no text of its own",
     }.items():
         refused = wire.refused("WorkshopSetActiveModel", model_id=model_id, **named)
         assert told in refused.message
