@@ -16,6 +16,8 @@ from kbd.core.workspace.lent import SourceFile
 from kbd.core.workspace.words import indexed
 
 __all__ = [
+    "NOT_READ",
+    "NO_TEXT",
     "Counts",
     "Entry",
     "Held",

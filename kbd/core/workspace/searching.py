@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from kbd.core.workspace.catalogue import (
+    NO_TEXT,
     Counts,
     counted,
     doc_id_of,
@@ -254,7 +255,9 @@ class WorkspaceEngine:
             self._index.renew(index)
             msg = "The index was damaged and is made anew: search again."
             raise FileReadFailed(msg, retryable=True) from None
-        warnings = _told([f"{name} ({reason})" for _, name, reason in silent])
+        # Of what has no text, nothing is left unsearched.
+        why = [f"{name} ({reason})" for _, name, reason in silent if reason != NO_TEXT]
+        warnings = _told(why)
         if vector is not None and meant and self._embedding.forgets_others(vector.size):
             self._note_counts()
             warnings = (_OTHER_SIZE, *warnings)
