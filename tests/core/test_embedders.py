@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
+import msgspec
 import pytest
 
 from backends import on_asyncio, on_trio
@@ -440,6 +441,19 @@ async def test_silence_ends_in_time(tmp_path: Path, server: ModelServer) -> None
             await asked.vectors("a")
         server.troubles.clear()
         assert asked.spent()[2] == 0
+
+
+@pytest.mark.anyio
+@on_trio
+async def test_an_embedder_is_no_model_to_talk_to(tmp_path: Path, server: ModelServer) -> None:
+    """Settings that say what it costs do not make it one of the models that are listed."""
+    settings = metered(server)
+    other = {**settings.models, "openai:big": ModelSettings(input_price=2.0)}
+    settings = msgspec.structs.replace(settings, models=other)
+    async with supervised(tmp_path, settings, [OPENAI]) as running:
+        nobody: Any = None
+        found = ProviderMethods(running.shop).models(listing.ModelsListSupported(), nobody)
+        assert [row.model_id for row in found.models] == ["openai:big"]
 
 
 @pytest.mark.anyio

@@ -107,7 +107,7 @@ class ProviderMethods:
     def models(self, request: wire.ModelsListSupported, session: Session) -> wire.ModelsFound:
         """List the models that are known without asking a server."""
         del request, session
-        described = self._egress.models.described()
+        described, embedder = self._egress.models.described(), self._egress.embedder().model_id
         available = {
             provider.name: enabled and (status.configured or self._is_open(provider))
             for provider, status, enabled in described
@@ -122,6 +122,8 @@ class ProviderMethods:
                 available=available[provider.name],
             )
             for provider, info in self._egress.models.listed()
+            # Settings tell what an embedder costs, too; that makes it no model to talk to.
+            if info.id != embedder or info in provider.models()
         )
         names = tuple(each.provider.name for each in described if each.provider.takes_any_model)
         return wire.ModelsFound(models=rows, open_providers=names)
