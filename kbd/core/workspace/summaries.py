@@ -53,8 +53,11 @@ def extract_summary(text: str, max_length: int) -> str:
     if len(text.strip()) <= max_length:
         return text.strip()
     # Blanks before the first word may be a table's first cell.
-    picked = _picked(units(_sampled(text)), max_length) if max_length > 0 else ""
-    return picked if len(picked) >= max_length // 4 else shortened(text, max_length)
+    found = units(_sampled(text)) if max_length > 0 else []
+    chosen = _chosen(found, max_length)
+    picked = _joined(found, chosen)
+    has_table = any(found[place].kind is Kind.TABLE for place in chosen)
+    return picked if has_table or len(picked) >= max_length // 4 else shortened(text, max_length)
 
 
 def shortened(text: str, max_length: int) -> str:
@@ -85,12 +88,17 @@ def _sampled(text: str) -> str:
     return "\n".join(parts)
 
 
-def _picked(found: Sequence[Unit], max_length: int) -> str:
-    """Return the best units that have room together, in their order."""
+def _chosen(found: Sequence[Unit], max_length: int) -> dict[int, str]:
+    """Return the best units that have room together, as they are told, by their places."""
     chosen: dict[int, str] = {}
     _add_title(found, chosen, max_length)
     _add_tables(found, chosen, max_length)
     _add_sentences(found, chosen, max_length)
+    return chosen
+
+
+def _joined(found: Sequence[Unit], chosen: dict[int, str]) -> str:
+    """Return what was chosen in the text's order: sentences in a line, all else on its own."""
     order = sorted(chosen)
     parts = []
     for before, place in zip((None, *order), order, strict=False):
