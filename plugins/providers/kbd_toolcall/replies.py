@@ -1,21 +1,27 @@
 """What a model said, as a turn: its text, its calls, and what cannot be taken as one."""
 
+import json
+import re
+from collections.abc import Mapping
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
 from kbd.messages import UNREADABLE, ToolCall
-from kbd.providers import MalformedReply, ModelReply, ModelRequest
+from kbd.providers import ModelReply, ModelRequest
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
 from kbd.types import CallId
 from kbd_toolcall.names import known_name
 
 __all__ = ["reply_of"]
 
-MOST_CALLS = 1_000
-"""Dozens of calls in one turn are real."""
+_LONE = re.compile("[\ud800-\udfff]")
 
-CUT = (
+CUT_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
+"""How servers say that an answer is not whole."""
+
+TOO_LONG = (
     "the answer was cut off within this call, at the longest one that you can give. Nothing was "
     "done. Do it in smaller calls."
 )
@@ -35,9 +41,6 @@ def reply_of(said: ModelReply, request: ModelRequest) -> ModelReply:
     Args:
         said: What the model said.
         request: What it was asked, for its tools, and for the names of calls.
-
-    Raises:
-        MalformedReply: There are far too many calls.
     """
     parsed = parse_toolcalls(said.text)
     offered = frozenset(tool.name for tool in request.tools)
@@ -45,19 +48,16 @@ def reply_of(said: ModelReply, request: ModelRequest) -> ModelReply:
     for call in parsed.calls:
         match call:
             case Toolcall():
-                arguments = msgspec.json.encode(call.arguments).decode()
-                found.append(ToolCall(CallId(""), known_name(call.name, offered), arguments))
+                name, arguments = known_name(call.name, offered), _json(call.arguments)
+                found.append(ToolCall(CallId(""), name, arguments))
             case MalformedToolcall():
-                fault = CUT if call.is_cut and said.finish_reason == "length" else call.reason
+                is_too_long = call.is_cut and said.finish_reason in CUT_REASONS
+                fault = TOO_LONG if is_too_long else call.reason
                 name = known_name(call.name, offered)
-                is_known = name in offered
-                found.append(
-                    ToolCall(CallId(""), name if is_known else UNREADABLE, call.written, fault)
-                )
+                name = name if name in offered else UNREADABLE
+                found.append(ToolCall(CallId(""), name, call.written, fault))
     if not found and (bare := _bare_call(parsed.text, offered)):
         found.append(ToolCall(CallId(""), bare, parsed.text, OUTSIDE))
-    if len(found) > MOST_CALLS:
-        raise MalformedReply("The answer does not end: it makes ever more calls.")
     calls = (*_named(found, request), *said.tool_calls)
     return msgspec.structs.replace(said, text=parsed.text, tool_calls=calls)
 
@@ -72,6 +72,12 @@ def _bare_call(text: str, offered: frozenset[str]) -> str | None:
             return known_name(name, offered)
         case _:
             return None
+
+
+def _json(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as JSON text; half of a surrogate pair stays an escape."""
+    text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(arguments) if _LONE.search(text) else text
 
 
 def _named(calls: list[ToolCall], request: ModelRequest) -> list[ToolCall]:

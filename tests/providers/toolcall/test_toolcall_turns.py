@@ -143,6 +143,17 @@ async def test_a_malformed_block_is_a_call_with_its_fault(anyio_backend: str) ->
 
 
 @on_asyncio
+async def test_arguments_that_no_record_takes_stay_what_they_are(anyio_backend: str) -> None:
+    """Whoever reads them says what is wrong with them; here nothing is lost and nothing raised."""
+    for value in ("half \ud83d", 2**80, "ä", [1.5, None]):
+        said = f"<myPT_toolcall>{json.dumps({'name': 't', 'a': value})}</myPT_toolcall>"
+        reply, _, _ = await turn(said)
+        (call,) = reply.tool_calls
+        assert json.loads(call.arguments) == {"a": value}
+        assert call.arguments.encode()
+
+
+@on_asyncio
 async def test_a_call_cut_by_length_is_told_so(anyio_backend: str) -> None:
     """It is refused as too long; one that is whole is made though its end tag is cut."""
     said = '<myPT_toolcall>{"name": "read_file", "path": "a.t'
