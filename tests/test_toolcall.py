@@ -233,7 +233,7 @@ def test_a_call_within_thoughts_is_text() -> None:
     assert only(parse_toolcalls(within)).arguments == {"a": "<think>x</think>"}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(names, arguments, st.sampled_from(["", "before "]), st.sampled_from(["", " after"]))
 def test_what_is_rendered_is_found(
     name: str, given_arguments: dict[str, Any], before: str, after: str
@@ -274,7 +274,25 @@ def test_what_cannot_be_rendered_is_refused() -> None:
     assert "ä" in render_toolresult("ä")
 
 
-@settings(max_examples=60, deadline=None)
+FRAGMENTS = [
+    "<myPT_toolcall>", "</myPT_toolcall>", "&lt;myPT_toolcall&gt;", "<myPT_toolresult>", "<think>",
+    '{"name": "t"', "{'name': 't'", '{"name": "t"}', "}", ", ", '"a": ', '"', "'", "[", "\\", "1e5",
+    "True", "```json\n", "&quot;", "</", "\n", "\ud800",
+]  # fmt: skip
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12))
+def test_any_text_is_read(fragments: list[str]) -> None:
+    """Nothing raises; what is shown early stands; without tags nothing is called."""
+    text = "".join(fragments)
+    parsed = parse_toolcalls(text)
+    assert parsed.text.startswith(text[: shown_length(text)])
+    assert all(isinstance(call, Toolcall) for call in parsed.calls[:-1])
+    assert parse_toolcalls(escape_tags(text)).calls == ()
+
+
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_what_is_shown_of_a_coming_text_is_never_a_tag(data: st.DataObject) -> None:
     """However a text is split, only what stands before its first tag is shown, and nearly all."""
