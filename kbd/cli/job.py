@@ -19,6 +19,7 @@ __all__ = [
     "choose_model",
     "code_of",
     "obtain_consent",
+    "obtain_consent_to_search",
     "run_to_its_end",
     "show_result",
     "summary_of",
@@ -46,10 +47,12 @@ def choose_model(client: Client, workbench_id: str, model_id: str | None) -> Non
         call(client, "WorkshopSetActiveModel", params)
 
 
-def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
+def obtain_consent(
+    client: Client, workbench_id: str, *, yes: bool, declined: set[str] | None = None
+) -> None:
     """See that the files may go where the model is: ask, unless nothing leaves or it was agreed.
 
-    What makes texts vectors elsewhere is asked for, too; without it searches go by words alone.
+    What makes texts vectors elsewhere is asked for, too, as `obtain_consent_to_search` does.
 
     Raises:
         Stop: Nobody agreed to the model, with the code that says so.
@@ -58,10 +61,39 @@ def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
     status = call(client, "EgressGetConsentStatus", named)
     if not status["consented"]:
         _obtain(client, named, status, yes=yes)
-    if "embedder" not in status:
+    _obtain_embedder(client, named, status, yes=yes, declined=declined)
+
+
+def obtain_consent_to_search(
+    client: Client, workbench_id: str, *, yes: bool, declined: set[str] | None = None
+) -> None:
+    """Ask whether the files may go to what makes texts vectors, where it is elsewhere.
+
+    Who declines searches by words alone.
+
+    Args:
+        client: The daemon.
+        workbench_id: Whose files.
+        yes: Whether to agree without asking.
+        declined: The scopes that were declined before, which are not asked about again.
+    """
+    named = {"workbench_id": workbench_id}
+    status = call(client, "EgressGetConsentStatus", named)
+    _obtain_embedder(client, named, status, yes=yes, declined=declined)
+
+
+def _obtain_embedder(
+    client: Client,
+    named: dict[str, str],
+    of_model: dict[str, Any],
+    *,
+    yes: bool,
+    declined: set[str] | None,
+) -> None:
+    if "embedder" not in of_model:
         return
-    status = call(client, "EgressGetConsentStatus", {**named, "model_id": status["embedder"]})
-    if status["consented"]:
+    status = call(client, "EgressGetConsentStatus", {**named, "model_id": of_model["embedder"]})
+    if status["consented"] or status["scope_hash"] in (declined or ()):
         return
     try:
         _obtain(client, named, status, yes=yes, why=", to be found by what they mean")
@@ -69,6 +101,8 @@ def obtain_consent(client: Client, workbench_id: str, *, yes: bool) -> None:
         if stop.code != CONFIRMATION_NEEDED:
             raise
         note(f"{stop.message} Searches go by words alone.")
+        if declined is not None:
+            declined.add(status["scope_hash"])
 
 
 def _obtain(

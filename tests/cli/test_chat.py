@@ -143,6 +143,25 @@ def test_consent_is_asked_as_a_run_asks(
     assert "EgressGrantWorkshopConsent" in daemon.methods()
 
 
+def test_an_embedder_that_was_declined_is_not_asked_about_again(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
+) -> None:
+    """Messages and searches go on without it; one consent is not the other."""
+
+    def status(params: dict[str, Any], _notify: Any) -> dict[str, Any]:
+        own = {"provider_id": "openai", "scope_hash": "h", "persisted": False, "mode": "ask"}
+        if "model_id" in params:
+            return {**own, "consented": False, "model_id": "openai:words"}
+        return {**own, "consented": True, "model_id": "openai:x", "embedder": "openai:words"}
+
+    daemon.answers["EgressGetConsentStatus"] = status
+    daemon.answers["WorkspaceSearch"] = {"documents": [], "ranker": "bm25", "warnings": []}
+    typed(monkeypatch, "/search this", "hello", "/search that")
+    assert kbd("chat", "taxes") == 0
+    assert capsys.readouterr().err.count("Searches go by words alone.") == 1
+    assert "EgressGrantWorkshopConsent" not in daemon.methods()
+
+
 def test_changes_are_told_and_published_to_a_folder(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from kbd.cli.chat.tracing import follow, unfollow
 from kbd.cli.chat.waiting import silent_keys
 from kbd.cli.chat.working import Working
 from kbd.cli.exits import CANCELLED, FAILED
-from kbd.cli.job import code_of, obtain_consent, run_to_its_end, summary_of, tell_what_it_took
+from kbd.cli.job import code_of, run_to_its_end, summary_of, tell_what_it_took
 from kbd.cli.terminal import interactive, line, note
 
 __all__ = ["answer", "resume"]
@@ -22,7 +22,7 @@ def answer(session: Session, text: str) -> int:
     Raises:
         Stop: It could not be sent: nobody consented, the daemon refused, or it is gone.
     """
-    obtain_consent(session.client, session.workbench_id, yes=session.says_yes)
+    session.consent()
     message_id = str(session.ask("WorkshopSendUserMessage", text=text)["message_id"])
     return _run(session, message_id)
 
@@ -33,7 +33,7 @@ def resume(session: Session) -> int:
     Raises:
         Stop: As `answer` does, or there is nothing to go on with.
     """
-    obtain_consent(session.client, session.workbench_id, yes=session.says_yes)
+    session.consent()
     return _run(session, None)
 
 

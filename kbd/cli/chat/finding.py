@@ -21,6 +21,7 @@ def search(session: Session, argument: str) -> int:
     """
     if not argument:
         raise Stop("What for? /search WORDS", USAGE)
+    session.consent_to_search()
     with busy(READING):
         found = session.ask("WorkspaceSearch", query=argument, slow=True)
     for number, each in enumerate(found["documents"], 1):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kbd.cli.exits import UNREACHABLE, Stop
+from kbd.cli.job import obtain_consent, obtain_consent_to_search
 from kbd.cli.link import call
 from kbd.cli.start import connect_or_start
 from kbd.client.blocking import Client
@@ -34,6 +35,7 @@ class Session:
         index_dir: Where its index was asked to lie, or "".
         is_verbose: Whether tool calls are shown in full.
         says_yes: Whether every question is answered with yes.
+        declined: What was not to be made vectors of elsewhere: the scopes that were declined.
         runs: The runs of this conversation.
         is_over: Whether somebody said `/quit`.
 
@@ -49,6 +51,7 @@ class Session:
         self.index_dir = ""
         self.is_verbose: bool = arguments.verbose
         self.says_yes: bool = arguments.yes
+        self.declined: set[str] = set()
         self.runs: list[str] = []
         self.is_over = False
         self._arguments = arguments
@@ -94,6 +97,20 @@ class Session:
             Stop: It did not answer.
         """
         return call(self.client, method, {"workbench_id": self.workbench_id, **params}, slow=slow)
+
+    def consent_to_search(self) -> None:
+        """Ask, once, whether the documents may go to an embedder elsewhere, if there is one."""
+        obtain_consent_to_search(
+            self.client, self.workbench_id, yes=self.says_yes, declined=self.declined
+        )
+
+    def consent(self) -> None:
+        """Ask, unless it was agreed to, whether the files may go where the model is.
+
+        Raises:
+            Stop: Nobody agreed.
+        """
+        obtain_consent(self.client, self.workbench_id, yes=self.says_yes, declined=self.declined)
 
     def state(self) -> dict[str, Any]:
         """Return how the workshop stands, as `WorkshopGetState` tells it."""

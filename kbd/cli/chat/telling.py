@@ -52,7 +52,9 @@ def tools(session: Session, argument: str) -> int:
         Stop: There is none of that name.
     """
     found: list[dict[str, Any]] = call(session.client, "ToolsList")["tools"]
-    wanted = [each for each in found if not argument or each["name"] == argument]
+    # In the workspace document they are called workspace.search and so on.
+    name = argument.replace(".", "_")
+    wanted = [each for each in found if not argument or each["name"] == name]
     if not wanted:
         raise Stop(f"There is no tool {line(argument, 60)}; /tools lists all.", USAGE)
     width = min(columns(WIDEST), WIDEST)
