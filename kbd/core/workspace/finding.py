@@ -84,9 +84,9 @@ def _asked(connection: sqlite3.Connection, query: Query) -> Asked:
     """Return how much is asked for, by the words that the index knows."""
     found = {}
     for term in {term for word in query.terms for term in word}:
-        row = connection.execute("SELECT doc FROM terms WHERE term = ?", (term,)).fetchone()
+        row = connection.execute("SELECT * FROM terms WHERE term = ?", (term,)).fetchone()
         if row is not None:
-            found[term] = row[0]
+            found[term] = row[1]
     return asked(query.terms, found, counted(connection).pieces)
 
 

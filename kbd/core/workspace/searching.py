@@ -13,6 +13,7 @@ import msgspec
 
 from kbd.core.workspace.catalogue import (
     NO_TEXT,
+    NOT_READ,
     Counts,
     counted,
     doc_id_of,
@@ -166,9 +167,10 @@ class WorkspaceEngine:
         return self._tried(lambda index: _reading(index, lambda c: text_of(c, whole_id)))
 
     def unread(self) -> dict[str, str]:
-        """Return why documents are not searched, or only in part, by their ids."""
+        """Return why documents could not be read, or only in part, by their ids; reads none."""
         with self._index.held().reading() as connection:
-            return {doc_id: reason for doc_id, _, reason in unread(connection)}
+            silent = unread(connection)
+        return {doc_id: reason for doc_id, _, reason in silent if reason != NOT_READ}
 
     def search(self, query: str, top_k: int = 5) -> list[Chunk]:
         """Return the pieces of text nearest to a query, the nearest first.
@@ -255,9 +257,7 @@ class WorkspaceEngine:
             self._index.renew(index)
             msg = "The index was damaged and is made anew: search again."
             raise FileReadFailed(msg, retryable=True) from None
-        # Of what has no text, nothing is left unsearched.
-        why = [f"{name} ({reason})" for _, name, reason in silent if reason != NO_TEXT]
-        warnings = _told(why)
+        warnings = _told([(name, reason) for _, name, reason in silent])
         if vector is not None and meant and self._embedding.forgets_others(vector.size):
             self._note_counts()
             warnings = (_OTHER_SIZE, *warnings)
@@ -344,13 +344,17 @@ def _check(query: str, top_k: int) -> None:
         raise ValidationFailed(msg)
 
 
-def _told(silent: Sequence[str]) -> tuple[str, ...]:
-    """Say in one sentence which documents are not searched."""
-    if not silent:
-        return ()
-    named = "; ".join(silent[:NAMED])
-    more = f"; and {len(silent) - NAMED} more" if len(silent) > NAMED else ""
-    return (f"not searched, or not all of it: {named}{more}",)
+def _told(silent: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Say which documents are not searched; of one that has no text, nothing is left out."""
+    waiting = sum(reason == NOT_READ for _, reason in silent)
+    why = [f"{name} ({reason})" for name, reason in silent if reason not in (NOT_READ, NO_TEXT)]
+    more = f"; and {len(why) - NAMED} more" if len(why) > NAMED else ""
+    warnings = []
+    if why:
+        warnings.append(f"not searched, or not all of it: {'; '.join(why[:NAMED])}{more}")
+    if waiting:
+        warnings.append(f"{waiting:,} documents have not been read yet")
+    return tuple(warnings)
 
 
 def _index_folder(named: str | Path | None) -> Path | None:
