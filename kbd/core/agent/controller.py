@@ -39,6 +39,7 @@ UNREADABLE = "(a call that could not be read)"
 """What stands for a malformed block in the prompt: repeating it would teach it."""
 
 ANSWER_NOW = "(No tool can be called any more. Answer now, with what you know.)"
+TOO_LONG = "It may have been too long: write a shorter one."
 SAY_SOMETHING = "(Your answer was empty. Call a tool, or answer.)"
 
 _LINE_CHARACTERS = 200
@@ -157,8 +158,9 @@ class _Turns:
                 case None:
                     said += [Said("user", SAY_SOMETHING)]
                 case MalformedToolcall():
-                    told = {"error": call.reason, "code": "MALFORMED_TOOLCALL"}
-                    self._tell(step, f"call that cannot be read: {call.reason}")
+                    why = f"{call.reason} {TOO_LONG}" if call.is_cut else call.reason
+                    told = {"error": why, "code": "MALFORMED_TOOLCALL"}
+                    self._tell(step, f"call that cannot be read: {why}")
                     said += [
                         Said("assistant", f"{text}\n{UNREADABLE}".strip()),
                         Said("toolresult", fitted_block(told, self._most)),

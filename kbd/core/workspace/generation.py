@@ -175,11 +175,17 @@ def _taken(generate: Callable[..., Any], name: str) -> tuple[bool, str]:
 
 
 def _messages(said: Sequence[Said]) -> list[dict[str, str]]:
-    """Return a conversation as chat models know it: a tool's result is said by the user."""
+    """Return a conversation as chat models know it: a tool's result is said by the user.
+
+    Neighbours of one role are one message, for many templates want them to alternate.
+    """
     messages: list[dict[str, str]] = []
     for each in said:
         role = "user" if each.speaker == "toolresult" else each.speaker
-        messages.append({"role": role, "content": each.text})
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += f"\n\n{each.text}"
+        else:
+            messages.append({"role": role, "content": each.text})
     return messages
 
 

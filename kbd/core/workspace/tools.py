@@ -28,8 +28,9 @@ from kbd.errors import KbdError, NotFound, ValidationFailed
 
 __all__ = ["TOOL_REGISTRY", "WorkspaceTools"]
 
-MODEL_CHARACTERS = 24_000
-"""Of a longer text, a model that summarizes it is given as many characters, picked all over it."""
+MODEL_CHARACTERS = 12_000
+"""Of a longer text, a model that summarizes it is given as many characters, picked all over it:
+some 3,000 tokens, which the windows of small models hold."""
 
 TOOL_REGISTRY: dict[str, dict[str, Any]] = {
     "workspace.search": {

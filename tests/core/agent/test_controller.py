@@ -106,6 +106,14 @@ def test_a_malformed_call_can_be_mended() -> None:
     assert (result["content"], result["steps"], len(result["tool_calls"])) == ("Salt.", 3, 1)
 
 
+def test_a_call_that_was_cut_off_is_to_be_shorter() -> None:
+    """The reason says so where only the end is missing."""
+    _, model, shelf = ran('<myPT_toolcall>{"name": "find", "query": "sal', "Salt.")
+
+    assert shelf.calls == []
+    assert "write a shorter one" in model.given[1][0]
+
+
 @pytest.mark.parametrize(
     ("shelf", "call", "error"),
     [
@@ -306,11 +314,14 @@ class OfText:
 def test_a_model_is_given_what_it_takes() -> None:
     """Messages or a prompt, and a longest answer where there is a parameter for it."""
     of_messages, of_text = OfMessages(), OfText()
-    AgentController(of_messages, Shelf()).run_single("?", system="Brief.", max_new_tokens=9)
+    brief = AgentController(of_messages, Shelf(), "Brief.")
+    brief.run_single("?", max_new_tokens=9, max_steps=1)
     AgentController(of_text, Shelf()).run_single("?")
 
     messages, options = of_messages.given
+    # With one step, the question and that no tool can be called are one message.
     assert [each["role"] for each in messages] == ["system", "user"]
+    assert "No tool" in messages[1]["content"]
     assert options == {"max_new_tokens": 9}
     assert of_text.given.endswith("<myPT_assistant>")
 

@@ -145,7 +145,7 @@ def test_a_summary_says_who_made_it(engine: WorkspaceEngine, tools: WorkspaceToo
 
     assert by_model == {
         "summary": "All of it is about salt.", "source": doc_id, "original_length": len(LONG),
-        "by": "writer", "warnings": [f"writer was given 24000 of {len(LONG)} characters"],
+        "by": "writer", "warnings": [f"writer was given 12000 of {len(LONG)} characters"],
     }  # fmt: skip
     assert (by_text["summary"], by_text["by"]) == (LONG[:40].strip(), "extract")
     assert short == {
