@@ -218,7 +218,7 @@ def test_a_name_is_one_plugins_affair(module: Module) -> None:
         ({"KBD_SEARCH_EMBEDDER": "none"}, "", "none"),
         ({"KBD_SEARCH_EMBEDDER": "near"}, "near:small", ""),
         ({"KBD_SEARCH_EMBEDDER": "near:big"}, "near:big", ""),
-        ({"KBD_SEARCH_EMBEDDER": "far"}, "", "no embedder 'far'; there are: failing, near"),
+        ({"KBD_SEARCH_EMBEDDER": "far"}, "", "no embedder 'far'; there are: near, openai"),
         ({"KBD_SEARCH_EMBEDDER": "openai"}, "", "OPENAI_API_KEY"),
         ({"OPENAI_API_KEY": KEY}, "near:small", ""),
         ({"OPENAI_API_KEY": KEY, "KBD_SEARCH_EMBEDDER": "openai"},
@@ -238,7 +238,7 @@ def test_which_embedder_is_meant(
     tmp_path: Path, module: Module, environment: dict[str, str], model_id: str, reason: str
 ) -> None:
     """What settings name, or why it cannot be used; else the first that sends nothing away."""
-    opened = door(tmp_path, OPENAI, module("near", [Failing(), Near()]), **environment)
+    opened = door(tmp_path, OPENAI, module("near", [Near()]), **environment)
     chosen = opened.embedder()
 
     assert chosen.model_id == model_id
