@@ -24,6 +24,7 @@ __all__ = [
     "counted",
     "doc_id_of",
     "entries",
+    "generation",
     "hash_of",
     "held",
     "list_files",
@@ -88,11 +89,10 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How much is in an index; `generation` goes up with whatever changes a search."""
+    """How much is in an index."""
 
     documents: int = 0
     pieces: int = 0
-    generation: int = 0
 
 
 def doc_id_of(name: str) -> str:
@@ -195,11 +195,14 @@ def put_document(
 
 def counted(connection: sqlite3.Connection) -> Counts:
     """Return how much is in the index."""
-    query = (
-        "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM pieces),"
-        " (SELECT value FROM meta WHERE key = 'generation')"
-    )
+    query = "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM pieces)"
     return Counts(*connection.execute(query).fetchone())
+
+
+def generation(connection: sqlite3.Connection) -> int:
+    """Return a number that goes up with whatever changes a search."""
+    query = "SELECT value FROM meta WHERE key = 'generation'"
+    return int(connection.execute(query).fetchone()[0])
 
 
 def note_change(connection: sqlite3.Connection) -> None:

@@ -1,5 +1,6 @@
 """An engine's embedder: found when it is first needed, asked for what lacks vectors and queries."""
 
+import contextlib
 import sqlite3
 import threading
 from enum import Enum
@@ -58,6 +59,16 @@ class Embedding:
     def known(self, connection: sqlite3.Connection) -> int:
         """Return how many pieces have a vector."""
         return embedded(connection, self.fingerprint) if self.fingerprint else 0
+
+    def ask_fingerprint(self) -> None:
+        """Find out under what vectors are kept, where an embedder was given and has not said yet.
+
+        Then those that were made before are used, though no other can be made now.
+        """
+        if self.fingerprint or self._embed is None or isinstance(self._embed, Auto):
+            return
+        with contextlib.suppress(KbdError):
+            self.fingerprint = self._embed.fingerprint()
 
     def make(self, most: int) -> int:
         """Make up to `most` of the vectors that are missing; return how many were made.

@@ -4,7 +4,7 @@ import sqlite3
 
 import msgspec
 
-from kbd.core.workspace.catalogue import Held, counted, held, placed
+from kbd.core.workspace.catalogue import Held, counted, generation, held, placed
 from kbd.core.workspace.documents import Chunk
 from kbd.core.workspace.meanings import Meanings
 from kbd.core.workspace.ranking import LEXICAL_HITS, NEAREST, Asked, Hit, asked, rank
@@ -56,7 +56,7 @@ def find(
     compared = None
     if meant is not None:
         meanings, fingerprint, vector = meant
-        state = fingerprint, counted(connection).generation
+        state = fingerprint, generation(connection)
         also = [hit.key for hit in hits]
         compared = meanings.compare(connection, state, vector, max(NEAREST, top_k), also)
     if compared is not None:

@@ -39,6 +39,9 @@ BUSY_S = 30.0
 FORGOTTEN_S = 3600.0
 """Pieces as old as this were left by somebody who was killed: a worker may take half a minute."""
 
+JOURNAL_BYTES = 4 << 20
+"""What a large batch made the journal grow to is given back down to this."""
+
 FULL_BYTES = 1 << 20
 """With less than this free, a failed write is told as a full disk."""
 
@@ -212,6 +215,7 @@ def connected(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -6000")
+    connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
     return connection
 
 

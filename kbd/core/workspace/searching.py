@@ -282,6 +282,7 @@ class WorkspaceEngine:
     ) -> Refreshed:
         with self._refreshing:
             refreshed = self._tried(lambda _: self._updated(sources, deadline_s, only))
+            self._embedding.ask_fingerprint()
             self._note_counts()
             return refreshed
 

@@ -198,3 +198,17 @@ def test_an_embedder_that_fails_leaves_the_search_by_words(tmp_path: Path, docs:
         assert "not searched by meaning: It is out." in found.warnings
         letters.error = None
         assert engine.ask("river").ranker == "hybrid"
+
+
+def test_vectors_of_an_earlier_engine_are_used_at_once(tmp_path: Path, docs: Path) -> None:
+    """None is made again, and none need be made first."""
+    first, second = _Letters(), _Letters()
+    with WorkspaceEngine(docs, tmp_path / "index", reader=PlainReader(), embed=first) as engine:
+        engine.refresh()
+        engine.embed_some(9)
+    with WorkspaceEngine(docs, tmp_path / "index", reader=PlainReader(), embed=second) as engine:
+        engine.refresh()
+        assert engine.embedded == 2
+        vector = second.embed(["toll"], "query")
+        assert engine.find("ferry", 1, vector).ranker == "embeddings"
+        assert second.asked == [("query", "toll")]
