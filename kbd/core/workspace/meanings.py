@@ -7,12 +7,19 @@ from typing import Literal
 
 from kbd.core.workspace.lent import EmbedTexts
 from kbd.core.workspace.vectors import Compared, VectorTable, pack
-from kbd.errors import ProviderUnavailable
-from kbd.providers import Embeddings
+from kbd.errors import ContextExhausted, KbdError, ProviderUnavailable, ValidationFailed
+from kbd.messages import Usage
+from kbd.providers import Embeddings, MalformedReply
 
 __all__ = ["Meanings", "embedded", "forget_others", "has_others", "keep", "missing", "vectors_of"]
 
 FETCHED_AT_ONCE = 2000
+
+REFUSED_AT_ONCE = 3
+"""Where so many texts are refused, each by itself, and none was taken, it is not about a text."""
+
+_OF_A_TEXT = (ValidationFailed, ContextExhausted, MalformedReply)
+"""What may be about one text, and not about whoever is asked."""
 
 
 class Meanings:
@@ -115,10 +122,52 @@ def vectors_of(
 ) -> Embeddings:
     """Have texts made vectors.
 
+    A text that is refused by itself, among others that are not, gets a vector of zeros: near to
+    nothing, and not asked for again. One such text must not keep all that follow from theirs.
+
     Raises:
         ProviderUnavailable: The answer is not as many vectors as there are texts.
         KbdError: As for `EmbedTexts.embed`.
     """
+    try:
+        return _vectors_of(embed, texts, purpose)
+    except _OF_A_TEXT as error:
+        if len(texts) == 1:
+            raise
+        found = _one_by_one(embed, texts, purpose, error)
+    size = next(each.size for each in found if each is not None)
+    rows = [bytes(4 * size) if each is None else each.data for each in found]
+    usage = sum((each.usage for each in found if each is not None), start=Usage())
+    return Embeddings(b"".join(rows), size, usage)
+
+
+def _one_by_one(
+    embed: EmbedTexts,
+    texts: Sequence[str],
+    purpose: Literal["query", "passage"],
+    refusal: KbdError,
+) -> list[Embeddings | None]:
+    """Return each text's own vector, or None for one that is refused.
+
+    Raises:
+        KbdError: The refusal of them all, if it is not about one of them.
+    """
+    found: list[Embeddings | None] = []
+    for text in texts:
+        try:
+            found.append(_vectors_of(embed, (text,), purpose))
+        except _OF_A_TEXT:
+            found.append(None)
+        if len(found) == REFUSED_AT_ONCE and not any(found):
+            raise refusal
+    if len({each.size for each in found if each is not None}) != 1:
+        raise refusal
+    return found
+
+
+def _vectors_of(
+    embed: EmbedTexts, texts: Sequence[str], purpose: Literal["query", "passage"]
+) -> Embeddings:
     # A model is asked for no empty text, and a blank one means nothing anyway.
     made = embed.embed([text if text.strip() else "-" for text in texts], purpose)
     if made.size <= 0 or len(made.data) != 4 * made.size * len(texts):
