@@ -137,6 +137,7 @@ def test_values_that_are_nearly_json() -> None:
         ('{"name": "t", "a": 1e999}', "line 1, column 1", "out of range"),
         ("{'name': 't', 'a': 1e999}", "line 1, column 25", "a number in range"),
         ('{"name": "t", "a": "C:\\new\\docs"}', "line 1, column 27", "begins no escape of JSON"),
+        ('{"name": "t", "a": ' + "1" * 5000 + "}", "line 1, column 1", "out of range"),
         ('{"nome": "t"}', "line 1, column 1", 'no "name" that is a text'),
         ('{"name": ["t"]}', "line 1, column 1", 'no "name" that is a text'),
         ('[{"name": "t"}]', "line 1, column 1", "a JSON object was expected"),

@@ -7,10 +7,11 @@ comma before a closing bracket. Whatever could mean two things is refused, with 
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-__all__ = ["MOST_NESTING", "NotObject", "lenient_object", "unique"]
+__all__ = ["MOST_NESTING", "NotObject", "Refused", "lenient_object", "unique"]
 
 MOST_NESTING = 64
 """As deep as values may be nested; the same as for a client's messages."""
@@ -46,6 +47,10 @@ class NotObject(Exception):
         self.is_cut = is_cut
 
 
+class Refused(ValueError):
+    """What is JSON, and could mean two things, or nothing."""
+
+
 def lenient_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     """Return the object that begins at a place of a text, and where it ends.
 
@@ -60,14 +65,14 @@ def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return the pairs of an object.
 
     Raises:
-        ValueError: A name stands there twice: which value is meant would be a guess.
+        Refused: A name stands there twice: which value is meant would be a guess.
     """
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in set(names[:place]))
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         msg = f'"{twice[:40]}" stands twice in one object'
-        raise ValueError(msg)
+        raise Refused(msg)
     return made
 
 
@@ -94,7 +99,7 @@ class _Reading:
         self.at += 1
         try:
             return unique(pairs)
-        except ValueError as fault:
+        except Refused as fault:
             raise NotObject(begins, str(fault)) from None
 
     def _list(self, depth: int) -> list[Any]:

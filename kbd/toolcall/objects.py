@@ -6,14 +6,15 @@ JSON proper is read at the speed of the standard library; what is not is read on
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from kbd.toolcall.lenient import MOST_NESTING, NotObject, lenient_object, unique
+from kbd.toolcall.lenient import MOST_NESTING, NotObject, Refused, lenient_object, unique
 
 __all__ = ["MOST_NESTING", "NotObject", "nesting_of", "parts_of_call", "read_object"]
 
 WINDOW_CHARACTERS = 64 * 1024
+OUT_OF_RANGE = "a number in it is out of range"
 
 BELOW = ("arguments", "parameters", "args")
 """Under which names models put the arguments that the protocol has beside the tool's name."""
@@ -33,8 +34,10 @@ def read_object(text: str, start: int) -> tuple[dict[str, Any], int]:
         value, end = lenient_object(text, start)
     except RecursionError:
         raise NotObject(start, f"it is nested deeper than {MOST_NESTING}") from None
-    except ValueError as fault:
+    except Refused as fault:
         raise NotObject(start, str(fault)) from None
+    except ValueError:  # Python's own limit of the digits of a number.
+        raise NotObject(start, OUT_OF_RANGE) from None
     if nesting_of(value) > MOST_NESTING:
         raise NotObject(start, f"it is nested deeper than {MOST_NESTING}")
     return value, end
@@ -103,22 +106,20 @@ _HOLDING = (dict, list, tuple)
 
 def _refused(constant: str) -> Any:
     msg = f"{constant} is no number"
-    raise ValueError(msg)
+    raise Refused(msg)
 
 
 def _finite(written: str) -> float:
     number = float(written)
     if not math.isfinite(number):
-        msg = f"the number {written[:20]} is out of range"
-        raise ValueError(msg)
+        raise Refused(OUT_OF_RANGE)
     return number
 
 
-def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    return unique(pairs)
-
-
 _STRICT = json.JSONDecoder(
-    strict=False, object_pairs_hook=_pairs, parse_constant=_refused, parse_float=_finite
+    strict=False,
+    object_pairs_hook=unique,
+    parse_constant=_refused,
+    parse_float=_finite,
 )
 """JSON with line breaks in strings, which mean what they are."""
