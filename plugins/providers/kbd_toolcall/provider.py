@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import anyio.to_thread
 import msgspec
 
 from kbd.errors import ProviderNotConfigured
@@ -22,6 +23,9 @@ from kbd_toolcall.replies import reply_of
 from kbd_toolcall.telling import protocol_told, tools_told
 
 __all__ = ["ToolcallProvider"]
+
+LONG_CHARACTERS = 256 * 1024
+"""A longer reply is read in a thread: it may take longer than the event loop should wait."""
 
 
 class ToolcallProvider(Provider):
@@ -68,7 +72,10 @@ class ToolcallProvider(Provider):
         )
         hearing = Hearing(emit)
         said = await access.ask(asked, hearing)
-        reply = reply_of(said, request)
+        if len(said.text) > LONG_CHARACTERS:
+            reply = await anyio.to_thread.run_sync(reply_of, said, request)
+        else:
+            reply = reply_of(said, request)
         hearing.finish(reply.text)
         return reply
 

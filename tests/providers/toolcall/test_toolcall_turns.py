@@ -162,6 +162,8 @@ async def test_a_call_cut_by_length_is_told_so(anyio_backend: str) -> None:
     assert "cut off" in cut.tool_calls[0].fault
     whole, _, _ = await turn(ModelReply(CALL[:-3], finish_reason="length"))
     assert whole.tool_calls[0].fault == ""
+    long = render_toolcall("read_file", {"path": "x" * 300_000})
+    assert len((await turn(long, piece=1000))[0].tool_calls[0].arguments) > 300_000
     stopped, _, _ = await turn(said)
     assert "does not end" in stopped.tool_calls[0].fault
 
