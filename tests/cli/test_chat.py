@@ -300,25 +300,34 @@ def test_what_can_be_shown_is_shown(
 def test_a_review_shows_the_lines_of_texts(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
 ) -> None:
-    """What is no text is named with its size; a file that is not changed is refused."""
+    """As plain text or as its format reads it; a file that is not changed is refused."""
     blobs = {"a": "b25lCnR3bwo=", "b": "b25lCnR3byEK", "c": "UEsDBAAA"}
     daemon.answers["BlobRead"] = lambda params, _: {
         "base64": blobs[params["hash"]], "size_bytes": 8, "has_more": False,
     }  # fmt: skip
     text = {**ADDED, "path": "n.md", "change_type": "modified", "size_before": 8, "size_bytes": 9}
     daemon.answers["ReviewGetChangeSet"] = {"draft_id": "d", "changes": [text, ADDED]}
-    daemon.answers["StateAt"] = {
-        "files": [
-            {"path": "n.md", "state": "published", "hash": "a"},
-            {"path": "n.md", "state": "modified", "hash": "b"},
-            {"path": "summary.xlsx", "state": "added", "hash": "c"},
-        ]
-    }
+    opened = {"seq": 5, "type": "DraftOpened", "data": {}}
+    daemon.answers["EventsRead"] = {"events": [opened], "last_seq": 5}
+    before = [{"path": "n.md", "state": "published", "hash": "a"}]
+    now = [
+        {"path": "n.md", "state": "modified", "hash": "b"},
+        {"path": "summary.xlsx", "state": "added", "hash": "c"},
+    ]
+    daemon.answers["StateAt"] = lambda params, _: {"files": before if params["seq"] == 4 else now}
+    daemon.answers["XlsxExtractText"] = {"text": "1\tTotal", "has_more": False}
     typed(monkeypatch, "/review", "/review a.csv")
     assert kbd("chat", "taxes") == 2
     told = capsys.readouterr().out
     assert "-two\n+two!\n" in told
+    assert "+1\tTotal\n" in told
     assert "PK" not in told
+    assert daemon.params_of("XlsxExtractText")["root"] == "draft"
+    daemon.answers["EventsRead"] = {"events": [], "last_seq": 5}
+    del daemon.answers["XlsxExtractText"]
+    typed(monkeypatch, "/review")
+    assert kbd("chat", "taxes") == 0
+    assert "+" not in capsys.readouterr().out
 
 
 def test_nothing_is_chosen_where_nobody_can_be_asked(kbd: Kbd, monkeypatch: Patch) -> None:

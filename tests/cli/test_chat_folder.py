@@ -89,22 +89,28 @@ def test_what_kbd_made_is_handed_out_and_not_taken_in_again(chat: Chat, folder: 
     """Results go to the folder that is named, beside the originals; they come back as they are."""
     (folder / "receipts.csv").write_text(RECEIPTS + "2025-01-04,Rail,12.50\n")
     before = _contents(folder)
-    request = "remove duplicates from receipts.csv in place"
-    code, out, _ = chat(folder, request, f"/publish {folder}")
+    code, out, _ = chat(folder, "remove duplicates from receipts.csv in place", "/review")
     assert code == 0
+    assert "\n-2025-01-04,Rail,12.50\n" in out
+    # What the draft changes is as it was here; what it does not change has to wait for it.
+    (folder / "notes.md").write_text("The meeting is in Paris.\n")
+    before["notes.md"] = (folder / "notes.md").read_bytes()
+    code, out, told = chat(folder, f"/publish {folder}")
+    assert "left out: notes.md (it changed; /publish or /discard the draft, then /reload)" in told
+    assert "receipts.csv (" not in told
     assert f"-> {folder}/receipts(1).csv" in out
     after = _contents(folder)
     assert after.pop("receipts(1).csv").decode().count("Rail") == 1
     assert after == before
-    code, _, told = chat(folder, "/files")
-    assert "receipts(1).csv (it is receipts.csv of the workbench)" in told
 
     # The original changes, too: what was published is not overwritten.
     (folder / "receipts.csv").write_text("date,category,amount\n")
-    code, _, told = chat(folder, f"/publish {folder.parent}/{folder.name}-out")
+    handed = folder.parent / f"{folder.name}-out"
+    code, _, told = chat(folder, f"/publish {handed}")
+    assert "1 file brought up to date" in told
+    assert "receipts(1).csv (it is receipts.csv of the workbench)" in told
     assert "receipts.csv (it changed here, and what you published stays there)" in told
-    handed = Path(f"{folder.parent}/{folder.name}-out/receipts.csv")
-    assert handed.read_text().count("Rail") == 1
+    assert (handed / "receipts.csv").read_text().count("Rail") == 1
 
 
 @pytest.mark.soak

@@ -92,9 +92,16 @@ def _line_of(client: Client, workbench_id: str) -> list[str]:
 
 
 class Held(NamedTuple):
-    """What a workbench holds: the hash of each published file by its name; what the draft has."""
+    """What a workbench holds.
+
+    Args:
+        published: The hash of each file by its name.
+        drafted: The files that the draft changes; what is published of them is not told.
+        has_draft: Whether there is a draft, be it an empty one.
+    """
 
     published: dict[str, str]
+    drafted: frozenset[str]
     has_draft: bool
 
 
@@ -103,12 +110,13 @@ def held(client: Client, workbench_id: str) -> Held:
     named = {"workbench_id": workbench_id}
     seq = call(client, "LogHead", named)["seq"]
     state = call(client, "StateAt", {**named, "seq": seq}, slow=True)
-    published = {
-        str(file["path"]): str(file["hash"])
-        for file in state["files"]
-        if file["state"] == "published"
-    }
-    return Held(published, bool(state.get("draft_id")))
+    files = state["files"]
+    published = {str(each["path"]): each for each in files if each["state"] == "published"}
+    return Held(
+        {name: str(each["hash"]) for name, each in published.items()},
+        frozenset(str(each["path"]) for each in files) - published.keys(),
+        bool(state.get("draft_id")),
+    )
 
 
 def made(arrivals: Arrivals, now: Held) -> list[str]:

@@ -89,7 +89,7 @@ def bring(session: Session, folder: Folder) -> None:
     gone = [
         name
         for name, source in arrivals.names_from(folder.path)
-        if name in sorted_out.now.published and _folded(source.name) not in here
+        if _folded(name) in sorted_out.taken and _folded(source.name) not in here
     ]
     _tell(session, len(new), len(replaced), skipped, gone)
 
@@ -107,7 +107,7 @@ class _Sorted:
 
     def __init__(self, arrivals: Arrivals, now: Held) -> None:
         self.now = now
-        self.taken = {_folded(name): name for name in now.published}
+        self.taken = {_folded(name): name for name in (*now.published, *now.drafted)}
         self.new: list[Path] = []
         self.changed: list[tuple[str, Path]] = []
         self.skipped: list[tuple[Path, str]] = []
@@ -136,16 +136,16 @@ class _Sorted:
             else:
                 self.new.append(path)
             return
-        present = self.now.published[name]
-        if content == present:
+        present = self.now.published.get(name)
+        is_as_it_came = present is not None and self._arrivals.came(name, present)
+        if content == present or (content == self._arrivals.last(name) and not is_as_it_came):
             return
-        if not self._arrivals.came(name, present):
-            if content != self._arrivals.last(name):
-                self.skipped.append((path, "it changed here, and what you published stays there"))
-        elif self.now.has_draft:
+        if self.now.has_draft:
             self.skipped.append((path, "it changed; /publish or /discard the draft, then /reload"))
-        else:
+        elif is_as_it_came:
             self.changed.append((name, path))
+        else:
+            self.skipped.append((path, "it changed here, and what you published stays there"))
 
 
 def _add(session: Session, paths: Sequence[Path]) -> list[tuple[Path, str]]:

@@ -1,13 +1,16 @@
-"""`/review`: what the draft would change, and of text files the lines themselves."""
+"""`/review`: what the draft would change, and the lines of text that it would change them in.
+
+The lines are those of the file where it is plain text, else those that its format reads from it.
+"""
 
 import base64
 import difflib
-from collections.abc import Iterator
 from typing import Any
 
 from kbd.cli.changes import described
 from kbd.cli.chat.session import Session
-from kbd.cli.exits import OK, USAGE, Stop
+from kbd.cli.exits import OK, USAGE, Refused, Stop
+from kbd.cli.reading import events_of
 from kbd.cli.terminal import counted, line, note, say
 
 __all__ = ["review"]
@@ -37,30 +40,27 @@ def review(session: Session, argument: str) -> int:
     elif found.get("draft_summary"):
         say(f"{found['draft_summary']}\n")
     say(described(changes))
-    hashes = _hashes(session)
+    versions = _Versions(session)
     for change in changes:
-        _show(session, change, hashes, is_whole=bool(argument))
+        _show(versions, change, is_whole=bool(argument))
     note("/publish takes it over, /discard throws it away.")
     return OK
 
 
-def _show(
-    session: Session, change: dict[str, Any], hashes: dict[tuple[str, bool], str], *, is_whole: bool
-) -> None:
+def _show(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> None:
     path = str(change["path"])
     before_path = str(change.get("previous_path", path))
-    before = _text(session, hashes.get((before_path, False)))
-    after = _text(session, hashes.get((path, True)))
+    before = "" if change["change_type"] == "added" else versions.before(before_path)
+    after = "" if change["change_type"] == "deleted" else versions.now(path)
     if before is None or after is None:
         if change.get("summary"):
             say(f"\n{line(path)}: {line(change['summary'])}")
         return
-    compared = [
-        row.rstrip("\n")
-        for row in difflib.unified_diff(
+    compared = list(
+        difflib.unified_diff(
             before.splitlines(), after.splitlines(), before_path, path, lineterm="", n=2
         )
-    ]
+    )
     shown = compared if is_whole else compared[:SHOWN_LINES]
     say()
     for row in shown:
@@ -69,27 +69,49 @@ def _show(
         note(f"{counted(len(compared) - len(shown), 'more line')}: /review {line(path)}")
 
 
-def _hashes(session: Session) -> dict[tuple[str, bool], str]:
-    """Return the content of each file by its name and whether it is the draft's; "" for none."""
-    state = session.ask("StateAt", seq=session.ask("LogHead")["seq"], slow=True)
-    return dict(_contents(state["files"]))
+class _Versions:
+    """The files as text, as they were when the draft was opened and as the draft has them."""
 
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        opened = 0
+        for event in events_of(session.client, session.workbench_id, 0):
+            if event["type"] == "DraftOpened":
+                opened = int(event["seq"])
+            elif event["type"] == "ConversationRewound":
+                opened = 0  # what the draft of an earlier moment began with is not told
+        self._before = self._hashes(opened - 1) if opened > 1 else {}
+        self._now = self._hashes(session.ask("LogHead")["seq"])
 
-def _contents(files: list[dict[str, Any]]) -> Iterator[tuple[tuple[str, bool], str]]:
-    for file in files:
-        path, in_draft = str(file["path"]), file["state"] != "published"
-        yield (path, in_draft), str(file["hash"] or "")
+    def before(self, path: str) -> str | None:
+        """Return what a file said; None if it has no text."""
+        return self._text(path, "published", self._before.get(path))
 
+    def now(self, path: str) -> str | None:
+        """Return what a file says in the draft; None if it has no text."""
+        return self._text(path, "draft", self._now.get(path))
 
-def _text(session: Session, blob: str | None) -> str | None:
-    """Return a file's text; "" for a file that is not there, None for one that is no text."""
-    if not blob:
-        return ""
-    part = session.ask("BlobRead", hash=blob, limit=COMPARED_BYTES)
-    data = base64.b64decode(part["base64"])
-    if part["has_more"] or b"\0" in data:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
+    def _hashes(self, seq: int) -> dict[str, str]:
+        files = self._session.ask("StateAt", seq=seq, slow=True)["files"]
+        return {str(file["path"]): str(file["hash"]) for file in files if file["hash"]}
+
+    def _text(self, path: str, root: str, blob: str | None) -> str | None:
+        if blob:
+            part = self._session.ask("BlobRead", hash=blob, limit=COMPARED_BYTES)
+            data = base64.b64decode(part["base64"])
+            if not part["has_more"] and b"\0" not in data:
+                try:
+                    return data.decode()
+                except UnicodeDecodeError:
+                    pass
+        return self._extracted(path, root)
+
+    def _extracted(self, path: str, root: str) -> str | None:
+        """Return what a file's format reads as its text; its methods bear the format's name."""
+        method = f"{path.rpartition('.')[2].capitalize()}ExtractText"
+        limit = COMPARED_BYTES
+        try:
+            found = self._session.ask(method, path=path, root=root, limit=limit, slow=True)
+        except Refused:
+            return None  # no format of that name, or nothing that it can read
+        return None if found["has_more"] else str(found["text"])
