@@ -14,6 +14,7 @@ Read from the bottom up, for a module knows only those below it:
     redaction                   known keys, blotted out of what is kept
     workers                     processes in which hostile and heavy work is done
     draft, outbound             the draft's files; the one HTTP client
+    workspace                   documents, their index, and the tools over it
     keeper                      the single writer of a log
     egress, purse               what may leave the machine; what models may cost in a day
     bench                       one open workbench
