@@ -1,5 +1,6 @@
 """`kbd chat` from a pipe: messages and commands in turn, streams apart, codes for scripts."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from scripted_job import ADDED, RUN, WORKBENCH, run_info, workbench
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
+
+SCOPE = {
+    "limits": {"max_files": 200, "max_file_bytes": 1024},
+    "supported_types": {"readable_extensions": [".md"]},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -81,17 +87,18 @@ def test_every_command_of_the_contract_is_there() -> None:
 
 
 def test_the_command_line_of_the_document_works_as_written(
-    daemon: ScriptedDaemon, kbd: Kbd, monkeypatch: Patch, tmp_path: Path
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch, tmp_path: Path
 ) -> None:
     """With a model without provider, a folder, an index inside of it that is left out."""
     (tmp_path / "workspace/index/latest").mkdir(parents=True)
     (tmp_path / "workspace/notes.md").write_text("x")
     (tmp_path / "workspace/index/latest/part.md").write_text("x")
+    (tmp_path / "workspace/large.md").write_bytes(b"x" * 1025)
+    Path(os.fsdecode(os.fsencode(tmp_path / "workspace") + b"/\xff.md")).touch()
     monkeypatch.chdir(tmp_path)
     row = {"provider_id": "openai", "configured": True, "enabled": True}
     daemon.answers["ProvidersGetStatus"] = {"providers": [row]}
-    scope = {"limits": {"max_files": 200}, "supported_types": {"readable_extensions": [".md"]}}
-    daemon.answers["WorkbenchGetScope"] = scope
+    daemon.answers["WorkbenchGetScope"] = SCOPE
     typed(monkeypatch, "/quit", "never sent")
 
     line = "--model_name my_agent --workspace_dir workspace/ --index_dir workspace/index/latest"
@@ -101,6 +108,9 @@ def test_the_command_line_of_the_document_works_as_written(
     assert daemon.params_of("WorkbenchFilesAdd")["source_paths"] == [str(folder / "notes.md")]
     assert daemon.params_of("WorkshopSetActiveModel")["model_id"] == "openai:my_agent"
     assert daemon.params_of("WorkspaceReloadIndex")["index_dir"] == str(folder / "index/latest")
+    told = capsys.readouterr().err
+    assert "left out: large.md (larger than 1.0 KiB)" in told
+    assert "left out: ?.md (its name is not UTF-8)" in told
     assert "WorkshopSendUserMessage" not in daemon.methods()
 
 
@@ -349,8 +359,7 @@ def test_a_workbench_goes_before_a_folder_of_its_name(
     assert kbd("chat", "taxes") == 0
     assert "WorkbenchCreate" not in daemon.methods()
     daemon.answers["WorkbenchList"] = {"workbenches": [workbench(name="rents")]}
-    scope = {"limits": {"max_files": 200}, "supported_types": {"readable_extensions": []}}
-    daemon.answers["WorkbenchGetScope"] = scope
+    daemon.answers["WorkbenchGetScope"] = SCOPE
     assert kbd("chat", "taxes") == 0
     assert daemon.params_of("WorkbenchCreate") == {"name": str(tmp_path.resolve() / "taxes")}
 

@@ -16,7 +16,7 @@ from kbd.cli.chat.arrivals import Arrivals, Held, held, made
 from kbd.cli.chat.session import Folder, Session
 from kbd.cli.chat.walking import walk
 from kbd.cli.link import call
-from kbd.cli.terminal import clean, counted, line, note
+from kbd.cli.terminal import clean, counted, line, note, size
 from kbd.client.blocking import Client
 
 __all__ = ["bring", "find_or_make", "folder_of", "name_of"]
@@ -69,29 +69,31 @@ def bring(session: Session, folder: Folder) -> None:
     endings = frozenset(scope["supported_types"]["readable_extensions"])
     found = walk(folder.path, folder.left_out, endings)
     arrivals = Arrivals(client, workbench_id)
-    sorted_out = _Sorted(arrivals, held(client, workbench_id))
+    limits = scope["limits"]
+    sorted_out = _Sorted(arrivals, held(client, workbench_id), int(limits["max_file_bytes"]))
     for path in found.files:
         sorted_out.look_at(path)
-    room = int(scope["limits"]["max_files"]) - len(sorted_out.taken)
+    room = int(limits["max_files"]) - len(sorted_out.taken)
     skipped = [*found.skipped, *_named(sorted_out.skipped, folder.path)]
     new = sorted_out.new[: max(room, 0)]
     skipped += [
-        (_below(path, folder.path), f"a workbench holds {scope['limits']['max_files']} files")
+        (_below(path, folder.path), f"a workbench holds {limits['max_files']} files")
         for path in sorted_out.new[len(new) :]
     ]
     if sorted_out.changed:
         names = [name for name, _ in sorted_out.changed]
         session.ask("WorkbenchFilesRemove", workbench_paths=names, slow=True)
     replaced = [path for _, path in sorted_out.changed]
-    skipped += _named(_add(session, replaced), folder.path)
-    skipped += _named(_add(session, new), folder.path)
+    not_replaced, not_added = _add(session, replaced), _add(session, new)
+    skipped += _named([*not_replaced, *not_added], folder.path)
     here = {_folded(path.name) for path in found.files}
     gone = [
         name
         for name, source in arrivals.names_from(folder.path)
         if _folded(name) in sorted_out.taken and _folded(source.name) not in here
     ]
-    _tell(session, len(new), len(replaced), skipped, gone)
+    added, renewed = len(new) - len(not_added), len(replaced) - len(not_replaced)
+    _tell(session, added, renewed, skipped, gone)
 
 
 class _Sorted:
@@ -103,10 +105,16 @@ class _Sorted:
         new: What is to be added.
         changed: What is to take the place of the file of this name.
         skipped: What is left as it is although it differs, with the reason.
+
+    Args:
+        arrivals: What came in before.
+        now: What the workbench holds.
+        most_bytes: The largest file that a workbench takes.
     """
 
-    def __init__(self, arrivals: Arrivals, now: Held) -> None:
+    def __init__(self, arrivals: Arrivals, now: Held, most_bytes: int) -> None:
         self.now = now
+        self._most_bytes = most_bytes
         self.taken = {_folded(name): name for name in (*now.published, *now.drafted)}
         self.new: list[Path] = []
         self.changed: list[tuple[str, Path]] = []
@@ -124,9 +132,23 @@ class _Sorted:
             return
         self._seen[folded] = path
         try:
-            self._sort(path, self.taken.get(folded))
+            reason = self._why_not(path)
+            if not reason:
+                self._sort(path, self.taken.get(folded))
         except OSError as error:
-            self.skipped.append((path, str(error.strerror or error)))
+            reason = str(error.strerror or error)
+        if reason:
+            self.skipped.append((path, reason))
+
+    def _why_not(self, path: Path) -> str:
+        """Return why the daemon would not take a file; what it replaces would be gone by then."""
+        if path.stat().st_size > self._most_bytes:
+            return f"larger than {size(self._most_bytes)}"
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            return "its name is not UTF-8"
+        return ""
 
     def _sort(self, path: Path, name: str | None) -> None:
         content = self._arrivals.content(name or path.name, path)

@@ -4,7 +4,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def _open(session: Session, arguments: argparse.Namespace, *, is_typed: bool) ->
     if not is_a_model(str(state["active_model_id"])):
         note(NO_MODEL)
     if state["run_id"]:
-        note("A run is under way here: `kbd runs` shows it; messages wait until it has ended.")
+        note("A run is under way here; until it has ended, messages are refused.")
 
 
 def _meant(client: Client, arguments: argparse.Namespace) -> tuple[dict[str, Any], Path | None]:
@@ -147,7 +147,7 @@ def _chosen(client: Client) -> str:
     return said
 
 
-def _lines() -> io.TextIOBase | Any:
+def _lines() -> Iterable[str]:
     """Return the lines of stdin; what is not UTF-8 in them is marked, not fatal."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
