@@ -6,6 +6,7 @@ Sentences are taken best first, and what was said weighs less from then on, so t
 says something else (SumBasic, Nenkova and Vanderwende 2005). They stay in the text's order.
 """
 
+import heapq
 import math
 import re
 from collections import Counter
@@ -142,40 +143,36 @@ def _add_tables(found: Sequence[Unit], chosen: dict[int, str], max_length: int) 
 
 
 def _add_sentences(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -> None:
-    """Choose sentences, best first, until there is no room for another."""
-    terms = [_terms(unit.text) for unit in found]
+    """Choose sentences, best first, until there is no room for another.
+
+    What was said only takes worth away, so a sentence whose worth is looked up again and is still
+    the best needs no look at the others.
+    """
     # What is repeated word for word counts once.
-    distinct = {unit.text: words for unit, words in zip(found, terms, strict=True)}
-    weights = _weights(tuple(distinct.values()))
-    prose = sum(len(unit.text) for unit in found if unit.kind is Kind.SENTENCE)
-    is_prose = prose >= 0.3 * sum(len(unit.text) for unit in found)
-    factors = [
-        _factor(unit, place, is_prose=is_prose, max_length=max_length)
-        for place, unit in enumerate(found)
-    ]
-    for place in chosen:
+    first = {unit.text: place for place, unit in reversed(list(enumerate(found)))}
+    terms = {place: _terms(text) for text, place in first.items()}
+    weights = _weights(list(terms.values()))
+    for place in chosen.keys() & terms.keys():
         _damp(weights, terms[place])
+    factors = _factors(found, max_length)
+    told = {found[place].text for place in chosen}
     worth = {
-        place: factor * _worth(weights, terms[place])
-        for place, factor in enumerate(factors)
-        if factor and place not in chosen
+        place: factors[place] * _worth(weights, terms[place])
+        for text, place in first.items()
+        if factors[place] and text not in told
     }
-    pool = sorted(worth, key=lambda place: (-worth[place], place))[:_POOL]
-    said = {unit.text for unit in (found[place] for place in chosen)}
-    least = 0.1 * worth[pool[0]] if pool else 0.0
-    while pool:
-        room = _room(chosen, max_length)
-        pool = [place for place in pool if _length(found[place]) <= room]
-        for place in pool:
-            worth[place] = factors[place] * _worth(weights, terms[place])
-        best = max(pool, key=lambda place: (worth[place], -place), default=None)
-        if best is None or worth[best] < least:
-            return
-        pool.remove(best)
-        if found[best].text not in said:
-            chosen[best] = f"- {found[best].text}" if _is_item(found[best]) else found[best].text
-            said.add(found[best].text)
-            _damp(weights, terms[best])
+    waiting = sorted((-value, place) for place, value in worth.items())[:_POOL]
+    least = 0.1 * -waiting[0][0] if waiting else 0.0
+    while waiting:
+        _, place = heapq.heappop(waiting)
+        now = factors[place] * _worth(weights, terms[place])
+        if now < least or _length(found[place]) > _room(chosen, max_length):
+            continue
+        if waiting and (-now, place) > waiting[0]:
+            heapq.heappush(waiting, (-now, place))
+            continue
+        chosen[place] = f"- {found[place].text}" if _is_item(found[place]) else found[place].text
+        _damp(weights, terms[place])
 
 
 def _is_item(unit: Unit) -> bool:
@@ -212,6 +209,15 @@ def _worth(weights: dict[str, float], words: frozenset[str]) -> float:
 def _damp(weights: dict[str, float], words: frozenset[str]) -> None:
     for word in words:
         weights[word] *= _SAID
+
+
+def _factors(found: Sequence[Unit], max_length: int) -> list[float]:
+    prose = sum(len(unit.text) for unit in found if unit.kind is Kind.SENTENCE)
+    is_prose = prose >= 0.3 * sum(len(unit.text) for unit in found)
+    return [
+        _factor(unit, place, is_prose=is_prose, max_length=max_length)
+        for place, unit in enumerate(found)
+    ]
 
 
 def _factor(unit: Unit, place: int, *, is_prose: bool, max_length: int) -> float:

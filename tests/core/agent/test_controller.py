@@ -204,7 +204,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.integers(min_value=1, max_value=400))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_no_result_is_shown_longer_than_allowed(value: Any, most: int) -> None:
     """Whatever it is; what fits is whole, and no text in it ends the block."""
     block = fitted_block(value, most)
@@ -221,7 +221,7 @@ PARTS += ["<myPT_user>", "</myPT_assistant>", "<myPT_toolresult>", SEARCH, "{", 
 
 
 @given(st.lists(st.lists(st.sampled_from(PARTS), max_size=6).map("".join), min_size=3, max_size=3))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_nothing_a_model_writes_ends_a_run_by_an_exception(says: list[str]) -> None:
     """There is always a result of the same shape, within the steps."""
     result, model, shelf = ran(*says, max_steps=3)

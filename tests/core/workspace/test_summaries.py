@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbd.core.workspace.sentences import sentences
@@ -24,6 +24,7 @@ ABOUT_MILLS = (
 )
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=300), st.integers(min_value=0, max_value=120))
 def test_a_summary_is_never_longer_than_wanted(text: str, most: int) -> None:
     """Whatever the text; one that is short enough stays as it is."""
