@@ -18,7 +18,7 @@ _TYPES: Mapping[str, type] = {
 }
 
 
-def checked(args: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
+def checked(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return arguments as a tool expects them: of their types, with the defaults.
 
     A number in quotation marks is a number, as models write it; null is what is left out.
@@ -26,13 +26,15 @@ def checked(args: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         args: What was given.
         entry: `{"args": {name: {"type", "required", "default"}}}`; a type that is none of str,
-            int, float, bool, list and dict takes anything.
+            int, float, bool, list and dict takes anything. None for a tool that takes anything.
 
     Raises:
         ValidationFailed: Something is missing, unknown or of another type; all of it is told.
     """
     if not isinstance(args, Mapping):
         raise ValidationFailed(f"the arguments are {type(args).__name__}, not an object")
+    if entry is None:
+        return dict(args)
     known: Mapping[str, Mapping[str, Any]] = entry.get("args", {})
     out: dict[str, Any] = {}
     faults = []

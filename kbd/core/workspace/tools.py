@@ -121,17 +121,17 @@ class WorkspaceTools:
             name: The tool's name.
             args: Its arguments; those with a default may be left out, or null.
         """
-        tool = self._tools.get(name)
+        name = str(name)
+        tool, entry = self._tools.get(name), self.registry.get(name)
         if tool is None:
-            near = get_close_matches(str(name), self._tools, 1)
+            near = get_close_matches(name, self._tools, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            told = _error(NotFound(f"there is no tool {str(name)[:80]!r}{hint}"))
+            told = _error(NotFound(f"there is no tool {name[:80]!r}{hint}"))
             return {**told, "tools": list(self._tools)}
-        entry = self.registry.get(name)
         try:
-            given = dict(args or {}) if entry is None else checked(args or {}, entry)
+            given = checked(args or {}, entry)
         except ValidationFailed as error:
-            return {**_error(error), "args": dict(entry["args"]) if entry else {}}
+            return {**_error(error), "args": dict((entry or {}).get("args", {}))}
         try:
             result = tool(given)
         except KbdError as error:
@@ -147,7 +147,7 @@ class WorkspaceTools:
             `{documents: [{chunk_id, doc_id, text, score, filename, place, snippet, metadata}],
             total, ranker}`, nearest first, and `warnings` if there are any.
         """
-        found = self.engine.ask(args["query"], _within(args, "top_k", 1, _MOST_RESULTS))
+        found = self.engine.ask(args["query"], _number(args, "top_k", 5, _MOST_RESULTS))
         documents = [_told(chunk) for chunk in found.chunks]
         told = {"documents": documents, "total": len(documents), "ranker": found.ranker}
         return {**told, "warnings": list(found.warnings)} if found.warnings else told
@@ -187,7 +187,7 @@ class WorkspaceTools:
         if text is None:
             document, text = self._text(doc_id, None)
             source = document.doc_id
-        most = _within(args, "max_length", 1, _MOST_SUMMARY_CHARACTERS)
+        most = _number(args, "max_length", 500, _MOST_SUMMARY_CHARACTERS)
         summary, by, warnings = self._summary(text, most)
         told = {"summary": summary, "source": source, "original_length": len(text), "by": by}
         return {**told, "warnings": warnings} if warnings else told
@@ -238,10 +238,10 @@ def _told(chunk: Chunk) -> dict[str, Any]:
     }
 
 
-def _within(args: Mapping[str, Any], name: str, least: int, most: int) -> int:
-    value: int = args[name]
-    if not least <= value <= most:
-        raise ValidationFailed(f"{name} is {value}, it can be {least} to {most}")
+def _number(args: Mapping[str, Any], name: str, default: int, most: int) -> int:
+    value: int = args.get(name, default)
+    if not 1 <= value <= most:
+        raise ValidationFailed(f"{name} is {value}, it can be 1 to {most}")
     return value
 
 

@@ -205,4 +205,6 @@ def test_a_subclass_adds_tools(engine: WorkspaceEngine) -> None:
         "error": "notes.fail failed: KeyError: 'gone'", "code": "TOOL_FAILED",
     }  # fmt: skip
     assert tools.execute("notes.free", {"b": 1, "a": 2}) == {"result": ["a", "b"]}
+    assert "not an object" in tools.execute("notes.free", "b")["error"]  # type: ignore[arg-type]
+    assert tools.workspace_search({"query": "python"})["total"] == 1
     assert "notes.add" not in TOOL_REGISTRY
