@@ -6,6 +6,7 @@ embedders that talk to nobody are taken: for others a person has to agree, and t
 ask here.
 """
 
+import contextlib
 import os
 import sys
 import threading
@@ -67,6 +68,7 @@ class LocalWork:
         self._lock = threading.RLock()
         self._installed: tuple[Settings, Plugins, Catalog] | None = None
         self._loop: _Loop | None = None
+        self._embedder: Embedder | None = None
         self._is_closed = False
 
     def edition(self, name: str) -> str:
@@ -106,6 +108,7 @@ class LocalWork:
             if name in ("", embedder.name):
                 found, why = _usable(embedder, model)
                 if found:
+                    self._embedder = embedder
                     return LocalEmbedding(self, embedder, found), ""
                 if name:
                     return None, why
@@ -160,6 +163,10 @@ class LocalWork:
                     with anyio.move_on_after(LEAVING_S):
                         await stopped.wait()
                 await portal.stop(cancel_remaining=True)
+            if self._embedder is not None:
+                # It may hold a process of its own; what it says at the end helps nobody.
+                with contextlib.suppress(Exception):
+                    await self._embedder.aclose()
 
         def run() -> None:
             try:
@@ -203,10 +210,6 @@ class LocalEmbedding:
         """Return the vectors of texts; raises KbdError."""
         request = EmbedRequest(self._model, tuple(texts), purpose)
         return self._asked(self._embedder.embed, request, _NoAccess())
-
-    def close(self) -> None:
-        """Let the embedder let go of what it holds."""
-        self._asked(self._embedder.aclose)
 
     def _asked(self, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
         try:

@@ -190,6 +190,7 @@ class WorkspaceEngine:
         _check(query, top_k)
         refreshed = self.refresh()
         vector, doubts = self._embedding.meant(query)
+        self._note_counts()
         try:
             found = self.find(query, top_k, vector)
         except FileReadFailed:

@@ -179,11 +179,15 @@ def test_vectors_are_made_once_for_each_text_and_kept(tmp_path: Path, docs: Path
         found = engine.ask("zqzq")
         assert (found.ranker, found.chunks[0].text) == ("embeddings", "zzz qqq\n")
         assert [each[0] for each in letters.asked] == ["passage", "passage", "query"]
+        write(docs, g="a fourth river")
+        engine.search("river")
+        assert engine.embedded == engine.num_chunks == 5
+        (docs / "g.txt").unlink()
         (docs / "e.txt").unlink()
         assert [each.text for each in engine.search("zqzq")].count("zzz qqq\n") == 0
         write(docs, f="zzz qqq")
         assert engine.search("zqzq")[0].metadata["filename"] == "f.txt"
-        assert [each[0] for each in letters.asked].count("passage") == 2
+        assert [each[0] for each in letters.asked].count("passage") == 3
 
 
 def test_an_embedder_that_fails_leaves_the_search_by_words(tmp_path: Path, docs: Path) -> None:
