@@ -69,12 +69,18 @@ def grids_in(lines: Sequence[str]) -> Iterator[Grid | list[str]]:
         yield prose
 
 
-def told(grid: Grid, most: int) -> str:
+def told(grid: Grid, most: int, *, is_part: bool = False) -> str:
     """Say what a table holds in at most `most` characters: its title, columns, first rows.
 
-    Return "" where there is no room to say more than its size.
+    Args:
+        grid: The table.
+        most: The room there is.
+        is_part: Whether there may be more rows than were looked at.
+
+    Returns:
+        "" where there is no room to say more than its size.
     """
-    size = f"Table of {_counted(grid.row_count, 'row')}"
+    size = f"Table of {'more than ' if is_part else ''}{_counted(grid.row_count, 'row')}"
     plain = f"{size} and {_counted(grid.width, 'column')}"
     listed = _listed([_short(name) for name in grid.columns if name], most * 2 // 3 - len(size))
     out = f"{size}. Columns: {listed}" if listed else plain

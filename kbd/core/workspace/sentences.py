@@ -31,14 +31,12 @@ class Unit(msgspec.Struct, frozen=True):
     Args:
         text: Its text, blanks joined; "" of a table.
         kind: What it is.
-        paragraph: The number of its paragraph in the text.
         is_first: Whether it begins its paragraph.
         grid: The table, if it is one.
     """
 
     text: str
     kind: Kind
-    paragraph: int
     is_first: bool = True
     grid: Grid | None = None
 
@@ -47,9 +45,7 @@ _HEADING = re.compile(r"#{1,6}\s+(?P<text>\S.*)")
 _ITEM = re.compile(r"\s*(?:[-*+•◦▪‣·–○●]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+(?P<text>\S.*)")
 _RULER = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
-_END = re.compile(
-    r"(?:[.!?…]+[\"'”’»)\]]*\s+)|(?:[。！？｡]+[」』”）]*\s*)|(?:[؟۔।॥]+\s*)", re.UNICODE
-)
+_END = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*\s+)|(?:[。！？｡]+[」』”）]*\s*)|(?:[؟۔।॥]+\s*)")
 ENDS = re.compile(r"[.!?…:;。！？؟।][\"'”’»)\]]*$")
 
 _SHORTENED = """
@@ -70,22 +66,18 @@ def units(text: str) -> list[Unit]:
     """Return what a text is made of, in order; page numbers and what else repeats is left out."""
     lines = text.splitlines()
     found: list[Unit] = []
-    number = 0
     width = _width(lines)
     blocks = list(grids_in(lines))
     repeated, told = _repeated(blocks), set[str]()
     for block in blocks:
         if isinstance(block, Grid):
-            if _is_contents(block):
-                continue
-            found.append(Unit("", Kind.TABLE, number, grid=block))
-            number += 1
+            if not _is_contents(block):
+                found.append(Unit("", Kind.TABLE, grid=block))
             continue
         for kind, paragraph in _paragraphs(_without(repeated, block, told), width):
             parts = [paragraph] if kind is Kind.HEADING else sentences(paragraph)
             for place, part in enumerate(parts):
-                found.append(Unit(part, kind, number, is_first=place == 0))
-            number += 1
+                found.append(Unit(part, kind, is_first=place == 0))
     return found
 
 

@@ -54,8 +54,9 @@ def extract_summary(text: str, max_length: int) -> str:
     if len(text.strip()) <= max_length:
         return text.strip()
     # Blanks before the first word may be a table's first cell.
-    found = units(_sampled(text)) if max_length > 0 else []
-    chosen = _chosen(found, max_length)
+    read = _sampled(text) if max_length > 0 else ""
+    found = units(read)
+    chosen = _chosen(found, max_length, is_part=len(read) < len(text))
     picked = _joined(found, chosen)
     has_table = any(found[place].kind is Kind.TABLE for place in chosen)
     return picked if has_table or len(picked) >= max_length // 4 else shortened(text, max_length)
@@ -83,17 +84,17 @@ def _sampled(text: str) -> str:
     for window in range(_WINDOWS):
         begin = window * step
         if window:
-            line = text.find("\n", begin, begin + size // 2)
-            begin = begin if line < 0 else line + 1
-        parts.append(text[begin : begin + size])
+            begin = max(begin, text.find("\n", begin, begin + size // 2) + 1)
+        line_end = text.rfind("\n", begin + size // 2, begin + size)
+        parts.append(text[begin : line_end if line_end > 0 else begin + size])
     return "\n".join(parts)
 
 
-def _chosen(found: Sequence[Unit], max_length: int) -> dict[int, str]:
+def _chosen(found: Sequence[Unit], max_length: int, *, is_part: bool) -> dict[int, str]:
     """Return the best units that have room together, as they are told, by their places."""
     chosen: dict[int, str] = {}
     _add_title(found, chosen, max_length)
-    _add_tables(found, chosen, max_length)
+    _add_tables(found, chosen, max_length, is_part=is_part)
     _add_sentences(found, chosen, max_length)
     return chosen
 
@@ -125,7 +126,9 @@ def _add_title(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -
             return
 
 
-def _add_tables(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -> None:
+def _add_tables(
+    found: Sequence[Unit], chosen: dict[int, str], max_length: int, *, is_part: bool
+) -> None:
     """Give tables as much of the room as they have of the text, the largest first."""
     grids = {place: unit.grid for place, unit in enumerate(found) if unit.grid is not None}
     size = sum(grid.size for grid in grids.values())
@@ -136,7 +139,7 @@ def _add_tables(found: Sequence[Unit], chosen: dict[int, str], max_length: int) 
     count = min(len(grids), max(1, room // 150))
     largest = sorted(grids, key=lambda place: -grids[place].size)[:count]
     for left, place in zip(range(count, 0, -1), largest, strict=True):
-        said = told(grids[place], room // left - 1)
+        said = told(grids[place], room // left - 1, is_part=is_part)
         if said:
             chosen[place] = said
             room -= len(said) + 1

@@ -1,6 +1,7 @@
 """An extractive summary keeps to its length, and says what a text is about."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,17 @@ def test_a_very_long_text_is_read_all_over() -> None:
 
     assert end.strip() in summary
     assert filler.strip() in summary
+
+
+def test_of_a_very_long_table_no_false_count_is_told() -> None:
+    """Not all rows are looked at, and the summary says so."""
+    rows = "".join(f"{place},Shop {place},paid\n" for place in range(50_000))
+    summary = extract_summary(f"Number,Shop,State\n{rows}", 120)
+
+    assert re.fullmatch(
+        r"Table of more than \d+ rows\. Columns: Number, Shop, State\. First rows: 0 \| .*", summary
+    )
+    assert 20_000 < int(summary.split()[4]) < 50_000
 
 
 @pytest.mark.soak
