@@ -91,5 +91,5 @@ def test_a_server_that_fails_leaves_the_search_by_words(wire: Wired) -> None:
         wire.server.troubles = []
     assert found["total"] == again["total"] == 1
     assert again["ranker"] == "bm25"
-    assert "not yet searched by meaning: " in again["warnings"][0]
+    assert "not yet known by meaning: " in again["warnings"][0]
     assert _searched(wire, named, "vehicle")["documents"][0]["filename"] == "car.txt"

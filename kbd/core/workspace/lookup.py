@@ -41,6 +41,10 @@ _ON_CHUNK = ("filename", "place", "snippet", "ranker")
 """What of a chunk's metadata is told beside it."""
 
 
+MISSING_SHARE = 0.1
+"""Where more pieces than this lack a vector, meaning is left out: what happens to have one would
+stand before what fits."""
+
 _ENDS = (DiskFull, LogCorrupt, UserCanceled)
 """What ends the call: nothing more can be recorded, or nothing more is wanted."""
 
@@ -212,9 +216,9 @@ class Lookup:
         if missing:
             asking.make_vectors()
             why = self._room.trouble
-            told = f"{missing:,} of {engine.num_chunks:,} pieces are not yet searched by meaning"
+            told = f"{missing:,} of {engine.num_chunks:,} pieces are not yet known by meaning"
             doubts = (f"{told}: {why}" if why else told,)
-        if not engine.embedded:
+        if missing > MISSING_SHARE * engine.num_chunks:
             return None, doubts
         try:
             vector, share = await asking.vector(query)
@@ -242,7 +246,16 @@ def words_alone(formats: FormatCalls, index: Path, most_characters: int) -> Room
         most_characters: Of a longer document, the rest is not searched.
     """
     reader = CallReader(formats, most_characters)
-    return Room(lambda: WorkspaceEngine("", index, sources=tuple, reader=reader, embed=None))
+    return Room(
+        lambda: WorkspaceEngine(
+            "",
+            index,
+            sources=tuple,
+            reader=reader,
+            embed=None,
+            document_characters=most_characters,
+        )
+    )
 
 
 def _source(files: CallFiles, name: FileName) -> SourceFile:
