@@ -74,7 +74,14 @@ def _engine(parts: Parts, bench: Bench, formats: FormatCalls) -> WorkspaceEngine
 def _opened(parts: Parts, bench: Bench, folder: Path, formats: FormatCalls) -> WorkspaceEngine:
     embed = PassageEmbedding(parts, bench)
     most = parts.settings.search.document_characters
-    return WorkspaceEngine("", folder, sources=tuple, reader=CallReader(formats, most), embed=embed)
+    return WorkspaceEngine(
+        "",
+        folder,
+        sources=tuple,
+        reader=CallReader(formats, most),
+        embed=embed,
+        document_characters=most,
+    )
 
 
 def _try_out(parts: Parts, bench: Bench, folder: Path) -> None:
