@@ -6,7 +6,6 @@ from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
-from prompt_toolkit.completion import DynamicCompleter
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -57,7 +56,7 @@ class Prompt:
         self._models: list[str] = []
         self._prompt: PromptSession[str] = PromptSession(
             history=history,
-            completer=DynamicCompleter(lambda: Words(lambda: self._names, self._model_ids)),
+            completer=Words(lambda: self._names, self._model_ids),
             # Names of files would pop up at every second word.
             complete_while_typing=Condition(
                 lambda: get_app().current_buffer.document.text_before_cursor.startswith("/")
@@ -77,7 +76,7 @@ class Prompt:
         Raises:
             EOFError: Ctrl-D in an empty line, or the terminal is gone.
         """
-        self._names = self._session.file_names()
+        self._names, self._models = self._session.file_names(), []
         label = line(self._session.label, LABEL_COLUMNS)
         return self._prompt.prompt(
             [("class:label", f"{label}> ")], bottom_toolbar=standing(self._session)
