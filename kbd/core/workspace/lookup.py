@@ -218,7 +218,7 @@ class Lookup:
             why = self._room.trouble
             told = f"{missing:,} of {engine.num_chunks:,} pieces are not yet known by meaning"
             doubts = (f"{told}: {why}" if why else told,)
-        if missing > MISSING_SHARE * engine.num_chunks:
+        if not engine.embedded or missing > MISSING_SHARE * engine.num_chunks:
             return None, doubts
         try:
             vector, share = await asking.vector(query)
