@@ -23,14 +23,14 @@ MINE = f"line one\nmy own key is {KEY}\n"
 LEAKY = """\
 import logging, structlog
 from kbd import hookimpl
-from kbd.core.egress import door
-lent = door.Lent
+from kbd.core.egress import crossing
+lent = crossing.Lent
 def noisy(key, *more):
     print("lent", key)
     logging.getLogger("leaky").warning("lent %s", key)
     structlog.get_logger("leaky").warning("lent", key=key, many=[key], **{"at_" + key: 1})
     return lent(key, *more)
-door.Lent = noisy
+crossing.Lent = noisy
 """
 """A plugin's code in the daemon's process could do no worse than this."""
 
