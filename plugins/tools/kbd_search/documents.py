@@ -83,10 +83,6 @@ class WorkspaceGetDoc(Tool):
         known, text = await context.search.text(arguments.doc_id or None, arguments.title or None)
         return ToolResult({**_told(known), "text": text, "length": len(text)})
 
-    def path_of(self, arguments: DocumentArguments) -> str | None:
-        """Return what names the document."""
-        return arguments.title or arguments.doc_id
-
 
 class WorkspaceSummarize(Tool):
     """`workspace_summarize`: a short text about a document, or about a text."""
