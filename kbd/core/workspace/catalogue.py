@@ -24,6 +24,7 @@ __all__ = [
     "counted",
     "doc_id_of",
     "entries",
+    "entry_of",
     "generation",
     "hash_of",
     "held",
@@ -113,6 +114,12 @@ def hash_of(text: str) -> bytes:
 def entries(connection: sqlite3.Connection) -> list[Entry]:
     """Return all documents, sorted by name."""
     return [Entry(*row) for row in connection.execute("SELECT * FROM documents ORDER BY name")]
+
+
+def entry_of(connection: sqlite3.Connection, name: str) -> Entry | None:
+    """Return the document of a name, None if there is none."""
+    row = connection.execute("SELECT * FROM documents WHERE name = ?", (name,)).fetchone()
+    return None if row is None else Entry(*row)
 
 
 def list_files(

@@ -16,6 +16,7 @@ from kbd.core.workers.pieces import Piece, read_pieces
 from kbd.core.workspace.catalogue import (
     Entry,
     entries,
+    entry_of,
     list_files,
     note_change,
     put_document,
@@ -172,9 +173,8 @@ class Updates:
             if not done:
                 return
             with index.writing() as connection:
-                known = {entry.name: entry for entry in entries(connection)}
                 for read in done:
-                    entry = known.get(read.name)
+                    entry = entry_of(connection, read.name)
                     if entry is None or _is_same(entry, read):
                         # It is gone, or somebody else was as quick.
                         continue
