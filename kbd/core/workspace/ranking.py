@@ -4,17 +4,17 @@ Neither finder may be made worse by the other, so they are not mixed by halves, 
 (reciprocal rank fusion), which tell nothing of how sure a finder is. Each tells how much of what
 was asked it has found:
 
-- Words: a piece's BM25 score, in words as rare as a word can be. It counts by which share of the
-  weight of all the words asked for it is; a piece that has each of them once has about 1 of it.
-  One more word is asked for that is nowhere, so that a single word that happens to stand somewhere
-  is not the whole of a question. Below `CHANCE` it is what pieces have by chance, and is not
-  counted at all: where somebody asks in other words than the answer's, the order is that of the
-  meanings. Above `SURE` it counts in full.
+- Words: by how much the best hit stands out. What the fifteenth has, pieces have by chance, and
+  most of it is taken off; the rest is a share of the weight of all the words asked for. Half a word
+  more is asked for that is nowhere, so that one word that happens to stand somewhere is not the
+  whole of a question. Up to `CHANCE` words are not trusted at all: where somebody asks in other
+  words than the answer's, the order is that of the meanings. From `SURE` on they are trusted in
+  full, and each piece has its own BM25 score, in words as rare as can be.
 - Meanings: by how many standard deviations a piece is nearer than the mean piece. Where all are
   about as near, as they are to a name or a number that a model does not know, that is little.
 
-A rare word is worth `WORTH` standard deviations. The three figures were chosen on the half of the
-questions that `benchmarks/retrieval.py` calls "tuned on", from the middle of a plateau.
+A rare word is worth `WORTH` standard deviations. The figures were chosen by the half of the
+questions that `benchmarks/retrieval.py` calls "tuned on", on a plateau, and hold on the other.
 """
 
 import math
@@ -46,8 +46,14 @@ LEXICAL_HITS = 50
 NEAREST = 50
 """How many of the nearest to take from the table of vectors."""
 
-CHANCE, SURE = 0.35, 0.65
+CHANCE, SURE = 0.37, 0.55
 """Which share of a question's weight words have by chance, and which is no chance any more."""
+
+CROWD, OF_CROWD = 15, 0.7
+"""Which hit shows what pieces have by chance, and how much of its score is taken off."""
+
+SPARE_WORDS = 0.5
+"""How many words more than there are a question is taken to have."""
 
 WORTH = 3.3
 """How many standard deviations of meaning a word is worth that is as rare as can be."""
@@ -73,7 +79,7 @@ class Asked(msgspec.Struct, frozen=True):
     """How much is asked for.
 
     Args:
-        weight: The weight of all words, and of one more that is nowhere.
+        weight: The weight of all words, and of half a word more that is nowhere.
         rarest: The weight of a word that is nowhere.
     """
 
@@ -128,7 +134,8 @@ def asked(words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces
         max((rarity(pieces_with[term], pieces) for term in word if term in pieces_with), default=-1)
         for word in words
     )
-    return Asked(rarest + sum(rarest if weight < 0 else weight for weight in weights), rarest)
+    total = sum(rarest if weight < 0 else weight for weight in weights)
+    return Asked(SPARE_WORDS * rarest + total, rarest)
 
 
 def rank(
@@ -155,22 +162,24 @@ def rank(
         scores = {key: min(max(each, 0.0), 1.0) for key, each in near.items()}
         return Ranking(_sorted(near, scores, order), "embeddings")
     near.update(compared.others)
+    by_word = WORTH * _trust(sorted(found.values(), reverse=True), asked_for) / asked_for.rarest
     worth = {
-        key: _by_words(found.get(key, 0.0), asked_for) + _by_meaning(near.get(key), compared)
+        key: by_word * found.get(key, 0.0) + _deviations(near.get(key), compared)
         for key in found.keys() | near.keys()
     }
     scores = {key: 1 / (1 + math.exp((MIDDLE - each) / SPREAD)) for key, each in worth.items()}
     return Ranking(_sorted(worth, scores, order), "hybrid")
 
 
-def _by_words(score: float, asked_for: Asked) -> float:
-    """Return what a BM25 score is worth: nothing if it may be by chance, then more and more."""
-    share = score / asked_for.weight
+def _trust(scores: Sequence[float], asked_for: Asked) -> float:
+    """Return how far words are to be trusted, from 0 to 1, by their scores, the best first."""
+    crowd = scores[CROWD - 1] if len(scores) >= CROWD else 0.0
+    share = (scores[0] - OF_CROWD * crowd) / asked_for.weight
     surely = min(max((share - CHANCE) / (SURE - CHANCE), 0.0), 1.0)
-    return WORTH * score / asked_for.rarest * surely * surely * (3 - 2 * surely)
+    return surely * surely * (3 - 2 * surely)
 
 
-def _by_meaning(similarity: float | None, compared: Compared) -> float:
+def _deviations(similarity: float | None, compared: Compared) -> float:
     if similarity is None or compared.deviation < 1e-6:
         return 0.0
     return (similarity - compared.mean) / compared.deviation

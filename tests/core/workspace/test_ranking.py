@@ -93,6 +93,15 @@ def test_a_piece_with_all_words_is_first_though_others_are_nearer() -> None:
     assert [each.key for each in ranking.ranked[:2]] == [9, 3]
 
 
+def test_a_crowd_of_equal_hits_is_chance() -> None:
+    """A piece whose words many others have as well does not pass what is near in meaning."""
+    meant = {key: 0.1 + 0.01 * (key % 3) for key in range(30)} | {3: 0.5}
+    crowd = [Hit(key, 16.0) for key in range(4, 24)]
+    ranking = rank(crowd, compared_of(meant), ASKED, order)
+    assert ranking.ranked[0].key == 3
+    assert rank(crowd[:5], compared_of(meant), ASKED, order).ranked[0].key != 3
+
+
 def test_of_pieces_with_all_words_the_nearer_one_is_first() -> None:
     """Where words tell nothing apart, meanings do."""
     meant = {key: 0.1 + 0.01 * (key % 3) for key in range(30)} | {4: 0.4, 5: 0.6}
@@ -107,10 +116,10 @@ def test_a_hit_without_a_vector_is_ranked_by_its_words() -> None:
     assert ranking.ranked[0].key == 99
 
 
-def test_a_question_weighs_what_its_words_do_and_one_more() -> None:
+def test_a_question_weighs_what_its_words_do_and_half_a_word_more() -> None:
     """Of the forms of a word the rarest counts; a word that is nowhere is the heaviest."""
     words = (("house", "hous"), ("zebra",), ("xylophone",))
     found = asked(words, {"house": 50, "hous": 10, "zebra": 1}, 100)
-    assert found.weight == rarity(10, 100) + rarity(1, 100) + 2 * rarity(0, 100)
+    assert found.weight == rarity(10, 100) + rarity(1, 100) + 1.5 * rarity(0, 100)
     assert found.rarest == rarity(0, 100)
     assert rarity(0, 100) > rarity(1, 100) > rarity(10, 100) > rarity(99, 100) > 0
