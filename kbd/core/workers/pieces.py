@@ -21,7 +21,7 @@ CUT_EDITION = "1"
 TINY_BYTES = 400
 """Passages are joined up to this size: some 60 words."""
 
-BUFFER_BYTES = 1 << 20
+BUFFER_BYTES = 1 << 16
 
 
 class Piece(msgspec.Struct, frozen=True, array_like=True):

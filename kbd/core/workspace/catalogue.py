@@ -5,8 +5,9 @@ Every function works on a connection within a transaction of the caller's.
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -41,7 +42,7 @@ __all__ = [
 
 HASH_BYTES = 16
 MOST_AT_ONCE = 500
-"""As many pieces are in memory at a time while they are put in."""
+"""As many pieces are in memory at a time while they are put in, or named in one statement."""
 
 NOT_READ = "it has not been read yet"
 NO_TEXT = "it has no text"
@@ -234,12 +235,11 @@ def text_of(connection: sqlite3.Connection, doc_id: str) -> str | None:
 
 def held(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Held]:
     """Return pieces by their row ids; those that are gone are left out."""
-    marks = ", ".join("?" * len(keys))
     query = (
         "SELECT pieces.id, doc_id, name, position, place, line_start, line_end, region, text"
-        f" FROM pieces JOIN documents ON document = documents.id WHERE pieces.id IN ({marks})"
+        " FROM pieces JOIN documents ON document = documents.id WHERE pieces.id IN ({})"
     )
-    return {row[0]: Held(*row) for row in connection.execute(query, tuple(keys))}
+    return {row[0]: Held(*row) for row in _rows_of(connection, query, keys)}
 
 
 def unread(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
@@ -273,12 +273,18 @@ def remember(
 
 def placed(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
     """Return the name of the document and the position in it of pieces, by their row ids."""
-    marks = ", ".join("?" * len(keys))
     query = (
         "SELECT pieces.id, name, position FROM pieces JOIN documents ON document = documents.id"
-        f" WHERE pieces.id IN ({marks})"
+        " WHERE pieces.id IN ({})"
     )
-    return {key: (name, at) for key, name, at in connection.execute(query, tuple(keys))}
+    return {key: (name, at) for key, name, at in _rows_of(connection, query, keys)}
+
+
+def _rows_of(connection: sqlite3.Connection, query: str, keys: Sequence[int]) -> Iterator[Any]:
+    """Yield the rows of a query that names some keys, a statement's worth at a time."""
+    for begin in range(0, len(keys), MOST_AT_ONCE):
+        some = keys[begin : begin + MOST_AT_ONCE]
+        yield from connection.execute(query.format(", ".join("?" * len(some))), tuple(some))
 
 
 def _drop_pieces(connection: sqlite3.Connection, entry: Entry) -> None:

@@ -13,7 +13,7 @@ from kbd.providers import Embeddings, MalformedReply
 
 __all__ = ["Meanings", "embedded", "forget_others", "has_others", "keep", "missing", "vectors_of"]
 
-FETCHED_AT_ONCE = 2000
+FETCHED_AT_ONCE = 500
 
 REFUSED_AT_ONCE = 3
 """Where so many texts are refused, each by itself, and none was taken, it is not about a text."""

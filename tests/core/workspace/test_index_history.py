@@ -77,6 +77,10 @@ def test_of_many_equal_pieces_the_first_by_name_are_found(tmp_path: Path) -> Non
             "n002.txt",
         ]
         assert len({chunk.score for chunk in found}) == 1
+        everything = engine.find("toll", 100_000).chunks
+        assert [chunk.metadata["filename"] for chunk in everything] == sorted(
+            f"{name}.txt" for name in names
+        )
 
 
 def test_unchanged_documents_are_never_read_again(tmp_path: Path) -> None:
