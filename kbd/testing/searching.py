@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 from kbd.errors import NotFound, ValidationFailed
 from kbd.formats import Readable, Source
-from kbd.tools import Files, FormatCatalog, FoundChunk, FoundChunks, KnownDocument, Summary
+from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
+from kbd.tools import Files, FormatCatalog
 
 __all__ = ["PlainSearch"]
 

@@ -36,7 +36,8 @@ from kbd.errors import (
 from kbd.events.base import ModelShare, ReplyCall
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
-from kbd.tools import CallLimits, Files, Formats, Recall, Search, Tool, ToolResult
+from kbd.search import Search
+from kbd.tools import CallLimits, Files, Formats, Recall, Tool, ToolResult
 from kbd.types import CallId, Effect, Phase
 
 __all__ = [

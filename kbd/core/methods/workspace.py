@@ -13,7 +13,7 @@ from kbd.core.workspace.lookup import Lookup
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset
-from kbd.tools import KnownDocument
+from kbd.search import KnownDocument
 
 __all__ = ["WorkspaceMethods"]
 

@@ -25,7 +25,7 @@ from kbd.events.base import ModelShare
 from kbd.events.workbenches import RequestSent
 from kbd.messages import Message
 from kbd.providers import DECLINED, Embeddings, ModelRequest
-from kbd.tools import Summary
+from kbd.search import Summary
 from kbd.types import Phase
 
 __all__ = ["CallAsking", "PassageEmbedding"]

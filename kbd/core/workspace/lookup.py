@@ -32,7 +32,7 @@ from kbd.errors import (
 )
 from kbd.events.base import ModelShare
 from kbd.providers import Embeddings
-from kbd.tools import FoundChunk, FoundChunks, KnownDocument, Summary
+from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.types import FileName
 
 __all__ = ["Asking", "Lookup", "NoAsking", "words_alone"]

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from kbd.errors import ValidationFailed
-from kbd.tools import KnownDocument, Tool, ToolContext, ToolResult
+from kbd.search import KnownDocument
+from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 
 __all__ = ["WorkspaceGetDoc", "WorkspaceListDocs", "WorkspaceSummarize"]

@@ -5,7 +5,8 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from kbd.tools import FoundChunk, FoundChunks, Tool, ToolContext, ToolResult
+from kbd.search import FoundChunk, FoundChunks
+from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 
 __all__ = ["SearchArguments", "WorkspaceSearch"]

@@ -8,8 +8,9 @@ import pytest
 
 from kbd.core.agent.receipts import RECEIPT_BYTES, shown
 from kbd.errors import NotFound, ValidationFailed
+from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.testing.tools import Workbench, check_tool
-from kbd.tools import FoundChunk, FoundChunks, KnownDocument, Summary, Tool, ToolResult
+from kbd.tools import Tool, ToolResult
 from kbd.types import Effect, FileName
 from kbd_search import kbd_register_tools
 from tools.small_formats import BookFormat, LinesFormat
