@@ -1,9 +1,9 @@
 """kbd: a background daemon that lets models work on office files through reviewable drafts.
 
-Read in this order: `types` and `errors` (the vocabulary), `messages`, `toolcall` (calls of tools
-in plain text), `events` (the log: the only authority), `formats`, `tools`, `search`, `editing`,
-`providers` and `hookspecs` (what a plugin writes), `requests` and `rpc` (what a client writes), then `core`
-(how a command becomes an event and a run does its work).
+Read in this order: `types` and `errors` (the vocabulary), `messages`, `toolcall` (calls of tools in
+plain text), `events` (the log: the only authority), `formats`, `tools`, `search`, `editing`,
+`providers` and `hookspecs` (what a plugin writes), `requests` and `rpc` (what a client writes),
+then `core` (how a command becomes an event and a run does its work).
 Beside them: `arguments` (what a model wrote, made a record), `plaintext` and `opc` (what formats of
 text, and formats that are packages, share), `testing` (for authors of plugins), `client` and `cli`
 (who talks to the daemon).

@@ -4,6 +4,7 @@ catalogue   what is in an index: documents and pieces
 calling     arguments of a tool, checked against the registry
 commonwords words that say nothing of what a text is about
 documents   Document, Chunk
+embedding   vectors that are missing, made and kept
 finding     from a query to the nearest pieces
 folder      the documents of a folder
 generation  any object with `generate()` as a model
@@ -19,6 +20,7 @@ reading     how the daemon's engines read documents
 rooms       the engines that are open, one a workbench
 searching   the engine
 sentences   text as headings, sentences, items and tables
+stems       the forms of a word as one
 summaries   a shorter text, of a text's own sentences
 titles      which document is meant by an id or a title
 tools       WorkspaceTools, TOOL_REGISTRY
