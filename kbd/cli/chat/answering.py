@@ -9,7 +9,7 @@ from kbd.cli.chat.session import Session
 from kbd.cli.chat.tracing import follow, unfollow
 from kbd.cli.chat.waiting import silent_keys
 from kbd.cli.chat.working import Working
-from kbd.cli.exits import CANCELLED, FAILED
+from kbd.cli.exits import CANCELLED, FAILED, UNREACHABLE, Stop
 from kbd.cli.job import code_of, run_to_its_end, summary_of, tell_what_it_took
 from kbd.cli.terminal import interactive, line, note
 
@@ -46,6 +46,13 @@ def _run(session: Session, message_id: str | None) -> int:
         # The second Ctrl-C may come before the first was passed on.
         session.drop()
         session.ask("WorkshopCancelRun")
+        raise
+    except Stop as stop:
+        if stop.code == UNREACHABLE:
+            msg = (
+                "kbd ended while it worked. What was recorded is safe: /resume goes on from there."
+            )
+            raise Stop(msg, UNREACHABLE) from stop
         raise
     finally:
         shown.done()
