@@ -36,6 +36,7 @@ BINDING: dict[str, frozenset[str]] = {
 _ALL_BINDING = frozenset().union(*BINDING.values())
 
 _VOWELS = "aeiou"
+_KINDS = {code: "v" if chr(code) in _VOWELS else "c" for code in range(ord("a"), ord("z") + 1)}
 _SHORT = 2
 """Words of so many letters are left as they are."""
 
@@ -49,14 +50,20 @@ def _consonant(word: str, at: int) -> bool:
     return word[at] != "y" or at == 0 or not _consonant(word, at - 1)
 
 
+def _kinds(word: str) -> str:
+    """Return a word with "v" for each vowel and "c" for each consonant."""
+    if "y" not in word:
+        return word.translate(_KINDS)
+    return "".join("c" if _consonant(word, at) else "v" for at in range(len(word)))
+
+
 def _measure(word: str) -> int:
     """Return how many times a vowel is followed by a consonant."""
-    kinds = [_consonant(word, at) for at in range(len(word))]
-    return sum(1 for at in range(1, len(kinds)) if kinds[at] and not kinds[at - 1])
+    return _kinds(word).count("vc")
 
 
 def _has_vowel(word: str) -> bool:
-    return not all(_consonant(word, at) for at in range(len(word)))
+    return "v" in _kinds(word)
 
 
 def _doubled(word: str) -> bool:
