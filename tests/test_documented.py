@@ -27,6 +27,7 @@ from kbd.requests.base import Notification
 from kbd.rpc import Code
 from kbd.types import Phase
 from kbd_openai import OpenAIEmbedder, OpenAIProvider
+from kbd_semantic import LocalEmbedder
 from kbd_tables.limits import QueryLimits
 from readme import names, section, table, tables
 
@@ -208,9 +209,12 @@ def test_settings_of_plugins_are_documented() -> None:
 
     asked = re.findall(r'settings\.get\("(\w+)"', inspect.getsource(kbd_toolcall))
     toolcall_keys = {f"plugins.toolcall.{name}" for name in asked}
+    asked = re.findall(r'settings\.get\("(\w+)"', inspect.getsource(LocalEmbedder))
+    semantic_keys = {f"plugins.semantic.{name}" for name in asked}
 
     assert toolcall_keys
-    assert openai_keys | tables_keys | toolcall_keys == rows
+    assert semantic_keys
+    assert openai_keys | tables_keys | toolcall_keys | semantic_keys == rows
     assert read - {"has_key"} <= {key.rpartition(".")[2] for key in openai_keys}
     for key in openai_keys:
         name = key.rpartition(".")[2]

@@ -14,6 +14,7 @@ import pytest
 from backends import on_asyncio, on_trio
 from kbd.errors import FileReadFailed, NotFound, ProviderNotConfigured, ProviderUnavailable
 from kbd.providers import EmbedRequest
+from kbd.testing.providers import check_embedder
 from kbd_semantic import LocalEmbedder
 from kbd_semantic.process import answer_all
 from kbd_semantic.sidecar import Sidecar
@@ -69,6 +70,12 @@ async def test_texts_become_vectors_in_another_process(embedder: LocalEmbedder) 
     assert np.array_equal(vectors[:4], vectors[16:])
     assert embedder.embed_now(asking(), 60).data == made.data[: 4 * SIZE * 4]
     assert process_of(embedder) != os.getpid()
+
+
+@pytest.mark.anyio
+async def test_the_embedder_keeps_the_promises_of_all(embedder: LocalEmbedder) -> None:
+    """On both loops, it passes the checks that every embedder has to."""
+    await check_embedder(embedder, Lent())
 
 
 def test_the_process_gets_no_more_than_it_needs(embedder: LocalEmbedder) -> None:
