@@ -22,8 +22,14 @@ pieces). Bytes, since a letter of a script without blanks counts for more than o
 FEW = 0.55
 """A piece may end with a paragraph once it is as full as this."""
 
+SHORT_BYTES = 60
+"""Lines and sentences are kept together up to this: it is not worth a choice where to cut."""
+
+RUN_CHARACTERS = MOST_BYTES // 4
+"""What no script makes longer than a piece."""
+
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
-_WORD = re.compile(r"\s+|(?<=[,;|])")
+_BORDER = re.compile(r"\s+|[,;|]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _RANGE = re.compile(r"([A-Z]+)(\d+):([A-Z]+)(\d+)")
 _ROW = re.compile(r"(\d+)\t")
@@ -110,7 +116,7 @@ def _is_end(unit: _Unit, following: _Unit, size: int, rest: int) -> bool:
 
 
 def _units(text: str) -> Iterator[_Unit]:
-    """Yield lines, each with the blank ones after it, long ones in parts."""
+    """Yield lines, each with the blank ones after it, short ones together, long ones in parts."""
     held: _Unit | None = None
     start = 0
     for found in _LINE.finditer(text):
@@ -122,7 +128,11 @@ def _units(text: str) -> Iterator[_Unit]:
                 held.size += end - start
                 start = end
             continue
-        for unit in _parts(text, start, end, (_SENTENCE, _WORD)):
+        for unit in _parts(text, start, end):
+            if held is not None and _are_short(held, unit):
+                held.end = unit.end
+                held.size += unit.size
+                continue
             if held is not None:
                 yield held
             held = unit
@@ -130,25 +140,39 @@ def _units(text: str) -> Iterator[_Unit]:
     yield held or _Unit(0, len(text), len(text))
 
 
-def _parts(
-    text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...]
-) -> Iterator[_Unit]:
-    """Yield a line, in parts if it is long: by sentences, else by words, else anywhere."""
+def _are_short(unit: _Unit, following: _Unit) -> bool:
+    """Tell whether two units are too short to be worth a choice between them."""
+    is_border = unit.is_last_of_paragraph or unit.is_heading or following.is_heading
+    return not is_border and unit.size + following.size <= SHORT_BYTES
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[_Unit]:
+    """Yield a line, in sentences if it is long, and those in runs of words."""
     size = len(text[start:end].encode())
     if size <= MOST_BYTES:
         yield _Unit(start, end, size, is_heading=text.startswith("#", start))
         return
-    if not patterns:
-        for place in range(start, end, MOST_BYTES // 4):
-            part = text[place : min(place + MOST_BYTES // 4, end)]
-            yield _Unit(place, place + len(part), len(part.encode()))
-        return
-    for found in patterns[0].finditer(text, start, end):
-        if found.end() > start:
-            yield from _parts(text, start, found.end(), patterns[1:])
-            start = found.end()
-    if start < end:
-        yield from _parts(text, start, end, patterns[1:])
+    ends = (found.end() for found in _SENTENCE.finditer(text, start, end))
+    for stop in (*ends, end):
+        if stop - start < SHORT_BYTES and stop < end:
+            continue
+        size = len(text[start:stop].encode())
+        if size <= MOST_BYTES and stop > start:
+            yield _Unit(start, stop, size)
+            start = stop
+        while start < stop:
+            part = _run(text, start, stop)
+            yield _Unit(start, part, len(text[start:part].encode()))
+            start = part
+
+
+def _run(text: str, start: int, stop: int) -> int:
+    """Return where a run of words ends that is not too long in any script."""
+    most = min(start + RUN_CHARACTERS, stop)
+    if most == stop:
+        return stop
+    *_, last = (0, *(found.end() for found in _BORDER.finditer(text, start, most)))
+    return last if last > start else most
 
 
 def _rows(passage: Passage) -> tuple[int, ...]:
