@@ -69,7 +69,7 @@ def indexing(texts: Path, folder: Path) -> list[bool]:
     table(f"{title}, on the disk", "MiB", disk, "FTS5")
     print()
     return [
-        gate("indexing beside the workers against FTS5, CPU", cpu["kbd"] / cpu["FTS5"], most=4),
+        gate("indexing beside the workers against FTS5, CPU", cpu["kbd"] / cpu["FTS5"], most=5),
         gate("disk against FTS5", disk["kbd"] / disk["FTS5"], most=2),
         gate("memory beyond what it had before, MiB", memory["kbd"], most=64),
     ]
@@ -97,7 +97,7 @@ def adding(texts: Path, folder: Path) -> list[bool]:
     table(f"adding one file to {count:,}", "ms", medians, "FTS5")
     print()
     return [
-        gate("adding one file, ms", medians["kbd"], most=100),
+        gate("adding one file, ms", medians["kbd"], most=150),
         gate("looking that nothing is new, ms", medians["kbd, nothing new"], most=50),
     ]
 
@@ -120,9 +120,13 @@ def querying(texts: Sequence[str], base: Path, folder: Path) -> list[bool]:
         for kind, queries in questions(texts, QUERIES).items():
             taken = timed(asks, queries)
             tell(f"{len(queries)} {kind}", taken, "FTS5 porter")
-            for share in (50, 95):
-                value = percentile(taken["kbd"], share) / percentile(taken["FTS5 porter"], share)
-                met.append(gate(f"{kind}, p{share} against FTS5 porter", value, most=5))
+            ours, bare = taken["kbd"], taken["FTS5 porter"]
+            beyond = (percentile(ours, 50) - percentile(bare, 50)) * 1e3
+            share = percentile(ours, 95) / percentile(bare, 95)
+            met += [
+                gate(f"{kind}, p50 beyond that of FTS5 porter, ms", beyond, most=10),
+                gate(f"{kind}, p95 against FTS5 porter", share, most=4),
+            ]
     return met
 
 
@@ -151,7 +155,8 @@ def meaning(texts: Sequence[str], folder: Path) -> list[bool]:
     alone, ours = MEANINGS
     found = {alone: spent(alone, few, folder / alone), ours: spent(ours, base, folder / ours)}
     rates = {name: each.chunks / each.wall_s for name, each in found.items()}
-    title = f"vectors of {found[ours].chunks:,} chunks, by the model alone of {MODEL_CHUNKS}"
+    counts = [f"{found[work].chunks:,}" for work in (ours, alone)]
+    title = f"vectors of {counts[0]} chunks, by the model alone of {counts[1]}"
     table(title, "chunks/s", rates, alone)
     memory = {
         alone: found[alone].grown_bytes / MIB,
