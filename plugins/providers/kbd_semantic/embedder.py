@@ -33,6 +33,8 @@ _OWN_FILES = (
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
     "modules.json",
+    "model.onnx_data",
+    "onnx/model.onnx_data",
 )
 
 _Stamp = tuple[tuple[str, int, int, int], ...]

@@ -39,7 +39,7 @@ class Sidecar:
     def __init__(self, folder: Path, threads: int) -> None:
         self._command = (str(folder), str(threads))
         self._turn = threading.Condition()
-        self._is_taken = False
+        self._is_taken = self._is_closed = False
         self._queries = 0
         self._process: _Process | None = None
 
@@ -49,7 +49,7 @@ class Sidecar:
         One that died is started once more, for it may have ended for lack of work.
 
         Raises:
-            ProviderUnavailable: It died over this request or did not answer in time.
+            ProviderUnavailable: It died over this request, did not answer in time, or was closed.
             KbdError: What the process answers.
         """
         with self._own_turn(is_query=texts.is_query):
@@ -69,14 +69,21 @@ class Sidecar:
                 raise error_with_code(code, message)
 
     def close(self) -> None:
-        """End the process; the next request starts another one."""
+        """End the process at once, over whatever it does, and start no other."""
+        with self._turn:
+            self._is_closed = True
+            if self._process is not None:
+                self._process.kill()
         with self._own_turn(is_query=True):
             self._end()
 
     def _exchange(self, texts: Texts, timeout_s: float) -> Answer:
-        if self._process is None:
-            self._process = _Process(self._command)
-        process, is_whole = self._process, False
+        with self._turn:
+            if self._is_closed:
+                raise ProviderUnavailable("The sentence model was let go of.")
+            if self._process is None:
+                self._process = _Process(self._command)
+            process, is_whole = self._process, False
         try:
             answer = process.exchange(texts, timeout_s)
             is_whole = isinstance(answer, Vectors)
@@ -93,9 +100,10 @@ class Sidecar:
                 self._end()
 
     def _end(self) -> None:
-        if self._process is not None:
-            self._process.end()
-            self._process = None
+        with self._turn:
+            process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
     @contextmanager
     def _own_turn(self, *, is_query: bool) -> Iterator[None]:
@@ -141,6 +149,10 @@ class _Process:
         self._end.settimeout(timeout_s)
         send(self._end, texts)
         return _ANSWERS.decode(receive(self._end))
+
+    def kill(self) -> None:
+        """Kill it; whoever waits for its answer is told that it ended."""
+        self._child.kill()
 
     def told(self) -> str:
         """Return how it ended."""

@@ -141,6 +141,29 @@ def test_a_damaged_model_is_told_and_mended(embedder: LocalEmbedder, folder: Pat
     assert embedder.fingerprint_now() == before != damaged
 
 
+def test_letting_go_does_not_wait(folder: Path) -> None:
+    """An embedder that is let go of ends its process over what it does; the next call works."""
+    embedder = LocalEmbedder({"model": str(folder), "threads": 1})
+    told = list[str]()
+
+    def ask() -> None:
+        try:
+            embedder.embed_now(asking(), 600)
+        except ProviderUnavailable as fault:
+            told.append(fault.message)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    while embedder._sidecar is None or embedder._sidecar[1]._process is None:
+        pass
+    os.kill(process_of(embedder), signal.SIGSTOP)
+    embedder.close()
+    asker.join()
+
+    assert told == ["The sentence model was let go of."]
+    assert embedder.status().configured
+
+
 def test_a_process_that_is_not_asked_ends(folder: Path) -> None:
     """It leaves when nothing comes for a time, and when the other side has ended."""
     ours, theirs = socket.socketpair()

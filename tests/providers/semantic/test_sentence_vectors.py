@@ -7,6 +7,7 @@ import pytest
 
 from kbd.errors import KbdError
 from kbd_semantic.folder import read_model
+from kbd_semantic.protobuf import FLOAT32, INT64, graph, model, node, value
 from providers.semantic.sentence_models import (
     MOST_TOKENS,
     WORDS,
@@ -91,6 +92,31 @@ def test_a_model_says_what_comes_before_a_question(tmp_path: Path) -> None:
 
     assert np.array_equal(as_query, plain.embed(["the term: four"], is_query=False))
     assert np.array_equal(as_passage, plain.embed(["of four"], is_query=False))
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx"])
+def test_an_encoder_in_onnx_is_run_as_it_is(tmp_path: Path, name: str) -> None:
+    """A file of any kind gets tokens, a mask and kinds; its vectors of tokens are pooled."""
+    folder = write_model(tmp_path / "other", model_type="some-other")
+    (folder / "model.safetensors").unlink()
+    (folder / name).parent.mkdir(exist_ok=True)
+    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    flat = [node("Cast", [given], [f"{given}1"], {"to": FLOAT32}) for given in inputs]
+    last = node("Constant", [], ["last"], {"value_ints": (-1,)})
+    deep = [node("Unsqueeze", [f"{given}1", "last"], [f"{given}2"]) for given in inputs]
+    joined = node("Concat", [f"{given}2" for given in inputs], ["states"], {"axis": -1})
+    whole = graph(
+        [*flat, last, *deep, joined],
+        [],
+        [value(given, INT64, ("texts", "tokens")) for given in inputs],
+        [value("states", FLOAT32, ("texts", "tokens", 3))],
+    )
+    (folder / name).write_bytes(model(whole, {"": 17}))
+
+    (vector,) = Runner(read_model(folder), 1).embed(["the term"], is_query=False)
+
+    pooled = np.array([np.mean(tokens("the term")), 1, 0])
+    np.testing.assert_allclose(vector, pooled / np.linalg.norm(pooled), atol=1e-6)
 
 
 def test_a_text_has_one_vector_whatever_goes_with_it(runner: Runner) -> None:
