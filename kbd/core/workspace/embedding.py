@@ -84,12 +84,12 @@ class Embedding:
             fingerprint = self.fingerprint = embed.fingerprint()
             while made < most:
                 index = self._index.held()
-                with index.reading() as connection:
+                with self._index.mended(index), index.reading() as connection:
                     texts = missing(connection, fingerprint, min(most - made, embed.most_texts))
                 if not texts:
                     break
                 vectors = vectors_of(embed, list(texts.values()), "passage")
-                with index.writing() as connection:
+                with self._index.mended(index), index.writing() as connection:
                     keep(connection, fingerprint, list(texts), vectors)
                     note_change(connection)
                 made += len(texts)
@@ -105,10 +105,10 @@ class Embedding:
         if self._sized == (index, self.fingerprint, size):
             return False
         self._sized = index, self.fingerprint, size
-        with index.reading() as connection:
+        with self._index.mended(index), index.reading() as connection:
             if not has_others(connection, self.fingerprint, size):
                 return False
-        with self._making, index.writing() as connection:
+        with self._making, self._index.mended(index), index.writing() as connection:
             forget_others(connection, self.fingerprint, size)
             note_change(connection)
         return True

@@ -54,29 +54,30 @@ class Folder:
 
     Args:
         base_dir: The folder.
-        without: A folder that holds none, wherever it is.
 
     Raises:
         NotFound: It is not there, or is no folder.
     """
 
-    def __init__(self, base_dir: Path, without: Callable[[], Path]) -> None:
+    def __init__(self, base_dir: Path) -> None:
         self._base_dir = base_dir
-        self._without = without
         self._root()
 
-    def listing(self, is_document: Callable[[str], bool], seen: Mapping[str, Seen]) -> Listing:
+    def listing(
+        self, is_document: Callable[[str], bool], seen: Mapping[str, Seen], without: Path
+    ) -> Listing:
         """Return the documents there are now; only what has changed is read, to hash it.
 
         Args:
             is_document: Whether a file of that name can be one.
             seen: What was seen before.
+            without: A folder that holds none, wherever it is.
 
         Raises:
             NotFound: The folder is gone.
         """
         root = self._root()
-        without = os.path.realpath(self._without())
+        left_out = os.path.realpath(without)
         files: list[SourceFile] = []
         fresh: dict[str, Seen] = {}
         troubles: list[str] = []
@@ -98,10 +99,10 @@ class Folder:
                 if entry.name.startswith("."):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    if os.path.realpath(entry.path) != without:
+                    if os.path.realpath(entry.path) != left_out:
                         waiting.append((entry.path, f"{name}/"))
                 elif is_document(name):
-                    status = _status(entry, root, without)
+                    status = _status(entry, root, left_out)
                     if status is not None:
                         files.append(_source(entry.path, name, status, seen, fresh))
         files.sort(key=lambda file: file.name)

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from kbd.core.workspace.indexfile import IndexFolder, connected, told
+from kbd.core.workspace.indexfile import IndexFolder, IndexRuined, connected, told
 from kbd.core.workspace.meanings import Meanings
-from kbd.errors import ValidationFailed
+from kbd.errors import FileReadFailed, ValidationFailed
 
 __all__ = ["CurrentIndex", "Index"]
 
@@ -150,6 +150,20 @@ class CurrentIndex:
         with self._lock:
             if self._index is ruined:
                 self._take(self._folder, self._folder.renewed(ruined.path))
+
+    @contextlib.contextmanager
+    def mended(self, index: Index) -> Iterator[None]:
+        """Make an index anew that turns out to be ruined, and say so.
+
+        Raises:
+            FileReadFailed: It was ruined; an empty one is in its place.
+        """
+        try:
+            yield
+        except IndexRuined:
+            self.renew(index)
+            msg = "The index was damaged and is made anew: ask again."
+            raise FileReadFailed(msg, retryable=True) from None
 
     def use(self, folder: Path) -> None:
         """Use the index in a folder from now on; if it cannot be opened all stays as it was."""

@@ -93,7 +93,7 @@ class WorkspaceEngine:
         if sources is None:
             # The worker is in a folder of its own, and the program may go elsewhere.
             folder = Path(os.path.abspath(base_dir))
-            self._folder: Folder | None = Folder(folder, lambda: self._index.folder)
+            self._folder: Folder | None = Folder(folder)
         else:
             self._folder = None
         self._index = CurrentIndex(_index_folder(index_dir) or own_folder(self._base_dir))
@@ -141,17 +141,16 @@ class WorkspaceEngine:
     def list_docs(self) -> list[Document]:
         """Return all documents, sorted by name, also those whose text cannot be read."""
         self._list()
-        with self._index.held().reading() as connection:
-            return [
-                Document(
-                    doc_id=entry.doc_id,
-                    title=PurePosixPath(entry.name).stem,
-                    path=str(self._base_dir / entry.name),
-                    created_at=entry.created_at,
-                    updated_at=entry.updated_at,
-                )
-                for entry in entries(connection)
-            ]
+        return [
+            Document(
+                doc_id=entry.doc_id,
+                title=PurePosixPath(entry.name).stem,
+                path=str(self._base_dir / entry.name),
+                created_at=entry.created_at,
+                updated_at=entry.updated_at,
+            )
+            for entry in self._asked(entries)
+        ]
 
     def get_doc(self, doc_id: str) -> Document | None:
         """Return a document by its id or a beginning that no other has, None if there is none."""
@@ -164,12 +163,11 @@ class WorkspaceEngine:
             return None
         whole_id = document.doc_id
         self._read(whole_id)
-        return self._tried(lambda index: _reading(index, lambda c: text_of(c, whole_id)))
+        return self._asked(lambda connection: text_of(connection, whole_id))
 
     def unread(self) -> dict[str, str]:
         """Return why documents could not be read, or only in part, by their ids; reads none."""
-        with self._index.held().reading() as connection:
-            silent = unread(connection)
+        silent = self._asked(unread)
         return {doc_id: reason for doc_id, _, reason in silent if reason != NOT_READ}
 
     def search(self, query: str, top_k: int = 5) -> list[Chunk]:
@@ -250,14 +248,9 @@ class WorkspaceEngine:
         meant = None
         if vector is not None and fingerprint:
             meant = index.meanings, fingerprint, vector
-        try:
-            with index.reading() as connection:
-                found = find(connection, query, top_k, meant)
-                silent = unread(connection)
-        except IndexRuined:
-            self._index.renew(index)
-            msg = "The index was damaged and is made anew: search again."
-            raise FileReadFailed(msg, retryable=True) from None
+        with self._index.mended(index), index.reading() as connection:
+            found = find(connection, query, top_k, meant)
+            silent = unread(connection)
         warnings = _told([(name, reason) for _, name, reason in silent])
         if vector is not None and meant and self._embedding.forgets_others(vector.size):
             self._note_counts()
@@ -296,7 +289,7 @@ class WorkspaceEngine:
         troubles: tuple[str, ...] = ()
         if sources is None and self._folder is not None:
             before = updates.seen()
-            listing = self._folder.listing(updates.is_document, before)
+            listing = self._folder.listing(updates.is_document, before, self._index.folder)
             sources, seen, troubles = listing.files, listing.seen, listing.troubles
         elif sources is None:
             sources = self._sources() if self._sources else ()
@@ -323,7 +316,21 @@ class WorkspaceEngine:
             return work(index)
         except IndexRuined:
             self._index.renew(index)
-            return work(self._index.held())
+        index = self._index.held()
+        with self._index.mended(index):
+            return work(index)
+
+    def _asked(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Look into the index; if it turns out to be ruined, once more when it is made anew."""
+        index = self._index.held()
+        try:
+            return _reading(index, work)
+        except IndexRuined:
+            self._index.renew(index)
+        self._list()
+        index = self._index.held()
+        with self._index.mended(index):
+            return _reading(index, work)
 
     def _note_counts(self) -> None:
         def count(connection: sqlite3.Connection) -> tuple[Counts, int]:

@@ -29,8 +29,7 @@ def docs(tmp_path: Path) -> Path:
 
 
 def _listing(docs: Path, seen: dict[str, Seen] | None = None) -> Listing:
-    folder = Folder(docs, lambda: docs / "index")
-    return folder.listing(lambda name: name.endswith(".txt"), seen or {})
+    return Folder(docs).listing(lambda name: name.endswith(".txt"), seen or {}, docs / "index")
 
 
 def test_readable_files_below_the_folder_are_documents(docs: Path) -> None:
