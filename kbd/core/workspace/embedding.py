@@ -13,6 +13,7 @@ from kbd.core.workspace.local import LocalWork
 from kbd.core.workspace.meanings import (
     embedded,
     forget_others,
+    forget_unused,
     has_others,
     keep,
     missing,
@@ -93,6 +94,10 @@ class Embedding:
                     keep(connection, fingerprint, list(texts), vectors)
                     note_change(connection)
                 made += len(texts)
+            if made:
+                index = self._index.held()
+                with self._index.mended(index), index.writing() as connection:
+                    forget_unused(connection)
         return made
 
     def forgets_others(self, size: int) -> bool:

@@ -11,9 +11,21 @@ from kbd.errors import ContextExhausted, KbdError, ProviderUnavailable, Validati
 from kbd.messages import Usage
 from kbd.providers import Embeddings, MalformedReply
 
-__all__ = ["Meanings", "embedded", "forget_others", "has_others", "keep", "missing", "vectors_of"]
+__all__ = [
+    "Meanings",
+    "embedded",
+    "forget_others",
+    "forget_unused",
+    "has_others",
+    "keep",
+    "missing",
+    "vectors_of",
+]
 
 FETCHED_AT_ONCE = 500
+
+SPARE_VECTORS = 1000
+"""With twice as many vectors as pieces, and so many more, those of no piece go."""
 
 REFUSED_AT_ONCE = 3
 """Where so many texts are refused, each by itself, and none was taken, it is not about a text."""
@@ -105,6 +117,17 @@ def forget_others(connection: sqlite3.Connection, fingerprint: str, size: int) -
     """Forget the vectors of another size: their texts lack one then."""
     query = "DELETE FROM vectors WHERE fingerprint = ? AND length(vector) != ?"
     connection.execute(query, (fingerprint, 2 * size))
+
+
+def forget_unused(connection: sqlite3.Connection) -> None:
+    """Forget vectors of texts that no document has any more, where there are many.
+
+    Some are kept, for a text that goes here often comes back there.
+    """
+    query = "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM pieces)"
+    vectors, pieces = connection.execute(query).fetchone()
+    if vectors > 2 * pieces + SPARE_VECTORS:
+        connection.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM pieces)")
 
 
 def missing(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict[bytes, str]:

@@ -216,3 +216,22 @@ def test_vectors_of_an_earlier_engine_are_used_at_once(tmp_path: Path, docs: Pat
         vector = second.embed(["toll"], "query")
         assert engine.find("ferry", 1, vector).ranker == "embeddings"
         assert second.asked == [("query", "toll")]
+
+
+def test_vectors_of_texts_that_are_gone_do_not_pile_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of texts that are there stay, and so do some of the others."""
+    monkeypatch.setattr("kbd.core.workspace.meanings.SPARE_VECTORS", 4)
+    docs, letters = tmp_path / "docs", _Letters()
+    kept = []
+    write(docs, a="stays")
+    with WorkspaceEngine(docs, tmp_path / "index", reader=PlainReader(), embed=letters) as engine:
+        for number in range(12):
+            write(docs, b=f"version {number}")
+            engine.search("version")
+            with sqlite3.connect(tmp_path / "index" / "search-1.db") as database:
+                kept.append(database.execute("SELECT count(*) FROM vectors").fetchone()[0])
+            database.close()
+    assert kept == [2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 5, 6]
+    assert sum(text == "stays\n" for texts in letters.asked for text in texts) == 1
