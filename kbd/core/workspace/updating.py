@@ -155,11 +155,11 @@ class Updates:
         read = _Read(file.name, file.content, edition, target)
         try:
             self._reader.read(file, target)
-        except DiskFull:
+        except BaseException as error:
+            # Also where the call is cancelled: what is on its way then stays nowhere.
             _remove(target)
-            raise
-        except KbdError as error:
-            _remove(target)
+            if not isinstance(error, KbdError) or isinstance(error, DiskFull):
+                raise
             if error.retryable:
                 self._failed[file.name] = file.content, edition
                 edition = ""

@@ -123,6 +123,25 @@ def test_a_full_disk_is_told_and_loses_nothing(
         assert list(index.glob("pieces-*")) == []
 
 
+def test_an_update_that_is_broken_off_keeps_what_it_did(tmp_path: Path, docs: Path) -> None:
+    """It leaves nothing on its way behind, and the next one reads the rest."""
+    reader = PlainReader()
+
+    def break_off(file: SourceFile, _target: Path) -> None:
+        if file.name == "c.txt":
+            raise KeyboardInterrupt
+
+    reader.then = break_off
+    with engine_over(docs, tmp_path / "index", reader) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.refresh()
+        assert list((tmp_path / "index").glob("pieces-*")) == []
+        assert len(engine.find("river", 5).chunks) == 1
+        reader.then = lambda _file, _target: None
+        assert len(engine.search("river")) == 2
+        assert reader.read_names == ["a.txt", "b.txt", "c.txt", "c.txt"]
+
+
 def test_a_reader_that_writes_nonsense_spoils_only_its_own_document(
     tmp_path: Path, docs: Path
 ) -> None:
