@@ -217,7 +217,7 @@ def _hash(folder: Path) -> str:
                     f"\0{name}\0".encode() + hashlib.file_digest(stream, "sha256").digest()
                 )
         except (FileNotFoundError, NotADirectoryError):
-            continue
+            continue  # few models have all of them
         except OSError as fault:
             raise ProviderNotConfigured(f"{name} cannot be read: {fault.strerror}.") from None
     return whole.hexdigest()

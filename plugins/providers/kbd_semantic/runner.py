@@ -1,6 +1,6 @@
 """A sentence model as it runs: texts become tokens, tokens a vector of length 1.
 
-Only the process of the model imports this; the libraries take half a second to load.
+Only the process of the model imports this; the libraries take 300 ms to load.
 """
 
 from collections.abc import Mapping, Sequence

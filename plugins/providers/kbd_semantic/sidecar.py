@@ -22,7 +22,6 @@ _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _END_S = 2.0
 """So long a process may take to end by itself."""
 
-
 _ANSWERS: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 
 
