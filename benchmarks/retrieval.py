@@ -35,6 +35,7 @@ PARTS: dict[str, Callable[[Question], bool]] = {
     "all": lambda question: bool(question.text),
     "tuned on": lambda question: not question.answer.held_out,
     "held out": lambda question: question.answer.held_out,
+    "of these, written later": lambda question: question.answer.later,
 }
 
 

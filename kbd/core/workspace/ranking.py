@@ -46,10 +46,11 @@ LEXICAL_HITS = 50
 NEAREST = 50
 """How many of the nearest to take from the table of vectors."""
 
-CHANCE, SURE = 0.37, 0.55
-"""Which share of a question's weight words have by chance, and which is no chance any more."""
+CHANCE, SURE = 0.39, 0.42
+"""Which share of a question's weight words have by chance, and which is no chance any more. They
+lie close together: half a trust serves neither finder."""
 
-CROWD, OF_CROWD = 15, 0.7
+CROWD, OF_CROWD = 15, 0.75
 """Which hit shows what pieces have by chance, and how much of its score is taken off."""
 
 SPARE_WORDS = 0.5
