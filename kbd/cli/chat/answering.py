@@ -49,9 +49,7 @@ def _run(session: Session, message_id: str | None) -> int:
         raise
     except Stop as stop:
         if stop.code == UNREACHABLE:
-            msg = (
-                "kbd ended while it worked. What was recorded is safe; /resume goes on."
-            )
+            msg = "kbd ended while it worked. What was recorded is safe; /resume goes on."
             raise Stop(msg, UNREACHABLE) from stop
         raise
     finally:
