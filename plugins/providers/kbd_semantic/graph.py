@@ -9,6 +9,11 @@ on as many threads.
 
     layer:  Q, K, V in one product ─ attention ─ product ─ + ─ LayerNorm ─
             product ─ GELU ─ product ─ + ─ LayerNorm
+
+Measured side by side on one core with AVX2, in chunks of 120 words a second: onnxruntime 15.9 (13.6
+in padded batches of 8), openvino 16.0, ctranslate2 15.6, numpy 13.4; all near what the core can
+multiply. Dynamic int8 makes 23 to 24, but moves vectors (least cosine 0.956 in onnxruntime, 0.984
+in ctranslate2), so it is left to those who name a file in ONNX that is made so.
 """
 
 from collections.abc import Mapping
