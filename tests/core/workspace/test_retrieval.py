@@ -12,7 +12,7 @@ from kbd.core.workspace.lent import EmbedTexts
 from kbd.core.workspace.local import LocalWork
 from kbd.core.workspace.searching import DOCUMENT_CHARACTERS
 
-pytestmark = [pytest.mark.corpora, pytest.mark.soak]
+pytestmark = [pytest.mark.corpora, pytest.mark.soak, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")
