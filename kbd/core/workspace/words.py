@@ -100,7 +100,9 @@ def ask(text: str) -> Query:
     and quotations and joined words count once more as phrases.
     """
     text = text[:MOST_CHARACTERS]
-    found = _tokens(text)
+    # The last character of a run is in the pair before it.
+    alone = {run for run in _RUN.findall(_fold(text)) if len(run) == 1}
+    found = [token for token in _tokens(text) if not _is_single(token) or token in alone]
     meant = [token for token in found if token not in _BINDING] or found
     terms = tuple(stems(token) for token in dict.fromkeys(meant))[:MOST_WORDS]
     parts = [f'"{term}"' for term in dict.fromkeys(term for word in terms for term in word)]

@@ -101,6 +101,12 @@ def test_a_phrase_in_quotation_marks_is_nearer_than_its_words(table: sqlite3.Con
     assert found(table, "“public holiday”", *texts)[0] == 1
 
 
+def test_unspaced_text_is_asked_for_by_its_pairs() -> None:
+    """A single character is asked for only where it stands alone."""
+    assert ask("北京大学").terms == (("北京",), ("京大",), ("大学",))
+    assert ask("京").match == '"京" OR "京" *'
+
+
 def test_words_that_bind_are_not_looked_for() -> None:
     """A question is asked by the words that say what it is about."""
     assert ask("What is the price of it?").terms == (("price", "pric"),)
