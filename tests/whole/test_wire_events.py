@@ -264,6 +264,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "ContextSet": {"category": "situation", "text": "x"},
     "ContextDelete": {"category": "situation"},
     "WorkshopUndoToMessage": {"message_id": "m1"},
+    "WorkspaceSearch": {"query": "x"},
 }  # fmt: skip
 """What a method wants beside the workbench."""
 
