@@ -2,9 +2,9 @@
 
 Recall at 1 and 5 and nDCG at 10 of words alone (BM25), meanings alone (the embedder of this
 machine) and both, on each third of the questions and in all, over the files of the corpora in an
-index of the engine's; plain reciprocal rank fusion stands beside as the peer. What the ranking was
-tuned on and what it never saw are told apart. Gate: the hybrid is at least as good as the better of
-the two on every third, by every measure.
+index of the engine's; plain reciprocal rank fusion stands beside as the peer. The half that the
+form of the ranking was tuned on is told apart from the other; its figures were last set by all.
+Gate: the hybrid is at least as good as the better of the two on every third, by every measure.
 
     python -m benchmarks.retrieval [FOLDER]    keeps the index in FOLDER, for the next run
 """

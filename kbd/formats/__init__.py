@@ -23,6 +23,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     records        what is handed to a handler, and what it hands back
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
+    headings       the names of a table's columns, for its passages
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 

@@ -106,11 +106,14 @@ class Passage(msgspec.Struct, frozen=True):
         text: The piece.
         place: Its place as people would name it ("Sheet1!A1:E50", "page 3").
         region: The same in the coordinates that read this piece again; None where none do.
+        heading: What stands above it and says what it is, such as the names of a table's columns;
+            no part of its text. A search finds the piece by these words, too.
     """
 
     text: str
     place: str
     region: Region | None = None
+    heading: str = ""
 
 
 class Applied(msgspec.Struct, frozen=True):

@@ -71,13 +71,13 @@ def _check(seed: int, found: RunReplayed) -> None:
 @pytest.mark.corpora
 @on_trio
 async def test_short_runs_are_the_same_twice(corpora: Path, tmp_path: Path) -> None:
-    """Six runs: refusals, failures, loops and rolled back items too, all as they were recorded.
+    """Four runs: refusals, failures, loops and rolled back items too, all as they were recorded.
 
     The proof has an empty cache; its calls run in other processes of the same workers.
     """
     seen = Coverage()
     async with _workers(Plugins.discover(Settings())) as (catalog, workers):
-        for seed in range(6):
+        for seed in range(4):
             folder, scratch = tmp_path / f"{seed}", tmp_path / f"scratch {seed}"
             files = chosen(corpora, seed, 3, 1, SMALL_BYTES)
             folders, events = await seeded_run(folder, seed, 1, files, catalog, workers)
@@ -94,8 +94,8 @@ async def test_short_runs_are_the_same_twice(corpora: Path, tmp_path: Path) -> N
                     settings=Settings(run=LIMITS),
                 ),
             )
-    assert len(seen.tools) >= 12
-    assert len(seen.operations) >= 8
+    assert len(seen.tools) >= 8
+    assert len(seen.operations) >= 4
 
 
 @pytest.mark.anyio

@@ -15,7 +15,7 @@ from kbd.formats import Passage, Region
 
 __all__ = ["CUT_EDITION", "Piece", "cut", "read_pieces", "write_pieces"]
 
-CUT_EDITION = "1"
+CUT_EDITION = "2"
 """Goes up when the same text would be cut otherwise; what is indexed is then cut again."""
 
 TINY_BYTES = 400
@@ -35,6 +35,7 @@ class Piece(msgspec.Struct, frozen=True, array_like=True):
         line_start: Its first line in the document's whole text, from 1.
         line_end: Its last line there.
         region: The coordinates that read the place again, as plain values; empty if none do.
+        heading: What stands above it, such as the names of columns; no part of the text.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Piece(msgspec.Struct, frozen=True, array_like=True):
     line_start: int
     line_end: int
     region: dict[str, Any]
+    heading: str = ""
 
 
 def cut(passages: Iterable[Passage], most_characters: int) -> Iterator[Piece]:
@@ -68,7 +70,8 @@ def cut(passages: Iterable[Passage], most_characters: int) -> Iterator[Piece]:
             inner = piece.count("\n")
             last = breaks + inner - piece.endswith("\n")
             place, region = narrowed(lines, breaks, max(breaks, last))
-            yield Piece(piece, place, line + breaks, line + max(breaks, last), region)
+            ends = line + max(breaks, last)
+            yield Piece(piece, place, line + breaks, ends, region, passage.heading)
             breaks += inner
         line += breaks
 
@@ -143,17 +146,19 @@ def _as_one(first: Passage, second: Passage, begin: str) -> Passage | None:
         second: The other.
         begin: The place where the first begins.
     """
-    text = first.text + second.text
+    if first.heading != second.heading:
+        return None
+    text, heading = first.text + second.text, first.heading
     if len(text) > TINY_BYTES or len(text.encode()) > TINY_BYTES:
         return None
     place = f"{begin} – {second.place}"
     if first.region == second.region:
         place = first.place if first.place == second.place else place
-        return Passage(text, place, first.region)
+        return Passage(text, place, first.region, heading)
     if first.region is None or second.region is None:
         return None
     pages = first.region.pages, second.region.pages
     if first.region.named() == second.region.named() == ("pages",) and all(pages):
         low, high = str(pages[0]).partition("-")[0], str(pages[1]).rpartition("-")[2]
-        return Passage(text, place, Region(pages=f"{low}-{high}"))
+        return Passage(text, place, Region(pages=f"{low}-{high}"), heading)
     return None

@@ -49,7 +49,7 @@ NO_TEXT = "it has no text"
 
 _INTO_WORDS = "INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)"
 _OUT_OF_WORDS = "INSERT INTO words(words, rowid, title, body) VALUES ('delete', ?, ?, ?)"
-_INTO_PIECES = "INSERT INTO pieces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INTO_PIECES = "INSERT INTO pieces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -102,9 +102,9 @@ def doc_id_of(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def title_of(name: str, place: str) -> str:
+def title_of(name: str, place: str, heading: str) -> str:
     """Return what names a piece, for the search by words."""
-    return f"{name} {place}"
+    return f"{name} {place} {heading}"
 
 
 def hash_of(text: str) -> bytes:
@@ -187,8 +187,9 @@ def put_document(
             region = msgspec.json.encode(piece.region).decode()
             lines = piece.line_start, piece.line_end
             at = (key, entry.key, position, hash_of(piece.text), piece.place)
-            rows.append((*at, *lines, region, piece.text))
-            words.append((key, *indexed(title_of(entry.name, piece.place), piece.text)))
+            rows.append((*at, *lines, region, piece.text, piece.heading))
+            title = title_of(entry.name, piece.place, piece.heading)
+            words.append((key, *indexed(title, piece.text)))
             position += 1
         connection.executemany(_INTO_PIECES, rows)
         connection.executemany(_INTO_WORDS, words)
@@ -288,10 +289,13 @@ def _rows_of(connection: sqlite3.Connection, query: str, keys: Sequence[int]) ->
 
 
 def _drop_pieces(connection: sqlite3.Connection, entry: Entry) -> None:
-    query = "SELECT id, place, text FROM pieces WHERE document = ?"
+    query = "SELECT id, place, heading, text FROM pieces WHERE document = ?"
     rows = connection.execute(query, (entry.key,))
     while some := rows.fetchmany(MOST_AT_ONCE):
         # The index of words keeps no text: it is told what it was given.
-        words = [(key, *indexed(title_of(entry.name, place), text)) for key, place, text in some]
+        words = [
+            (key, *indexed(title_of(entry.name, place, heading), text))
+            for key, place, heading, text in some
+        ]
         connection.executemany(_OUT_OF_WORDS, words)
     connection.execute("DELETE FROM pieces WHERE document = ?", (entry.key,))

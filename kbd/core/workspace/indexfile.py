@@ -27,7 +27,7 @@ from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 
 __all__ = ["IndexFolder", "IndexRuined", "check_fts5", "connected", "is_index", "told"]
 
-SCHEMA_EDITION = "1"
+SCHEMA_EDITION = "2"
 """Goes up with any change of the tables below, or of what is written into them."""
 
 APPLICATION_ID = 0x6B626478
@@ -71,7 +71,8 @@ CREATE TABLE pieces(
     line_start INTEGER NOT NULL,
     line_end INTEGER NOT NULL,
     region TEXT NOT NULL,
-    text TEXT NOT NULL
+    text TEXT NOT NULL,
+    heading TEXT NOT NULL
 );
 CREATE UNIQUE INDEX pieces_of_documents ON pieces(document, position);
 CREATE INDEX pieces_by_hash ON pieces(hash);

@@ -5,17 +5,18 @@ Neither finder may be made worse by the other, so they are not mixed by halves, 
 was asked it has found:
 
 - Words: by how much the best hit stands out. What the fifteenth has, pieces have by chance, and
-  most of it is taken off; the rest is a share of the weight of all the words asked for. Half a word
-  more is asked for that is nowhere, so that one word that happens to stand somewhere is not the
-  whole of a question. Up to `CHANCE` words are not trusted at all: where somebody asks in other
-  words than the answer's, the order is that of the meanings. From `SURE` on they are trusted in
-  full, and each piece has its own BM25 score, in words as rare as can be.
+  most of it is taken off; the rest is a share of the weight of all the words asked for. Most of a
+  word more is asked for that is nowhere, so that one word that happens to stand somewhere is not
+  the whole of a question. Up to `CHANCE` words are not trusted at all: where somebody asks in
+  other words than the answer's, the order is that of the meanings. From `SURE` on they are
+  trusted in full, and each piece has its own BM25 score, in words as rare as can be.
 - Meanings: by how many standard deviations a piece is nearer than the mean piece. Where all are
   about as near, as they are to a name or a number that a model does not know, that is little.
 
-A rare word is worth `WORTH` standard deviations. The figures are among the best by the half of the
-questions that `benchmarks/retrieval.py` calls "tuned on", and lose on no third of all of them. In
-an index of a few pieces no word is rare, so there meanings decide sooner.
+A rare word is worth `WORTH` standard deviations. With these figures the hybrid loses to neither
+finder on any third of all the questions of `benchmarks/retrieval.py`, by none of its measures; on a
+half of a third it may lose a question. In an index of a few pieces no word is rare, so there
+meanings decide sooner.
 """
 
 import math
@@ -29,6 +30,7 @@ from kbd.core.workspace.vectors import Compared
 __all__ = [
     "LEXICAL_HITS",
     "NEAREST",
+    "SPARE_WORDS",
     "Asked",
     "Hit",
     "Ranked",
@@ -47,14 +49,14 @@ LEXICAL_HITS = 50
 NEAREST = 50
 """How many of the nearest to take from the table of vectors."""
 
-CHANCE, SURE = 0.39, 0.42
+CHANCE, SURE = 0.36, 0.39
 """Which share of a question's weight words have by chance, and which is no chance any more. They
 lie close together: half a trust serves neither finder."""
 
 CROWD, OF_CROWD = 15, 0.75
 """Which hit shows what pieces have by chance, and how much of its score is taken off."""
 
-SPARE_WORDS = 0.5
+SPARE_WORDS = 0.75
 """How many words more than there are a question is taken to have."""
 
 WORTH = 3.3

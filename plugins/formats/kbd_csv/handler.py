@@ -54,10 +54,10 @@ class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
         return tables.read_lines(source, region, allow_zeros=True)
 
     def passages(self, source: Source) -> Iterator[Passage]:
-        """Yield the raw text in pieces of up to 200 lines."""
+        """Yield the raw text in pieces of up to 200 lines, with the names of the columns."""
         from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return tables.line_passages(source, allow_zeros=True)
+        return tables.passages(source)
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
         """Write every row in the plain form; what had to be mended is in the warnings."""

@@ -4,6 +4,7 @@ Every row is kept. Rows that are shorter than the header are padded, a row that 
 the table; both are counted in the warnings.
 """
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Column, Source, Table
+from kbd.formats import Column, Passage, Source, Table
+from kbd.formats.headings import names_of_columns
 from kbd.plaintext import Encoding, line_passages, measure, read_lines
 from kbd_csv.dialect import Dialect, has_header
 from kbd_csv.plainform import PlainWriter
@@ -21,8 +23,8 @@ __all__ = [
     "ROWS_PER_CHUNK",
     "Shape",
     "column_names",
-    "line_passages",
     "look",
+    "passages",
     "read_lines",
     "read_table",
     "table_map",
@@ -114,6 +116,20 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
         details=_details(shape),
         warnings=_warnings(shape, tally),
     )
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield the raw text in pieces of up to 200 lines, each with the names of the columns.
+
+    Raises:
+        FileReadFailed: It cannot be opened.
+    """
+    try:
+        heading = names_of_columns(look(source).header or ())
+    except FileReadFailed:
+        heading = ""  # What is no table is a text all the same.
+    for passage in line_passages(source, allow_zeros=True):
+        yield msgspec.structs.replace(passage, heading=heading)
 
 
 def _scan(source: Source, target: Path | None) -> tuple[Shape, _Tally]:

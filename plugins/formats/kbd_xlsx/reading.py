@@ -17,6 +17,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
+from kbd.formats.headings import names_of_columns
 from kbd.opc import doubt
 from kbd_xlsx.looking.blocks import Value
 from kbd_xlsx.looking.book import Book, looked_into
@@ -111,13 +112,18 @@ def _sheet_passages(book: Book, sheet: Sheet) -> Iterator[Passage]:
     name = sheet.part.name
     # Of sheets that share a name, which no program writes, the first one answers to it.
     is_named = bool(name) and book.find(name) is sheet.part
+    heading = ""
     while used is not None and top <= used.bottom:
         bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
         area = Area(top, used.left, bottom, used.right)
         found = _grid_text(_grid(book, sheet, area))
+        if top == used.top:
+            # Below the letters of the columns; each row begins with its number.
+            first = found.text.split("\n", 2)[1:2]
+            heading = names_of_columns(first[0].split("\t")[1:]) if first else ""
         area = Area(top, area.left, found.last_row, area.right)
         region = Region(sheet=name, range=str(area)) if is_named else None
-        yield Passage(found.text, f"{name}!{area}", region)
+        yield Passage(found.text, f"{name}!{area}", region, heading)
         top = found.last_row + 1
 
 

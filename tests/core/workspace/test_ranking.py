@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.core.workspace.ranking import Asked, Hit, asked, rank, rarity
+from kbd.core.workspace.ranking import SPARE_WORDS, Asked, Hit, asked, rank, rarity
 from kbd.core.workspace.vectors import Compared
 
 KEYS = st.integers(0, 30)
@@ -116,10 +116,10 @@ def test_a_hit_without_a_vector_is_ranked_by_its_words() -> None:
     assert ranking.ranked[0].key == 99
 
 
-def test_a_question_weighs_what_its_words_do_and_half_a_word_more() -> None:
+def test_a_question_weighs_what_its_words_do_and_a_spare_one() -> None:
     """Of the forms of a word the rarest counts; a word that is nowhere is the heaviest."""
     words = (("house", "hous"), ("zebra",), ("xylophone",))
     found = asked(words, {"house": 50, "hous": 10, "zebra": 1}, 100)
-    assert found.weight == rarity(10, 100) + rarity(1, 100) + 1.5 * rarity(0, 100)
+    assert found.weight == rarity(10, 100) + rarity(1, 100) + (1 + SPARE_WORDS) * rarity(0, 100)
     assert found.rarest == rarity(0, 100)
     assert rarity(0, 100) > rarity(1, 100) > rarity(10, 100) > rarity(99, 100) > 0
