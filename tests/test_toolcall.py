@@ -234,7 +234,7 @@ def test_a_call_within_thoughts_is_text() -> None:
     assert only(parse_toolcalls(within)).arguments == {"a": "<think>x</think>"}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(names, arguments, st.sampled_from(["", "before "]), st.sampled_from(["", " after"]))
 def test_what_is_rendered_is_found(
     name: str, given_arguments: dict[str, Any], before: str, after: str

@@ -112,7 +112,7 @@ class Case:
         return log.damage
 
 
-SPARES = (0, 5000)
+SPARES = (pytest.param(0, marks=pytest.mark.soak), 5000)
 """How much reserved space follows: none, and more than a page."""
 
 

@@ -189,6 +189,7 @@ def test_averages_by_a_column_into_csv(shop: RealDaemon) -> None:
 
 
 @on_asyncio
+@pytest.mark.soak
 def test_filtered_and_sorted_rows_into_csv(shop: RealDaemon) -> None:
     """Numbers keep their form, texts their signs; rows that sort alike keep their order."""
     files, _ = _done(shop, "only rows where Net Amount (€) > 500 sorted by Order Date as csv")
@@ -212,6 +213,7 @@ def test_sorted_descending_into_a_workbook(shop: RealDaemon) -> None:
 
 
 @on_asyncio
+@pytest.mark.soak
 def test_converted_to_a_workbook(shop: RealDaemon) -> None:
     """Every field is there with its type; text that looks like a formula is text."""
     files, _ = _done(shop, "convert it to xlsx")

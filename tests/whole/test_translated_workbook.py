@@ -93,6 +93,7 @@ def _called(events: list[dict[str, Any]]) -> list[str]:
 
 
 @on_trio
+@pytest.mark.soak
 def test_a_workbook_is_translated(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """A small one: it maps, copies, reads in pieces, writes in pieces, and reads back."""
     source = german_book(tmp_path / "data.xlsx", 1, 120)
