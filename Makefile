@@ -32,9 +32,10 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.demo
 
 # A file stays in one process, so that what a module sets up is set up once. One process more than a
-# small machine has cores: the tests that wait for a disk or a child leave room for it.
+# small machine has cores: the tests that wait for a disk or a child leave room for it. Files begin
+# in the order of tests/conftest.py, the longest first; xdist would begin those with most tests first.
 test: $(VENV)/.dev
-	$(BIN)/pytest -q -n 3 --dist loadfile -m "not soak"
+	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not soak"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
