@@ -216,6 +216,8 @@ class IndexReloaded(Answer):
 class WorkspaceReloadIndex(_WorkspaceRequest):
     """Bring the index up to date with the documents, and wait for it.
 
+    Vectors are made after that, while others work; `embedded` tells how many there are.
+
     Args:
         index_dir: An absolute path: use the index in this folder from now on, and make it there if
             there is none; absent, the one in use. The folder must be empty, new, or an index.
