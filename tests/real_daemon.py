@@ -43,7 +43,9 @@ class RealDaemon:
             for name, value in os.environ.items()
             if not name.startswith(("KBD_", "OPENAI_"))
         }
-        self._environment = {**kept, **(environment or {})}
+        # Whether this machine has a sentence model must not matter.
+        alike = {"KBD_SEARCH_EMBEDDER": "none"}
+        self._environment = {**kept, **alike, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
         self.log = home.parent / f"{home.name}-daemon.log"
 
