@@ -13,7 +13,7 @@ __all__ = ["PlainSearch"]
 
 
 class PlainSearch:
-    """`kbd.tools.Search` for tests of tools: a passage is a chunk, and is as near as it has words.
+    """`kbd.search.Search` for tests of tools: a passage is a chunk, and is as near as it has words.
 
     Args:
         files: The workbench's.

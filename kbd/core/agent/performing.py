@@ -63,7 +63,7 @@ _log = structlog.get_logger(__name__)
 
 
 class CallSearch(Search, Protocol):
-    """`kbd.tools.Search` for one call, which knows what had a part in its answers."""
+    """`kbd.search.Search` for one call, which knows what had a part in its answers."""
 
     @property
     def outside(self) -> ModelShare | None:

@@ -1,4 +1,4 @@
-"""A workbench's documents as one call sees them: `kbd.tools.Search` over an engine that is lent.
+"""A workbench's documents as one call sees them: `kbd.search.Search` over an engine that is lent.
 
 The index follows the files that the call sees, so the same call on the same files answers the same
 again. Where an embedder or a model is asked, `outside` says so, for then it may not.
@@ -94,7 +94,7 @@ class NoAsking:
 
 
 class Lookup:
-    """`kbd.tools.Search` for one call.
+    """`kbd.search.Search` for one call.
 
     Args:
         room: The workbench's engine.
@@ -114,7 +114,7 @@ class Lookup:
         return self._outside
 
     async def find(self, query: str, top_k: int) -> FoundChunks:
-        """Return the nearest pieces of text; see `kbd.tools.Search.find`."""
+        """Return the nearest pieces of text; see `kbd.search.Search.find`."""
         if not query.strip():
             msg = "the query is empty"
             raise ValidationFailed(msg)
@@ -138,7 +138,7 @@ class Lookup:
             return [_known(document, unread) for document in await run_sync(engine.list_docs)]
 
     async def text(self, doc_id: str | None, title: str | None) -> tuple[KnownDocument, str]:
-        """Return a document and all its text; see `kbd.tools.Search.text`."""
+        """Return a document and all its text; see `kbd.search.Search.text`."""
         async with self._room.lock:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
@@ -151,7 +151,7 @@ class Lookup:
         return known, text
 
     async def summarize(self, text: str, max_length: int) -> Summary:
-        """Return a summary by the model where there is one; see `kbd.tools.Search.summarize`."""
+        """Return a summary by the model where there is one; see `kbd.search.Search.summarize`."""
         why: tuple[str, ...] = ()
         if self._asking.model and len(text) > max_length:
             self._took_part(ModelShare(self._asking.model))

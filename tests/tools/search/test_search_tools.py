@@ -114,7 +114,7 @@ async def test_what_cannot_be_done_says_why(
 
 
 class LongAnswers:
-    """A `kbd.tools.Search` with more to say than a model is shown at once."""
+    """A `kbd.search.Search` with more to say than a model is shown at once."""
 
     async def find(self, query: str, top_k: int) -> FoundChunks:
         """Return long pieces, as many as were asked for."""
