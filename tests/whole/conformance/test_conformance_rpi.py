@@ -268,6 +268,10 @@ def troubled(wire: Wired) -> tuple[dict[str, Any], str, list[dict[str, Any]], li
     plan = wire.published(workbench_id).parent / "meta" / "workshop" / "_rpi" / "plan.md"
     events = wire.daemon.events(workbench_id)
     assert run["status"] == "finished", run
+    # The copy follows the log; it is whole a moment later.
+    deadline = time.monotonic() + 10
+    while "- [ ]" in plan.read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
     return run, plan.read_text(), events, list(wire.script.requests)
 
 
