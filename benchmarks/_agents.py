@@ -9,7 +9,6 @@ import anyio
 
 from kbd.core.agent import Desk, run_agent
 from kbd.core.catalog import Catalog
-from kbd.core.clock import SystemClock
 from kbd.core.decisions import Command, Record, SendMessage, StartRun, decide
 from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
 from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
@@ -17,7 +16,8 @@ from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.state import DaemonState, WorkbenchState, fold_daemon, fold_workbench
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers

@@ -28,10 +28,10 @@ from eventsourcing.domain import Aggregate, event
 
 from benchmarks._measure import gate, interleave, table
 from benchmarks.append import Counting, event_log, rate, raw
-from kbd.core.clock import SystemClock
 from kbd.core.decisions import Command, SendMessage, decide
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
+from kbd.core.runtime.clock import SystemClock
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.events import EventLog
 

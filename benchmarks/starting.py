@@ -26,10 +26,10 @@ import anyio
 from benchmarks._history import BENCH, EVENTS_A_VERSION, Unsynced, keep_blobs, make
 from benchmarks._measure import gate, interleave, table
 from kbd.core.bench import Bench
-from kbd.core.clock import SystemClock
-from kbd.core.paths import Home, WorkbenchFolders
 from kbd.core.redaction import Redaction
-from kbd.core.secrets import Secrets
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.paths import Home, WorkbenchFolders
+from kbd.core.runtime.secrets import Secrets
 from kbd.core.snapshots import of_workbench
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.core.supervisor.opening import open_bench

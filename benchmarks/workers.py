@@ -28,7 +28,7 @@ import anyio.to_process
 from benchmarks._measure import gate
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.pool import Workers
 from kbd.tools import CallLimits
 

@@ -19,7 +19,7 @@ from benchmarks._measure import gate, table
 from benchmarks._workbooks import write_workbook
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
 from kbd.tools import FileRef

@@ -6,7 +6,7 @@ from events.logs import Unsynced
 from kbd.core.archive.contents import Contents, Wanted, contents_of
 from kbd.core.archive.verify.manifest import Case
 from kbd.core.archive.writing import Source, sorted_members, weighed, write_case
-from kbd.core.paths import WorkbenchFolders
+from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.events import BlobStore, Event, EventLog, codec
 from kbd.events import drafts as d
 from kbd.events import runs as r

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from kbd.core.decisions.watches import AddWatch
-from kbd.core.settings import WatchSettings
+from kbd.core.runtime.settings import WatchSettings
 from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.inbox import Inbox
 from kbd.core.watcher.tree import Tree

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import anyio
 
-from kbd.core.clock import SystemClock
 from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
 from kbd.core.decisions.watches import AddWatch, Land
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
-from kbd.core.paths import Home
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.paths import Home
 from kbd.core.state import DaemonState, Watch, fold_daemon
 from kbd.errors import DiskFull
 from kbd.events.base import Fact, Recorded

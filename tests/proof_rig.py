@@ -14,11 +14,11 @@ import msgspec
 from agent_rig import Rig, WriteNote, said, say
 from kbd import hookimpl
 from kbd.core.catalog import Catalog
-from kbd.core.paths import WorkbenchFolders
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
 from kbd.core.proof.proving import prove
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.errors import FileReadFailed, NotFound
 from kbd.messages import ToolCall
 from kbd.providers import ModelReply, ModelRequest

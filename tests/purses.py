@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from kbd.core.catalog import Catalog
-from kbd.core.clock import Clock, SystemClock
 from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.purse import Purse
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.events.disk import Disk
 from kbd.events.log import EventLog

@@ -16,10 +16,11 @@ import pytest
 import kbd_toolcall
 from kbd import errors, hookspecs
 from kbd.cli import command, exits, watch, workbench
-from kbd.core import daemon, paths
+from kbd.core import daemon
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.settings import Settings
+from kbd.core.runtime import paths
+from kbd.core.runtime.settings import Settings
 from kbd.events import VERSIONS
 from kbd.formats import Editable, Tabular
 from kbd.requests import METHODS, notifications

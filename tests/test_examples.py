@@ -16,7 +16,7 @@ import pytest
 from kbd.client import aio, blocking
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.pool import Workers, name_of
 from kbd.testing.tools import Workbench
 from readme import code, section

@@ -15,7 +15,7 @@ from agent_rig import Note, WriteNote, call, item_of, said, say
 from kbd import hookimpl
 from kbd.core.decisions.watches import AddWatch, FinishRun, Land, RetryLandings, StartNext
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.unattended import Unattended
 from kbd.core.watcher import Job, JobFile, Result
 from kbd.events.watches import FileLanded, WatchRule, WatchRunFinished, WatchRunStarted

@@ -8,7 +8,7 @@ import msgspec
 from kbd.core.decisions import Command
 from kbd.core.draft import Blobs, FileStore
 from kbd.core.keeper import Keeper
-from kbd.core.paths import WorkbenchFolders
+from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.snapshots import Snapshots
 from kbd.core.state import WorkbenchState
 from kbd.errors import LogCorrupt

@@ -10,8 +10,8 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from kbd.core.bell import Bell
-from kbd.core.scribe import Scribe
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.writer_thread import Scribe
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog

@@ -13,10 +13,10 @@ from typing import Generic, Protocol, TypeVar
 import anyio
 import msgspec
 
-from kbd.core.bell import Bell
-from kbd.core.clock import Clock
 from kbd.core.decisions.decision import Decision
 from kbd.core.journal import Journal
+from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.event_loop import Bell
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
 from kbd.events.codec import recorded

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import httpx2
 import msgspec
 
-from kbd.core.hosts import Host, parse_host
+from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import EgressBlockedByPolicy, KbdError, ValidationFailed
 
 __all__ = ["Crossing", "Leaving", "Record", "connections"]

@@ -8,10 +8,10 @@ to nobody and asks no money uses none, and nothing is recorded for it.
 import anyio
 
 from kbd.core.catalog import Catalog
-from kbd.core.clock import Clock
 from kbd.core.decisions.daemon import ChargeBudget, DaemonCommand, ReserveBudget
 from kbd.core.keeper import Keeper
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.state import DaemonState
 from kbd.errors import NotFound
 from kbd.events.shown import utc_day

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from kbd.core.secrets import BLOTTED, Secrets
+from kbd.core.runtime.secrets import BLOTTED, Secrets
 from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
 
 __all__ = ["Redaction"]

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import structlog
 
-from kbd.core.bell import Bell
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.snapshots import Snapshots
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog

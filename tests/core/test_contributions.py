@@ -12,7 +12,7 @@ from kbd.core.plugins.contributions import wire_methods_of
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler
 from kbd.requests import formats as wire
 from kbd.requests.openrpc import openrpc_document

@@ -20,7 +20,7 @@ STARTS = """
 import sys
 import kbd.core.daemon
 from kbd.core.plugins.host import Plugins
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 plugins = Plugins.discover(Settings())
 print(*(status.name for status in plugins.statuses if status.status == "loaded"))
 print(*sorted({name.partition(".")[0] for name in sys.modules}))

@@ -14,12 +14,12 @@ from kbd import hookimpl
 from kbd.core.catalog import Catalog
 from kbd.core.decisions import GrantConsent
 from kbd.core.egress import Egress
-from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
 from kbd.core.purse import Purse
-from kbd.core.secrets import Secrets
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.secrets import Secrets
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.errors import (
     EgressBlockedByPolicy,
     EgressConsentRequired,

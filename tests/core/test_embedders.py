@@ -13,18 +13,18 @@ from backends import on_asyncio, on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.catalog import Catalog
-from kbd.core.clock import SystemClock
 from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.egress import Egress, scope_hash
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.methods.egress import EgressMethods
 from kbd.core.methods.providers import ProviderMethods
-from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.secrets import Secrets
-from kbd.core.settings import SearchSettings, Settings
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.secrets import Secrets
+from kbd.core.runtime.settings import SearchSettings, Settings
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.errors import (
     EgressConsentRequired,

@@ -12,7 +12,7 @@ from kbd.core.bench import Bench
 from kbd.core.decisions import Record
 from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import ModelSettings, RunLimits, SearchSettings, Settings
+from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings
 from kbd.core.supervisor.embedding import embedded
 from kbd.errors import (
     BudgetCapReached,

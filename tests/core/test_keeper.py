@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.clock import SystemClock
 from kbd.core.decisions import Command, Record, SendMessage, StartRun, decide
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
+from kbd.core.runtime.clock import SystemClock
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.errors import DiskFull, ValidationFailed
 from kbd.events.base import Recorded

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from backends import on_asyncio, on_trio
-from kbd.core.hosts import Host, parse_host
 from kbd.core.outbound import Crossing, Leaving
+from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import DiskFull, EgressBlockedByPolicy, ValidationFailed
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kbd.core.plugins.host import GROUP, Plugins, PluginStatus
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 
 Discover = Callable[..., Plugins]
 
@@ -217,7 +217,7 @@ def test_the_daemon_imports_no_heavy_library() -> None:
     code = (
         "import sys\n"
         "from kbd.core.plugins.host import Plugins\n"
-        "from kbd.core.settings import Settings\n"
+        "from kbd.core.runtime.settings import Settings\n"
         "print(len(Plugins.discover(Settings()).statuses))\n"
         f"print(sorted(set({heavy!r}) & set(sys.modules)))\n"
     )

@@ -13,7 +13,7 @@ from kbd.core.catalog import Catalog
 from kbd.core.decisions.daemon import ChargeBudget, ReserveBudget, decide_daemon
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.state import DaemonState, Spent
 from kbd.errors import BudgetCapReached
 from kbd.events.base import Recorded

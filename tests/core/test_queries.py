@@ -24,7 +24,7 @@ from kbd.core.queries.changes import deletion_confirmations
 from kbd.core.queries.conversation import conversation
 from kbd.core.queries.events import ENCODED_KEPT, FOLLOW_BATCH
 from kbd.core.queries.runs import run_budget, run_info, workshop_state
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.state import DaemonState, Spent
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged

@@ -8,15 +8,15 @@ import anyio
 import msgspec
 import pytest
 
-from kbd.core.clock import SystemClock
 from kbd.core.decisions import Command, Record, decide
 from kbd.core.draft import Blobs
 from kbd.core.egress.told import Telling, cleaned
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
-from kbd.core.paths import Home
 from kbd.core.redaction import Redaction
-from kbd.core.secrets import Secrets
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.secrets import Secrets
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.events.base import ReplyCall
 from kbd.events.blobs import BlobStore

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from events.logs import Unsynced
-from kbd.core.clock import SystemClock
 from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
 from kbd.core.renewal import Renewal
+from kbd.core.runtime.clock import SystemClock
 from kbd.core.snapshots import CLOSED_EVENTS, Snapshots, of_daemon, of_workbench
 from kbd.core.state import DaemonState, fold_daemon
 from kbd.events import EventLog, codec, snapshots

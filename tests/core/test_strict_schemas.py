@@ -13,7 +13,7 @@ from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.strictness import strict_schema
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.operations import operations_of
 from kbd.events.base import ReplyCall
 from kbd.types import CallId

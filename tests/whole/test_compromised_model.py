@@ -13,7 +13,7 @@ import pytest
 
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from model_server import Reply, call, calls, phase_of, text, turn_of
 from whole.hostile_calls import ESCAPES, Hostile
 from wired import Wired, wired

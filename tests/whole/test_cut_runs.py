@@ -20,7 +20,7 @@ from kbd.core.agent import run_agent
 from kbd.core.catalog import Catalog
 from kbd.core.decisions import AddFiles, InterruptRun, RequestCancel, StartRun
 from kbd.core.plugins.host import Plugins
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.state import ItemState, Plan, RunStatus
 from kbd.core.workers.pool import Workers
 from kbd.errors import ProviderRateLimited

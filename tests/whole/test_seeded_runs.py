@@ -15,7 +15,7 @@ from backends import on_trio
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.proof.proving import prove
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.pool import Workers
 from kbd.formats import Editable
 from kbd.requests.proofs import RunReplayed

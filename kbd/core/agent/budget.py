@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.errors import BudgetCapReached
 from kbd.messages import Usage
 from kbd.providers import ModelInfo

@@ -19,7 +19,7 @@ from kbd.core.agent.receipts import shown
 from kbd.core.catalog import Catalog, ToolEntry
 from kbd.core.draft import CallFiles
 from kbd.core.plugins.host import Plugin
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers, name_of
 from kbd.errors import (

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.types import Phase
 
 __all__ = ["PHASES", "PhaseRules", "turn_limit"]

@@ -21,7 +21,7 @@ from kbd.core.archive.inventory import (
     read_inventory,
 )
 from kbd.core.archive.newfolder import NewFolder, free_place
-from kbd.core.paths import Home
+from kbd.core.runtime.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full

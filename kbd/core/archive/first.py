@@ -13,10 +13,10 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.archive.restore import RESTORED_NAME, Restored
-from kbd.core.clock import Clock
 from kbd.core.decisions.daemon import DaemonCommand
 from kbd.core.decisions.watches import FinishRun, NoteCommand, PauseWatch
 from kbd.core.keeper import Keeper
+from kbd.core.runtime.clock import Clock
 from kbd.core.state import DaemonState, LandingStage, Watch, WatchStatus
 from kbd.errors import UserCanceled
 from kbd.events.disk import DISK

@@ -15,12 +15,12 @@ from kbd.core.egress.embedders import ChosenEmbedder, Embedders
 from kbd.core.egress.models import Models
 from kbd.core.egress.scope import scope_hash
 from kbd.core.egress.told import Telling, cleaned
-from kbd.core.hosts import Host, parse_host
 from kbd.core.keeper import Keeper
 from kbd.core.plugins.host import Owned
 from kbd.core.redaction import Redaction
-from kbd.core.secrets import Secrets
-from kbd.core.settings import Settings
+from kbd.core.runtime.hosts import Host, parse_host
+from kbd.core.runtime.secrets import Secrets
+from kbd.core.runtime.settings import Settings
 from kbd.core.state import DaemonState, RunStatus, WorkbenchState
 from kbd.errors import (
     EgressBlockedByPolicy,

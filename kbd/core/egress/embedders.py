@@ -9,7 +9,7 @@ import structlog
 from kbd.core.catalog import Catalog
 from kbd.core.egress.models import Models
 from kbd.core.plugins.host import Owned
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.errors import KbdError, NotFound, ProviderNotConfigured
 from kbd.providers import Embedder, ModelInfo, ProviderStatus
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from kbd.core.egress import Egress
-from kbd.core.paths import Home
+from kbd.core.runtime.paths import Home
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.tree import Tree
 from kbd.errors import NotFound, ValidationFailed

@@ -19,7 +19,7 @@ from kbd.core.plugins.contributions import WireMethod, wire_methods_of
 from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
 from kbd.core.plugins.installed import Installed, installed
 from kbd.core.plugins.suffixes import FormatsByName
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler
 from kbd.providers import Embedder, Provider
 from kbd.requests import METHODS

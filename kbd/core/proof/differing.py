@@ -6,7 +6,7 @@ from typing import Any, AnyStr
 import msgspec
 
 from kbd.core.proof.repeating import Outcome
-from kbd.core.secrets import BLOTTED
+from kbd.core.runtime.secrets import BLOTTED
 from kbd.requests.proofs import FieldDiff
 
 __all__ = ["MOST_FIELDS", "differences", "shared_length", "what_differs"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.requests.proofs import RunReplayed
 from kbd.types import Seq, WorkbenchId
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.state import DaemonState, ItemState, Run, RunStatus, WorkbenchState, item_label
 from kbd.events.shown import shown_time, utc_day
 from kbd.requests import workshop as wire

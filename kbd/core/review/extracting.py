@@ -7,10 +7,10 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.clock import Clock
 from kbd.core.decisions import Record
 from kbd.core.draft.extract import extract, forget_partial
 from kbd.core.draft.names import file_name
+from kbd.core.runtime.clock import Clock
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended

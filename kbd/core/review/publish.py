@@ -12,9 +12,9 @@ import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench, draft_view
-from kbd.core.clock import Clock
 from kbd.core.decisions import CompletePublish, IntendPublish
 from kbd.core.draft.store import conflict_name
+from kbd.core.runtime.clock import Clock
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import PublishIntended
 from kbd.events.shown import shown_time

@@ -13,11 +13,11 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.clock import Clock
 from kbd.core.decisions import RestoreCheckpoint, Rewind
 from kbd.core.decisions.rewinds import checkpoint_of, differences, message_said, rewound
 from kbd.core.replay.moments import state_at
 from kbd.core.review.publish import carry_out
+from kbd.core.runtime.clock import Clock
 from kbd.core.state import WorkbenchState
 from kbd.errors import FileWriteFailed, ValidationFailed
 from kbd.events.blobs import BlobStore

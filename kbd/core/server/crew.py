@@ -7,7 +7,7 @@ from typing import NamedTuple
 import anyio
 from anyio.abc import TaskGroup
 
-from kbd.core.bell import Bell
+from kbd.core.runtime.event_loop import Bell
 
 __all__ = ["Crew", "Job"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 import anyio
 
-from kbd.core.bell import Bell
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.poller import Watch
 from kbd.rpc import Framer

@@ -13,8 +13,7 @@ from typing import Protocol
 
 import anyio
 
-from kbd.core.bell import Bell
-from kbd.core.readiness import serve_readable
+from kbd.core.runtime.event_loop import Bell, serve_readable
 
 __all__ = ["Poller", "Served", "Watch"]
 

@@ -11,13 +11,13 @@ import structlog
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
-from kbd.core.bell import Bell
 from kbd.core.bench import Bench
 from kbd.core.decisions.daemon import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.keeper import Keeper, Observer
-from kbd.core.paths import checked_id
 from kbd.core.queries import EventWire, notifications
 from kbd.core.renewal import Renewal
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.paths import checked_id
 from kbd.core.state import DaemonState
 from kbd.core.supervisor import idle
 from kbd.core.supervisor.idle import Opened

@@ -9,14 +9,14 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent import clear_unfinished, has_tool_log, write_copies, write_tool_log
 from kbd.core.bench import Bench, draft_view
-from kbd.core.clock import Clock
 from kbd.core.decisions import Command, InterruptRun, Record, decide
 from kbd.core.draft import Blobs, FileStore
 from kbd.core.journal import Journal
 from kbd.core.keeper import Keeper
-from kbd.core.paths import WorkbenchFolders
 from kbd.core.redaction import Redaction
 from kbd.core.review import carry_out, forget_effects
+from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.snapshots import of_workbench
 from kbd.core.state import WorkbenchState, fold_workbench
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt

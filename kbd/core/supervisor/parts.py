@@ -6,12 +6,12 @@ from typing import Protocol
 import msgspec
 
 from kbd.core.catalog import Catalog
-from kbd.core.clock import Clock
 from kbd.core.egress import Egress
-from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
-from kbd.core.settings import Settings
+from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.pool import Workers
 from kbd.core.workspace.rooms import Rooms
 from kbd.requests.base import Notification

@@ -5,8 +5,8 @@ import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.agent import write_copies, write_tool_log
-from kbd.core.bell import Bell
 from kbd.core.bench import Bench, draft_view
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.supervisor.conversation_copy import ConversationCopy
 from kbd.errors import KbdError
 from kbd.events.base import Recorded

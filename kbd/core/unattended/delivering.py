@@ -14,12 +14,12 @@ from anyio import CapacityLimiter, fail_after
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.clock import Clock
 from kbd.core.decisions import Record
 from kbd.core.decisions.daemon import DaemonCommand
 from kbd.core.draft.extract import extract, find_copy, forget_partial
 from kbd.core.keeper import Keeper
 from kbd.core.review import note_written
+from kbd.core.runtime.clock import Clock
 from kbd.core.state import DaemonState, WorkbenchState
 from kbd.core.watcher import Job
 from kbd.errors import DiskFull, FileWriteFailed

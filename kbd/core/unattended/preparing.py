@@ -9,7 +9,7 @@ from kbd.core.bench import Bench
 from kbd.core.decisions import AddFiles, GrantConsent
 from kbd.core.draft.names import file_name
 from kbd.core.egress import Egress
-from kbd.core.settings import Limits
+from kbd.core.runtime.settings import Limits
 from kbd.core.state import folded_name
 from kbd.core.state.watches import carries_consent
 from kbd.core.supervisor import Benches

@@ -4,10 +4,10 @@ import anyio
 import structlog
 from anyio import CapacityLimiter
 
-from kbd.core.bell import Bell
 from kbd.core.decisions.daemon import DaemonCommand
 from kbd.core.decisions.watches import NoteCommand
 from kbd.core.keeper import Keeper
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.state import DaemonState, Ended, Watch
 from kbd.core.watcher.lasting import must_stop, record
 from kbd.core.watcher.work import Notify

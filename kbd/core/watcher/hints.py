@@ -14,7 +14,7 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, from_thread
 from anyio.to_thread import run_sync
 
-from kbd.core.bell import Bell
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.watcher.mounts import is_remote
 from kbd.core.watcher.names import is_temporary
 

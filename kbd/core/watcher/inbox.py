@@ -15,11 +15,11 @@ import structlog
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from kbd.core.bell import Bell
 from kbd.core.decisions.daemon import DaemonCommand
 from kbd.core.decisions.watches import Land, PassOver
 from kbd.core.keeper import Keeper
-from kbd.core.settings import WatchSettings
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.settings import WatchSettings
 from kbd.core.state import DaemonState, Watch, WatchStatus
 from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.hints import Hints

@@ -13,12 +13,12 @@ from anyio import CancelScope
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
-from kbd.core.bell import Bell
-from kbd.core.clock import Clock, SystemClock
 from kbd.core.decisions.daemon import DaemonCommand
 from kbd.core.keeper import Keeper
-from kbd.core.paths import Home
-from kbd.core.settings import Settings
+from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.settings import Settings
 from kbd.core.state import DaemonState, Watch, WatchStatus
 from kbd.core.watcher.commands import Commands
 from kbd.core.watcher.copies import Copies, remove_folders, strange_folders

@@ -13,7 +13,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from kbd.core.plugins.host import Plugin, Plugins
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.child import ENTRY
 from kbd.core.workers.outcomes import outcome
 from kbd.core.workers.process import Finished, WorkerGone, WorkerProcess

@@ -21,9 +21,9 @@ import structlog
 from anyio.from_thread import BlockingPortal
 
 from kbd.core.catalog import Catalog
-from kbd.core.paths import Home
 from kbd.core.plugins.host import Plugins
-from kbd.core.settings import Settings
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.formats import FormatCalls, edition_of
 from kbd.core.workers.pool import Workers
 from kbd.core.workspace.lent import SourceFile

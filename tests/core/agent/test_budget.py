@@ -11,7 +11,7 @@ from kbd.core.agent.budget import (
     retry_wait_s,
     worst_cost,
 )
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.errors import BudgetCapReached
 from kbd.messages import Usage
 from kbd.providers import ModelInfo

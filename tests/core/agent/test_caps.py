@@ -10,11 +10,11 @@ from agent_rig import Opened, two_items
 from backends import on_asyncio, on_trio
 from kbd import hookimpl
 from kbd.core.catalog import Catalog
-from kbd.core.clock import SystemClock
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
 from kbd.core.purse import Purse
-from kbd.core.settings import RunLimits, Settings
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.state import RunStatus
 from kbd.events.workbenches import BudgetCharged, BudgetReserved
 from kbd.messages import Usage

@@ -6,7 +6,7 @@ import pytest
 
 from agent_rig import PLAN, Opened, call, item_of, said, say, two_items
 from kbd.core.agent import LoopWarned, TextDelta, ToolStarted
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.state import ItemState, RunStatus
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (

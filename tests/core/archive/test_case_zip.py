@@ -20,7 +20,7 @@ from kbd.core.archive.verify.manifest import (
     manifest_of,
     order,
 )
-from kbd.core.paths import WorkbenchFolders
+from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.events import DISK, EventLog, codec
 from kbd.events.workbenches import UserMessageAdded
 

@@ -10,7 +10,7 @@ from backends import on_trio
 from kbd.core.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.pool import Workers
 from proof_rig import asks, proved, turns
 

@@ -24,7 +24,7 @@ from agent_rig import (
 )
 from backends import on_asyncio, on_trio
 from kbd.core.decisions import Record
-from kbd.core.settings import RunLimits
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.state import RunStatus
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.drafts import DraftOpened, FileChanged

@@ -9,7 +9,7 @@ from backends import on_asyncio
 from kbd.core.decisions import Record
 from kbd.core.decisions.watches import AddWatch
 from kbd.core.methods.replays import PAGE_BYTES, ReplayMethods
-from kbd.core.paths import Home
+from kbd.core.runtime.paths import Home
 from kbd.core.server import Session
 from kbd.errors import LogCorrupt, NotFound, ValidationFailed
 from kbd.events.codec import recorded

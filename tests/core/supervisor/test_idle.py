@@ -17,8 +17,8 @@ from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.workbenches import WorkbenchMethods
 from kbd.core.methods.workshop import WorkshopMethods
+from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server import Batch, Session, Synced
-from kbd.core.settings import Settings, WatchSettings
 from kbd.core.supervisor import idle
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended

@@ -8,7 +8,7 @@ import pytest
 
 from kbd.core.decisions import DiscardDraft, RequestCancel, SendMessage, StartRun
 from kbd.core.review import publish
-from kbd.core.settings import Limits, WatchSettings
+from kbd.core.runtime.settings import Limits, WatchSettings
 from kbd.core.state import RunStatus
 from kbd.core.watcher import Job, Result
 from kbd.errors import ProviderUnavailable

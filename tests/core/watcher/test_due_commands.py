@@ -8,8 +8,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from kbd.core.bell import Bell
 from kbd.core.decisions.watches import FinishRun, RemoveWatch, RetryLandings, StartNext
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.state import Ended
 from kbd.core.watcher.commands import Commands
 from kbd.events.watches import (

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 import trivial_watcher
-from kbd.core.paths import Home
+from kbd.core.runtime.paths import Home
 from kbd.events.log import EventLog
 from kbd.events.vocabulary import Event
 from kbd.events.watches import FileLanded, WatchRunFinished, WatchRunStarted

@@ -8,8 +8,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from kbd.core.bell import Bell
 from kbd.core.decisions.watches import RemoveWatch, ResumeWatch
+from kbd.core.runtime.event_loop import Bell
 from kbd.core.state import LandingStage, WatchStatus
 from kbd.core.watcher import Job, Result, lasting
 from kbd.core.watcher.starting import Starter

@@ -11,7 +11,7 @@ import watchfiles
 from anyio.to_thread import run_sync
 
 from dropped import dropped, until
-from kbd.core.settings import WatchSettings
+from kbd.core.runtime.settings import WatchSettings
 from kbd.core.watcher import hints
 from kbd.core.watcher.hints import Hints
 

@@ -12,7 +12,7 @@ import pytest
 from anyio.to_thread import run_sync
 
 from dropped import WATCH, dropped, until
-from kbd.core.settings import WatchSettings
+from kbd.core.runtime.settings import WatchSettings
 from kbd.types import BlobHash
 
 pytestmark = [pytest.mark.anyio, pytest.mark.soak]

@@ -8,7 +8,7 @@ import pytest
 
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings
+from kbd.core.runtime.settings import Settings
 from kbd.core.workers.pool import Workers
 
 PACKAGES = Path(__file__).with_name("packages")

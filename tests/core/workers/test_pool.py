@@ -9,7 +9,7 @@ import pytest
 
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
-from kbd.core.settings import Settings, WorkerLimits
+from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.core.workers.pool import Workers, name_of
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
 

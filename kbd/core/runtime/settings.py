@@ -23,8 +23,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from kbd.core.hosts import parse_host
-from kbd.core.paths import Home
+from kbd.core.runtime.hosts import parse_host
+from kbd.core.runtime.paths import Home
 from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits
 
@@ -217,7 +217,7 @@ class ModelSettings(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """All settings of one daemon. It holds no key: those are `kbd.core.secrets`' affair.
+    """All settings of one daemon. It holds no key: those are `kbd.core.runtime.secrets`' affair.
 
     Args:
         default_model: `provider:model`, or None to let kbd choose.

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from kbd.core.bell import Bell
+from kbd.core.runtime.event_loop import Bell
 
 pytestmark = pytest.mark.anyio
 

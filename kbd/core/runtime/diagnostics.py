@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
+__all__ = ["blotted", "configure", "get_logger"]
+
 
 @contextmanager
 def _absent(package: str) -> Iterator[None]:
@@ -32,7 +34,6 @@ with _absent("rich"):
     import structlog
     from structlog import get_logger
 
-__all__ = ["blotted", "configure", "get_logger"]
 
 LONGEST_TEXT = 8192
 """Characters of one value that are shown: a log line is read, or indexed, not archived."""

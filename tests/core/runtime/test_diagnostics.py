@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from kbd.core.diagnostics import LONGEST_TEXT, blotted, configure
+from kbd.core.runtime.diagnostics import LONGEST_TEXT, blotted, configure
 
 
 @pytest.fixture(autouse=True)
@@ -88,15 +88,15 @@ def test_a_loop_of_values_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", ["kbd.core.diagnostics, rich.table", "rich, kbd.core.diagnostics"]
+    "order", ["kbd.core.runtime.diagnostics, rich.table", "rich, kbd.core.runtime.diagnostics"]
 )
 def test_rich_can_be_used_beside_it(order: str) -> None:
     """It is kept from structlog alone, and not taken from whoever has imported it."""
     code = (
         f"import sys, {order}, rich.traceback\n"
         "print(sys.modules['rich'] is rich, rich.traceback.Traceback.__name__)\n"
-        "kbd.core.diagnostics.configure(sys.stdout, json=False)\n"
-        "kbd.core.diagnostics.get_logger('test').info('heard')\n"
+        "kbd.core.runtime.diagnostics.configure(sys.stdout, json=False)\n"
+        "kbd.core.runtime.diagnostics.get_logger('test').info('heard')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

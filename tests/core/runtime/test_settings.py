@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.paths import Home
-from kbd.core.settings import ModelSettings, Settings
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.settings import ModelSettings, Settings
 from kbd.errors import ValidationFailed
 
 

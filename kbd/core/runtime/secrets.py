@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from kbd.core.paths import Home
-from kbd.core.settings import read_table
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.settings import read_table
 from kbd.errors import ProviderNotConfigured, ValidationFailed
 
 __all__ = ["BLOTTED", "Secrets", "hide_environment"]

@@ -1,7 +1,7 @@
 """The machine's clock, and fresh identifiers."""
 
-from kbd.core.clock import SystemClock
-from kbd.core.paths import checked_id
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.paths import checked_id
 
 
 def test_time_and_names() -> None:

@@ -7,7 +7,7 @@ import time
 import anyio
 import pytest
 
-from kbd.core.readiness import Wakeup, serve_readable
+from kbd.core.runtime.event_loop import Wakeup, serve_readable
 
 pytestmark = pytest.mark.anyio
 

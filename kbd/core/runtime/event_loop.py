@@ -3,6 +3,8 @@
 anyio has `wait_readable` for both, which on asyncio costs two turns of the loop and two changes of
 its selector each time: as much as all the rest of a short request (measured: 40 us, of which 30 are
 saved here). So asyncio's own loop is asked, whose callbacks stay; and trio without a detour.
+
+Waking who waits, at next to no cost where nobody does.
 """
 
 import asyncio
@@ -11,7 +13,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-__all__ = ["Wakeup", "asyncio_loop", "serve_readable"]
+__all__ = ["Bell", "Wakeup", "asyncio_loop", "serve_readable"]
 
 
 async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
@@ -103,3 +105,53 @@ def _trio_wait_readable() -> Callable[[int], Awaitable[None]]:
     from trio.lowlevel import wait_readable  # noqa: PLC0415 - 139 ms, which asyncio does without
 
     return wait_readable
+
+
+class Bell:
+    """Rung when something has changed; whoever waits looks again.
+
+    An event of anyio is set once and then replaced, and to make one takes longer than to record
+    what it tells of. A bell makes nothing before somebody waits; on asyncio, a bare future then.
+
+    Attributes:
+        rings: How often it was rung.
+    """
+
+    __slots__ = ("_event", "_futures", "rings")
+
+    def __init__(self) -> None:
+        self.rings = 0
+        self._event: anyio.Event | None = None
+        # One for each who waits: a task that is cancelled takes its future with it.
+        self._futures: list[asyncio.Future[None]] = []
+
+    def ring(self) -> None:
+        """Wake all who wait."""
+        self.rings += 1
+        if self._futures:
+            woken, self._futures = self._futures, []
+            for future in woken:
+                if not future.done():
+                    future.set_result(None)
+        elif self._event is not None:
+            self._event.set()
+            self._event = None
+
+    async def wait(self, after: int | None = None) -> None:
+        """Wait for the next ring, or for none if it was rung more than `after` times already."""
+        if after is not None and self.rings > after:
+            return
+        loop = asyncio_loop()
+        if loop is not None:
+            future = loop.create_future()
+            self._futures.append(future)
+            try:
+                await future
+            except BaseException:
+                if future in self._futures:
+                    self._futures.remove(future)
+                raise
+            return
+        if self._event is None:
+            self._event = anyio.Event()
+        await self._event.wait()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.paths import Home, checked_id
+from kbd.core.runtime.paths import Home, checked_id
 from kbd.errors import NotFound, ValidationFailed
 
 

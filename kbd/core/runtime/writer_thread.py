@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from kbd.core.readiness import Wakeup
+from kbd.core.runtime.event_loop import Wakeup
 from kbd.errors import ToolWorkerUnavailable
 
 __all__ = ["Scribe"]

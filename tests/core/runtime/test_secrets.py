@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.paths import Home
-from kbd.core.secrets import Secrets
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.secrets import Secrets
 from kbd.errors import ProviderNotConfigured, ValidationFailed
 
 
@@ -67,7 +67,7 @@ def test_a_key_that_was_refused_is_asked_for_again(tmp_path: Path) -> None:
 
 def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time it is killed, and the setting is named."""
-    monkeypatch.setattr("kbd.core.secrets.COMMAND_S", 0.2)
+    monkeypatch.setattr("kbd.core.runtime.secrets.COMMAND_S", 0.2)
     found = secrets(tmp_path, "[plugins.openai]\napi_key_command = ['sleep', '600']")
 
     with pytest.raises(ProviderNotConfigured, match=r"api_key_command could not be run: Timeout"):
@@ -167,7 +167,7 @@ def test_the_environment_is_hidden() -> None:
     """After the call the kernel counts the process as one that others may not look into."""
     code = (
         "import ctypes\n"
-        "from kbd.core.secrets import hide_environment\n"
+        "from kbd.core.runtime.secrets import hide_environment\n"
         "hide_environment()\n"
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"  # PR_GET_DUMPABLE
     )

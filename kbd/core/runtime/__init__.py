@@ -1,0 +1,13 @@
+"""What every room of the core rests on: the event loop, time, folders, settings, keys.
+
+    clock          time and fresh ids
+    paths          `$KBD_HOME`, its folders and those of each workbench
+    settings       `settings.toml` and the environment
+    secrets        API keys: where they come from, and how they stay hidden
+    hosts          hosts and ports in one spelling
+    diagnostics    the daemon's own log for its operator
+    event_loop     readiness of descriptors and threads; `Notifier`, a cheap condition
+    writer_thread  a thread that does blocking writes in order
+
+Nothing here knows of workbenches, runs or plugins.
+"""
