@@ -16,14 +16,14 @@ from pathlib import Path
 import anyio
 import msgspec
 
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
-from kbd.core.decisions.watches import AddWatch
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.watch_decisions import AddWatch
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.inbox import Inbox
 from kbd.core.watcher.tree import Tree

@@ -28,11 +28,13 @@ from eventsourcing.domain import Aggregate, event
 
 from benchmarks._measure import gate, interleave, table
 from benchmarks.append import Counting, event_log, rate, raw
-from kbd.core.decisions import Command, SendMessage, decide
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
+from kbd.core.domain.commands import Command, SendMessage
+from kbd.core.domain.decide import decide
+from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import SystemClock
-from kbd.core.state import WorkbenchState, fold_workbench
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.events import EventLog
 
 IN_FLIGHT = (1, 8, 64)

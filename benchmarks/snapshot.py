@@ -21,8 +21,8 @@ import msgspec
 
 from benchmarks._measure import gate, interleave, table
 from benchmarks.replay import Unsynced, event
-from kbd.core.state import WorkbenchState, fold_workbench
-from kbd.core.state.fold import FOLDS
+from kbd.core.domain.fold import FOLDS, fold_workbench
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events import EventLog, codec, snapshots
 from kbd.events.base import Recorded
 from kbd.events.workbenches import ModelChosen, UserMessageAdded

@@ -5,8 +5,8 @@ from pathlib import Path
 from kbd.core.archive.backup import check_backup
 from kbd.core.archive.copying import examined
 from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
-from kbd.core.replay.moments import state_at, state_hash
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.store.history import state_at, state_hash
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
 from kbd.events.reading import read_log

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from kbd.core.decisions.watches import AddWatch
+from kbd.core.domain.watch_decisions import AddWatch
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.inbox import Inbox

@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
-from kbd.core.decisions.watches import (
-    AddWatch,
-    FinishRun,
-    Land,
-    StartNext,
-)
-from kbd.core.state import DaemonState, Landing, LandingStage, Watch, fold_daemon
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.watch_decisions import AddWatch, FinishRun, Land, StartNext
+from kbd.core.domain.watch_state import Landing, LandingStage, Watch
 from kbd.events.base import Recorded
 from kbd.events.codec import recorded
 from kbd.events.vocabulary import Event

@@ -1,7 +1,10 @@
 """A workbench without a disk: decide and fold in memory, as the Keeper does."""
 
-from kbd.core.decisions import Command, Decision, decide
-from kbd.core.state import WorkbenchState, fold_workbench
+from kbd.core.domain.commands import Command
+from kbd.core.domain.decide import decide
+from kbd.core.domain.decision import Decision
+from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events.codec import recorded
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import FileAdded, WorkbenchCreated

@@ -7,13 +7,14 @@ from typing import TypeVar
 
 import anyio
 
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
-from kbd.core.decisions.watches import AddWatch, Land
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.watch_decisions import AddWatch, Land
+from kbd.core.domain.watch_state import Watch
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
-from kbd.core.state import DaemonState, Watch, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.errors import DiskFull
 from kbd.events.base import Fact, Recorded
 from kbd.events.log import EventLog

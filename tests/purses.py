@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from kbd.core.catalog import Catalog
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.events.disk import Disk
 from kbd.events.log import EventLog
 

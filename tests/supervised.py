@@ -9,11 +9,10 @@ import anyio
 
 from kbd.core.bench import Bench
 from kbd.core.catalog import Catalog
-from kbd.core.decisions import Record
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
+from kbd.core.domain.commands import Record
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
 from kbd.core.methods import Shop
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
@@ -22,7 +21,8 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 MAX_PUBLIC_METHODS = 20
 
@@ -86,7 +86,7 @@ def is_overload(node: Definition) -> bool:
 
 
 def test_files_are_short() -> None:
-    """No file is longer than 400 lines; one past 300 is better split by subject."""
+    """No file is longer than 600 lines, and only where one subject needs them."""
 
     def rule(source: Source) -> Iterator[str]:
         lines = len(source.text.splitlines())

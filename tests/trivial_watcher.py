@@ -16,14 +16,15 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
-from kbd.core.decisions.watches import AddWatch
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.watch_decisions import AddWatch
+from kbd.core.domain.watch_state import Ended
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings, WatchSettings
-from kbd.core.state import DaemonState, Ended, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher import Job, Result
 from kbd.core.watcher.watcher import Watcher
 from kbd.events.log import EventLog

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent_rig import call, item_of, open_rig, said, say, two_items
-from kbd.core.decisions import DiscardDraft, Record
+from kbd.core.domain.commands import DiscardDraft, Record
 from kbd.core.replay.span import Numbered
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import anyio
 import msgspec
 
-from kbd.core.decisions import Command
+from kbd.core.domain.commands import Command
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import Blobs, FileStore
-from kbd.core.keeper import Keeper
 from kbd.core.runtime.paths import WorkbenchFolders
-from kbd.core.snapshots import Snapshots
-from kbd.core.state import WorkbenchState
+from kbd.core.store.keeper import Keeper
+from kbd.core.store.snapshots import Snapshots
 from kbd.errors import LogCorrupt
 from kbd.types import BlobHash, FileName, WorkbenchId
 

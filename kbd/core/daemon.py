@@ -20,24 +20,24 @@ from anyio.to_thread import run_sync
 from kbd import __version__
 from kbd.core.archive.first import settle_restored
 from kbd.core.catalog import Catalog
-from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon, decide_daemon
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
 from kbd.core.methods import Shop, handlers
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
 from kbd.core.queries.watch_notices import watch_notice
-from kbd.core.redaction import Redaction
-from kbd.core.renewal import Renewal
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.server import Hub, Server, ServerLimits
-from kbd.core.snapshots import of_daemon
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
+from kbd.core.store.redaction import Redaction
+from kbd.core.store.snapshots import of_daemon
+from kbd.core.store.snapshotting import Renewal
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher

@@ -8,11 +8,11 @@ to nobody and asks no money uses none, and nothing is recorded for it.
 import anyio
 
 from kbd.core.catalog import Catalog
-from kbd.core.decisions.daemon import ChargeBudget, DaemonCommand, ReserveBudget
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import ChargeBudget, DaemonCommand, ReserveBudget
+from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import DaemonState
+from kbd.core.store.keeper import Keeper
 from kbd.errors import NotFound
 from kbd.events.shown import utc_day
 from kbd.types import WorkbenchId

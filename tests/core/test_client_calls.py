@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from folding import BENCH, Folded, blob
-from kbd.core.decisions import (
+from kbd.core.domain.commands import (
     CompletePublish,
     DiscardDraft,
     EndRun,

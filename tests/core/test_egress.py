@@ -10,19 +10,19 @@ import pytest
 from backends import on_asyncio, on_trio
 from folding import Folded, blob
 from kbd.core.catalog import Catalog
-from kbd.core.decisions import GrantConsent, SendMessage, StartRun
-from kbd.core.decisions.daemon import DaemonCommand, decide_daemon
+from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
+from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress, scope_hash
 from kbd.core.egress.crossing import Lent
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.errors import (
     EgressBlockedByPolicy,
     EgressConsentRequired,

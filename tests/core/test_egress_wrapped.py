@@ -12,7 +12,7 @@ from backends import on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.catalog import Catalog
-from kbd.core.decisions import GrantConsent
+from kbd.core.domain.commands import GrantConsent
 from kbd.core.egress import Egress
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed

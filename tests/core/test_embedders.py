@@ -13,10 +13,9 @@ from backends import on_asyncio, on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.catalog import Catalog
-from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon, decide_daemon
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress, scope_hash
-from kbd.core.journal import Journal
-from kbd.core.keeper import Keeper
 from kbd.core.methods.egress import EgressMethods
 from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.host import Plugins
@@ -25,7 +24,8 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import SearchSettings, Settings
-from kbd.core.state import DaemonState, fold_daemon
+from kbd.core.store.journal import Journal
+from kbd.core.store.keeper import Keeper
 from kbd.errors import (
     EgressConsentRequired,
     NotFound,

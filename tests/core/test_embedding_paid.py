@@ -9,7 +9,7 @@ import pytest
 
 from backends import on_asyncio, on_trio
 from kbd.core.bench import Bench
-from kbd.core.decisions import Record
+from kbd.core.domain.commands import Record
 from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.installed import Installed
 from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings

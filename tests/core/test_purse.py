@@ -10,11 +10,11 @@ import pytest
 from agent_rig import NoSync
 from backends import on_asyncio
 from kbd.core.catalog import Catalog
-from kbd.core.decisions.daemon import ChargeBudget, ReserveBudget, decide_daemon
+from kbd.core.domain.daemon_decisions import ChargeBudget, ReserveBudget, decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, Spent
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.state import DaemonState, Spent
 from kbd.errors import BudgetCapReached
 from kbd.events.base import Recorded
 from kbd.events.workbenches import BudgetCharged, BudgetReserved

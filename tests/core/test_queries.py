@@ -9,7 +9,7 @@ import pytest
 
 from folding import Folded, blob
 from kbd.core.catalog import Catalog
-from kbd.core.decisions import (
+from kbd.core.domain.commands import (
     ConfirmDeletions,
     DiscardDraft,
     Record,
@@ -17,7 +17,7 @@ from kbd.core.decisions import (
     SendMessage,
     StartRun,
 )
-from kbd.core.journal import Journal
+from kbd.core.domain.daemon_state import DaemonState, Spent
 from kbd.core.plugins.host import Plugins
 from kbd.core.queries import EventWire, change_set, notification
 from kbd.core.queries.changes import deletion_confirmations
@@ -25,7 +25,7 @@ from kbd.core.queries.conversation import conversation
 from kbd.core.queries.events import ENCODED_KEPT, FOLLOW_BATCH
 from kbd.core.queries.runs import run_budget, run_info, workshop_state
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.state import DaemonState, Spent
+from kbd.core.store.journal import Journal
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from backends import on_asyncio
-from kbd.core.journal import Journal
 from kbd.core.queries import sent
+from kbd.core.store.journal import Journal
 from kbd.events.base import Recorded
 from kbd.events.codec import recorded
 from kbd.events.log import EventLog

@@ -2,13 +2,13 @@
 
 import pytest
 
+from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.queries.watches import (
     MAX_LANDINGS,
     failed_found,
     watch_info,
     watch_row,
 )
-from kbd.core.state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.events.watches import WatchConsent, WatchRule
 from kbd.requests.watched import WatchConsentParam, WatchRow
 from kbd.types import RunId, Seq, WatchId, WorkbenchId

@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kbd.core.state import DaemonState, WorkbenchState, fold_daemon, fold_workbench
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events import Event, EventLog, codec
 from kbd.events import drafts as d
 from kbd.events import runs as r

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kbd.core.archive.moment import folders_of
-from kbd.core.replay.moments import state_at, state_hash
+from kbd.core.store.history import state_at, state_hash
 from kbd.types import Seq
 from real_daemon import RealDaemon
 
@@ -16,7 +16,7 @@ __all__ = ["LIVE", "Moments", "strip", "tree"]
 
 LIVE = """
 import kbd.core.supervisor.opening as opening
-from kbd.core.replay.moments import state_hash
+from kbd.core.store.history import state_hash
 folded, heard = opening.fold_workbench, open({path!r}, "a", buffering=1)
 def heard_fold(state, seq, record):
     folded(state, seq, record)

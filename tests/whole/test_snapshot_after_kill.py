@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from events.logs import Unsynced
-from kbd.core.renewal import RENEWED_EVENTS
+from kbd.core.store.snapshotting import RENEWED_EVENTS
 from kbd.events import EventLog, codec
 from kbd.events.workbenches import ModelChosen, WorkbenchCreated
 from kbd.types import WorkbenchId

@@ -15,7 +15,7 @@ import pytest
 
 from agent_rig import Rig, call, item_of, open_rig, said, say
 from backends import on_asyncio
-from kbd.core.state import RunStatus
+from kbd.core.domain.run_state import RunStatus
 from kbd.providers import ModelReply, ModelRequest
 from kbd.types import Phase
 from model_server import Reply, calls, model_server, text

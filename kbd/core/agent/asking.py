@@ -8,7 +8,7 @@ from kbd.core.agent.budget import retry_wait_s
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.notices import RateLimited, TextDelta
 from kbd.core.agent.replies import recorded_text
-from kbd.core.decisions import RecordRun
+from kbd.core.domain.commands import RecordRun
 from kbd.errors import (
     KbdError,
     NetworkUnavailable,

@@ -10,8 +10,8 @@ import msgspec
 from kbd.core.agent.context import Guidance, asks_for, told
 from kbd.core.agent.desk import Desk
 from kbd.core.agent.manifest import room_bytes
-from kbd.core.decisions import RecordRun
-from kbd.core.state import Notice
+from kbd.core.domain.commands import RecordRun
+from kbd.core.domain.run_state import Notice
 from kbd.errors import ProviderNotConfigured, StyleMergeFailed, StyleSkillLoadFailed
 from kbd.events.runs import NoticeGiven
 from kbd.providers import ModelInfo

@@ -24,7 +24,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kbd.core.agent.blocks import block
-from kbd.core.state import ContextItem, Notice
+from kbd.core.domain.run_state import Notice
+from kbd.core.domain.workbench_state import ContextItem
 from kbd.errors import ContextExhausted, StyleMergeFailed
 from kbd.formats import FormatHandler
 from kbd.providers import ModelInfo

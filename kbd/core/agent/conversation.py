@@ -29,7 +29,8 @@ from kbd.core.agent.blocks import block, json_block
 from kbd.core.agent.outline import LONGEST_OUTLINE, outline, results
 from kbd.core.agent.prompts import load
 from kbd.core.agent.verdicts import Objection, fault_of
-from kbd.core.state import Notice, Plan, Said, Turn
+from kbd.core.domain.run_state import Notice, Plan, Turn
+from kbd.core.domain.workbench_state import Said
 from kbd.messages import Message, ToolCall
 from kbd.types import Phase
 

@@ -15,9 +15,10 @@ import msgspec
 import structlog
 from anyio.to_thread import run_sync
 
-from kbd.core.journal import Journal
-from kbd.core.state import Run, WorkbenchState
-from kbd.core.state.readable import plan_markdown
+from kbd.core.domain.run_state import Run
+from kbd.core.domain.state_text import plan_markdown
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.store.journal import Journal
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.events.shown import shown_time

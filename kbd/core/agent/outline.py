@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.state import DraftFile, Item, ItemState, Plan, item_label
-from kbd.core.state.readable import item_line
+from kbd.core.domain.run_state import Item, ItemState, Plan, item_label
+from kbd.core.domain.state_text import item_line
+from kbd.core.domain.workbench_state import DraftFile
 from kbd.types import FileName
 
 __all__ = ["LONGEST_OUTLINE", "changes", "outline", "plan_room", "results", "with_failures"]

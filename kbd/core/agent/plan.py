@@ -7,7 +7,7 @@ A plan is a checklist, one line an item (contract, section 6):
     - [!] 3. … [Failed: reason]                                    failed for good
 
 An item's identity is its place, from 1; the number on the line is decoration. A model's text is
-parsed once, when it is recorded; plan.md is a rendering (`kbd.core.state.readable`) and is never
+parsed once, when it is recorded; plan.md is a rendering (`kbd.core.domain.state_text`) and is never
 read back, so a line of a model that is ticked already is still work to do. Lines are parsed by
 hand: a pattern with nested repeats can be made to hang.
 """

@@ -21,9 +21,9 @@ from kbd.core.agent.desk import Desk
 from kbd.core.agent.phases import PHASES, turn_limit
 from kbd.core.agent.turns import Opening, Talk, converse
 from kbd.core.agent.verdicts import Objection, takes_any
-from kbd.core.decisions import EndRun, FailAttempt, RecordRun
-from kbd.core.state import ItemState, Plan, Run
-from kbd.core.state.readable import one_line
+from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
+from kbd.core.domain.run_state import ItemState, Plan, Run
+from kbd.core.domain.state_text import one_line
 from kbd.errors import (
     AgentLoopDetected,
     ContextExhausted,

@@ -26,7 +26,7 @@ from kbd.core.agent.performing import (
     surplus,
 )
 from kbd.core.catalog import ToolEntry
-from kbd.core.decisions import FinishCall, RecordRun, StartCall
+from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
 from kbd.core.plugins.host import Plugin
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import PluginUsed, ReplyCall

@@ -19,7 +19,7 @@ from kbd.core.agent.window import (
     shrunk,
     tools_bytes,
 )
-from kbd.core.state import Chain
+from kbd.core.domain.run_state import Chain
 from kbd.messages import Message
 from kbd.providers import ModelInfo, ToolSchema
 

@@ -19,8 +19,8 @@ from kbd.core.agent.toolbox import answer, refuse_surplus
 from kbd.core.agent.transcript import Transcript
 from kbd.core.agent.verdicts import Objection, fault_of, is_cut
 from kbd.core.agent.window import as_measured
-from kbd.core.decisions import RecordRun
-from kbd.core.state import Chain, Run, Turn
+from kbd.core.domain.commands import RecordRun
+from kbd.core.domain.run_state import Chain, Run, Turn
 from kbd.errors import AgentLoopDetected, TurnLimit, ValidationFailed
 from kbd.events.runs import ModelReplied, ModelRequested
 from kbd.messages import Message

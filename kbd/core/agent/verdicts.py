@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kbd.core.state import Turn
+from kbd.core.domain.run_state import Turn
 
 __all__ = ["Objection", "fault_of", "is_cut", "takes_any"]
 

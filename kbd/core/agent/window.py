@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kbd.core.state import Measured
+from kbd.core.domain.workbench_state import Measured
 from kbd.errors import ContextExhausted
 from kbd.messages import Message, ToolCall
 from kbd.providers import ModelInfo, ToolSchema

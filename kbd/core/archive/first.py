@@ -13,11 +13,12 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.archive.restore import RESTORED_NAME, Restored
-from kbd.core.decisions.daemon import DaemonCommand
-from kbd.core.decisions.watches import FinishRun, NoteCommand, PauseWatch
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import FinishRun, NoteCommand, PauseWatch
+from kbd.core.domain.watch_state import LandingStage, Watch, WatchStatus
 from kbd.core.runtime.clock import Clock
-from kbd.core.state import DaemonState, LandingStage, Watch, WatchStatus
+from kbd.core.store.keeper import Keeper
 from kbd.errors import UserCanceled
 from kbd.events.disk import DISK
 from kbd.events.watches import WatchCommandEnded, WatchRunFinished

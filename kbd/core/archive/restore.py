@@ -19,8 +19,9 @@ from kbd.core.archive.backup import faults_of, place_of
 from kbd.core.archive.copying import copy_file, examined, private_folder
 from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
 from kbd.core.archive.newfolder import NewFolder, free_place
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.runtime.paths import Home
-from kbd.core.state import DaemonState, WatchStatus, fold_daemon
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, ValidationFailed
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.reading import read_log

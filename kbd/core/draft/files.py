@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.workbench_state import SeenFile, WorkbenchState, folded_name
 from kbd.core.draft.blobs import Blobs
 from kbd.core.draft.names import file_name
-from kbd.core.state import SeenFile, WorkbenchState, folded_name
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import FileChanged
 from kbd.tools import FileRef

@@ -1,8 +1,8 @@
 """The results of earlier calls, from the log."""
 
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft.blobs import Blobs
-from kbd.core.journal import Journal
-from kbd.core.state import WorkbenchState
+from kbd.core.store.journal import Journal
 from kbd.errors import NotFound
 from kbd.events.runs import ToolReturned
 from kbd.types import Seq

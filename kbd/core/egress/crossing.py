@@ -10,9 +10,9 @@ from anyio.to_thread import run_sync
 
 from kbd.core.egress.told import cleaned_error
 from kbd.core.plugins.host import Owned
-from kbd.core.redaction import Redaction
 from kbd.core.runtime.hosts import Host
 from kbd.core.runtime.secrets import Secrets
+from kbd.core.store.redaction import Redaction
 from kbd.errors import KbdError, ProviderAuthFailed
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Ask, Embedder, Provider

@@ -9,19 +9,21 @@ import msgspec
 import structlog
 
 from kbd.core.catalog import Catalog
-from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.run_state import RunStatus
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.egress.crossing import Crossings, Lent, RecordSent, Sending
 from kbd.core.egress.embedders import ChosenEmbedder, Embedders
 from kbd.core.egress.models import Models
 from kbd.core.egress.scope import scope_hash
 from kbd.core.egress.told import Telling, cleaned
-from kbd.core.keeper import Keeper
 from kbd.core.plugins.host import Owned
-from kbd.core.redaction import Redaction
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import DaemonState, RunStatus, WorkbenchState
+from kbd.core.store.keeper import Keeper
+from kbd.core.store.redaction import Redaction
 from kbd.errors import (
     EgressBlockedByPolicy,
     EgressConsentRequired,

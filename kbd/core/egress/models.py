@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kbd.core.catalog import Catalog
+from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.runtime.hosts import parse_host
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import DaemonState
 from kbd.errors import NotFound, ProviderNotConfigured, ValidationFailed
 from kbd.providers import Embedder, ModelInfo, Provider, ProviderStatus, ToolSchema
 from kbd.types import Phase

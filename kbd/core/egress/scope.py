@@ -2,7 +2,7 @@
 
 import hashlib
 
-from kbd.core.state import WorkbenchState
+from kbd.core.domain.workbench_state import WorkbenchState
 
 __all__ = ["scope_hash"]
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kbd.core.redaction import Redaction
+from kbd.core.store.redaction import Redaction
 from kbd.errors import KbdError
 from kbd.messages import ToolCall
 from kbd.providers import Emit, ModelReply

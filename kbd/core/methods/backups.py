@@ -11,9 +11,9 @@ from anyio.from_thread import check_cancelled
 from anyio.to_thread import run_sync
 
 from kbd.core.archive.backup import Backup
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.methods.shop import Shop
 from kbd.core.server import Handler, Session
-from kbd.core.state import DaemonState, KnownWorkbench
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.shown import shown_time
 from kbd.requests import archives as wire

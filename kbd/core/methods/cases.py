@@ -9,10 +9,10 @@ from kbd.core.archive.contents import Wanted
 from kbd.core.archive.exporting import export
 from kbd.core.archive.placing import checked_target
 from kbd.core.archive.writing import Written
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.methods.shop import Shop
 from kbd.core.review import note_written
 from kbd.core.server import Handler, Session
-from kbd.core.state import RunStatus
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.base import FileVersion
 from kbd.requests import archives as wire

@@ -1,11 +1,11 @@
 """Methods about checkpoints: what was published at some moment, kept to be restored."""
 
-from kbd.core.decisions import CreateCheckpoint
-from kbd.core.decisions.rewinds import checkpoint_of
+from kbd.core.domain.commands import CreateCheckpoint
+from kbd.core.domain.rewind_decisions import checkpoint_of
+from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.methods.shop import Shop
 from kbd.core.review import restore_checkpoint
 from kbd.core.server import Handler, Later, Session, Waiting
-from kbd.core.state import Checkpoint
 from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import anyio
 import msgspec
 
-from kbd.core.decisions import StartRun
-from kbd.core.decisions.rewinds import answered
+from kbd.core.domain.commands import StartRun
+from kbd.core.domain.rewind_decisions import answered
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.workshop import run_ended
 from kbd.core.queries.conversation import conversation
 from kbd.core.queries.runs import run_answer
 from kbd.core.review import rewind_to
 from kbd.core.server import Handler, Session
-from kbd.core.state import WorkbenchState
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kbd.core.decisions import ConfirmDeletions, DiscardDraft
+from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft
 from kbd.core.draft.names import file_name
 from kbd.core.methods.shop import Shop
 from kbd.core.queries import change_set

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from kbd.core.decisions import GrantConsent
-from kbd.core.decisions.daemon import RecordDaemon
+from kbd.core.domain.commands import GrantConsent
+from kbd.core.domain.daemon_decisions import RecordDaemon
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.egress import scope_hash
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.sent import sent_requests
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.state import WorkbenchState
 from kbd.errors import ValidationFailed
 from kbd.events.workbenches import SettingChanged
 from kbd.requests import egress as wire

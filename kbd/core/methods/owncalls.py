@@ -13,7 +13,8 @@ import msgspec
 
 from kbd.core.agent.performing import INLINE_BYTES
 from kbd.core.bench import Bench
-from kbd.core.decisions import RecordCall, refuse_client
+from kbd.core.domain.call_decisions import refuse_client
+from kbd.core.domain.commands import RecordCall
 from kbd.core.draft import CallFiles
 from kbd.core.plugins.host import Plugin
 from kbd.core.supervisor import Parts

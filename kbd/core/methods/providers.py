@@ -1,6 +1,6 @@
 """Methods about providers and models: how they are set up, what people let them do."""
 
-from kbd.core.decisions.daemon import RecordDaemon
+from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.egress import DescribedEmbedder, Egress
 from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Session

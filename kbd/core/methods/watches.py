@@ -8,7 +8,7 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.decisions.watches import (
+from kbd.core.domain.watch_decisions import (
     AddWatch,
     DismissLandings,
     PauseWatch,
@@ -16,6 +16,7 @@ from kbd.core.decisions.watches import (
     ResumeWatch,
     RetryLandings,
 )
+from kbd.core.domain.watch_state import Watch, WatchStatus, carries_consent
 from kbd.core.methods.rules import (
     asked_rule,
     checked_consent,
@@ -27,8 +28,6 @@ from kbd.core.methods.rules import (
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.watches import Hints, failed_found, watch_info, watch_row
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.state import Watch, WatchStatus
-from kbd.core.state.watches import carries_consent
 from kbd.core.watcher.trial import Trial, snapshot, trial
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (

@@ -3,7 +3,7 @@
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.decisions import ChooseModel
+from kbd.core.domain.commands import ChooseModel
 from kbd.core.methods.shop import Shop
 from kbd.core.queries.listings import closed_row, disk_bytes, info, scope, workbench_row
 from kbd.core.server import Handler, Later, Session, Waiting

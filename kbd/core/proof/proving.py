@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.performing import Means
 from kbd.core.catalog import Catalog
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import CallFiles, describe_file
 from kbd.core.plugins.host import Plugin
 from kbd.core.proof.differing import differences, what_differs
@@ -29,7 +30,6 @@ from kbd.core.proof.scratch import Kept, KeptResults, ScratchBlobs
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import WorkbenchState
 from kbd.core.workers.formats import FormatCalls
 from kbd.core.workers.pool import Workers
 from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone

@@ -17,7 +17,7 @@ from kbd.core.agent.performing import (
     result_of,
     surplus,
 )
-from kbd.core.decisions.calls import CHANGED_MEANWHILE
+from kbd.core.domain.call_decisions import CHANGED_MEANWHILE
 from kbd.core.draft import Blobs
 from kbd.core.proof.retelling import RecordedCall
 from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed

@@ -8,8 +8,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.run_state import RunStatus
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import CallFiles
-from kbd.core.state import RunStatus, WorkbenchState, fold_workbench
 from kbd.events.base import PluginUsed, Recorded, ReplyCall
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.journal import Journal
+from kbd.core.store.journal import Journal
 from kbd.events.shown import shown
 from kbd.types import Seq
 

@@ -7,8 +7,8 @@ import msgspec
 
 from kbd.core.bench import Bench
 from kbd.core.catalog import Catalog
+from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.runtime.settings import Limits
-from kbd.core.state import KnownWorkbench
 from kbd.events.shown import shown_time
 from kbd.requests import workbenches as wire
 from kbd.types import Seq

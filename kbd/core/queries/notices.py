@@ -2,7 +2,8 @@
 
 import msgspec
 
-from kbd.core.state import WorkbenchState, item_label
+from kbd.core.domain.run_state import item_label
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events import drafts, runs, workbenches
 from kbd.events.base import Recorded
 from kbd.requests import notifications as wire

@@ -1,6 +1,6 @@
 """What left this machine, from the log: every request was recorded before it did."""
 
-from kbd.core.journal import Journal
+from kbd.core.store.journal import Journal
 from kbd.events.shown import shown_time
 from kbd.events.workbenches import RequestSent
 from kbd.requests.base import UNSET

@@ -5,7 +5,7 @@ from typing import Literal, assert_never, cast
 
 import msgspec
 
-from kbd.core.state import Ended, Landing, LandingStage, Watch, WatchStatus
+from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.errors import (
     DiskFull,
     EgressConsentRequired,

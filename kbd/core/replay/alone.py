@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
+from kbd.core.domain.run_state import item_label
+from kbd.core.domain.state_text import plan_markdown
 from kbd.core.replay.parts import Part, Place, Standing, call_refused
 from kbd.core.replay.wording import title_of
-from kbd.core.state import item_label
-from kbd.core.state.readable import plan_markdown
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.drafts import CheckpointRestored, DeletionConfirmed, DraftDiscarded
 from kbd.events.runs import (

@@ -2,9 +2,10 @@
 
 import msgspec
 
+from kbd.core.domain.fold_runs import RUN_FOLDS
+from kbd.core.domain.run_state import ItemState, Run
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.replay.wording import change_of
-from kbd.core.state import ItemState, Run, WorkbenchState
-from kbd.core.state.fold_runs import RUN_FOLDS
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import RunStarted, ToolCalled, ToolRefused, ToolReturned

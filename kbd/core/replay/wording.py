@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbd.core.state import item_label
+from kbd.core.domain.run_state import item_label
 from kbd.events.codec import Unknown
 from kbd.events.drafts import (
     CheckpointCreated,

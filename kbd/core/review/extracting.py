@@ -7,7 +7,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import Record
+from kbd.core.domain.commands import Record
 from kbd.core.draft.extract import extract, forget_partial
 from kbd.core.draft.names import file_name
 from kbd.core.runtime.clock import Clock

@@ -12,7 +12,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench, draft_view
-from kbd.core.decisions import CompletePublish, IntendPublish
+from kbd.core.domain.commands import CompletePublish, IntendPublish
 from kbd.core.draft.store import conflict_name
 from kbd.core.runtime.clock import Clock
 from kbd.errors import ValidationFailed

@@ -13,12 +13,12 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import RestoreCheckpoint, Rewind
-from kbd.core.decisions.rewinds import checkpoint_of, differences, message_said, rewound
-from kbd.core.replay.moments import state_at
+from kbd.core.domain.commands import RestoreCheckpoint, Rewind
+from kbd.core.domain.rewind_decisions import checkpoint_of, differences, message_said, rewound
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.review.publish import carry_out
 from kbd.core.runtime.clock import Clock
-from kbd.core.state import WorkbenchState
+from kbd.core.store.history import state_at
 from kbd.errors import FileWriteFailed, ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import PlannedFile

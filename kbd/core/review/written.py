@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from kbd.core.decisions.daemon import DaemonCommand
-from kbd.core.decisions.watches import NoteWritten
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import NoteWritten
+from kbd.core.domain.watch_state import Watching, WatchStatus, Written
 from kbd.core.draft.extract import real_folder
-from kbd.core.keeper import Keeper
-from kbd.core.state import DaemonState
-from kbd.core.state.watches import Watching, WatchStatus, Written
+from kbd.core.store.keeper import Keeper
 from kbd.events.base import FileVersion
 from kbd.events.watches import FilesWritten
 

@@ -12,13 +12,13 @@ from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.decisions.daemon import CreateWorkbench, DaemonCommand, DeleteWorkbench
-from kbd.core.keeper import Keeper, Observer
+from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
+from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.queries import EventWire, notifications
-from kbd.core.renewal import Renewal
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import checked_id
-from kbd.core.state import DaemonState
+from kbd.core.store.keeper import Keeper, Observer
+from kbd.core.store.snapshotting import Renewal
 from kbd.core.supervisor import idle
 from kbd.core.supervisor.idle import Opened
 from kbd.core.supervisor.opening import close_bench, open_bench, recover

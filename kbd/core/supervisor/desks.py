@@ -9,7 +9,7 @@ import msgspec
 from kbd.core.agent import Desk
 from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
 from kbd.core.bench import Bench
-from kbd.core.decisions import RecordRun
+from kbd.core.domain.commands import RecordRun
 from kbd.core.draft import CallFiles, LogRecall, describe_file
 from kbd.core.supervisor.parts import Parts
 from kbd.core.supervisor.searching import lookup_of

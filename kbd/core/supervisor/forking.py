@@ -13,10 +13,10 @@ import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.decisions.forks import fork_point, refuse_to_fork, taken_over
-from kbd.core.replay.moments import state_at
+from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.store.history import state_at
 from kbd.core.supervisor.benches import Benches
 from kbd.core.supervisor.opening import told_as_ours
 from kbd.core.supervisor.parts import Parts

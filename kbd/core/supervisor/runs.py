@@ -6,9 +6,9 @@ from anyio.abc import TaskGroup
 
 from kbd.core.agent import run_agent
 from kbd.core.bench import Bench
-from kbd.core.decisions import EndRun, InterruptRun
-from kbd.core.keeper import Observer
-from kbd.core.state import RunStatus
+from kbd.core.domain.commands import EndRun, InterruptRun
+from kbd.core.domain.run_state import RunStatus
+from kbd.core.store.keeper import Observer
 from kbd.core.supervisor.desks import desk_for
 from kbd.core.supervisor.parts import Parts
 from kbd.errors import KbdError

@@ -10,7 +10,7 @@ import anyio
 import msgspec
 from anyio.abc import Process
 
-from kbd.core.state import Ended
+from kbd.core.domain.watch_state import Ended
 from kbd.events.watches import WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 

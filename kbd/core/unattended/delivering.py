@@ -14,13 +14,14 @@ from anyio import CapacityLimiter, fail_after
 from anyio.to_thread import run_sync
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import Record
-from kbd.core.decisions.daemon import DaemonCommand
+from kbd.core.domain.commands import Record
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft.extract import extract, find_copy, forget_partial
-from kbd.core.keeper import Keeper
 from kbd.core.review import note_written
 from kbd.core.runtime.clock import Clock
-from kbd.core.state import DaemonState, WorkbenchState
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher import Job
 from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.base import FileVersion

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from enum import Enum, auto
 
-from kbd.core.state import Item, ItemState, Run, RunStatus, WorkbenchState
+from kbd.core.domain.run_state import Item, ItemState, Run, RunStatus
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.types import RunId
 
 __all__ = [

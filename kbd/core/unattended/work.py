@@ -3,9 +3,10 @@
 import anyio
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import DiscardDraft, InterruptRun, SendMessage, StartRun
+from kbd.core.domain.commands import DiscardDraft, InterruptRun, SendMessage, StartRun
+from kbd.core.domain.run_state import Run, RunStatus
+from kbd.core.domain.watch_state import Ended
 from kbd.core.review import publish
-from kbd.core.state import Ended, Run, RunStatus
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended.commands import run_command
 from kbd.core.unattended.delivering import Deliveries, delivered_paths

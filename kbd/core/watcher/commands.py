@@ -4,11 +4,12 @@ import anyio
 import structlog
 from anyio import CapacityLimiter
 
-from kbd.core.decisions.daemon import DaemonCommand
-from kbd.core.decisions.watches import NoteCommand
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import NoteCommand
+from kbd.core.domain.watch_state import Ended, Watch
 from kbd.core.runtime.event_loop import Bell
-from kbd.core.state import DaemonState, Ended, Watch
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher.lasting import must_stop, record
 from kbd.core.watcher.work import Notify
 from kbd.events.watches import WatchCommandEnded

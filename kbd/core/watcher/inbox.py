@@ -15,12 +15,13 @@ import structlog
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from kbd.core.decisions.daemon import DaemonCommand
-from kbd.core.decisions.watches import Land, PassOver
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import Land, PassOver
+from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.settings import WatchSettings
-from kbd.core.state import DaemonState, Watch, WatchStatus
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher.copies import Copies
 from kbd.core.watcher.hints import Hints
 from kbd.core.watcher.known import Known

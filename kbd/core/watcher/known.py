@@ -4,7 +4,7 @@ A file whose signature is known is not read. Everything here may be called from 
 log's state goes on: single look-ups are safe, and whole tables are copied first.
 """
 
-from kbd.core.state import Watch
+from kbd.core.domain.watch_state import Watch
 from kbd.core.watcher.taking import Taken, digest
 from kbd.core.watcher.tree import Found, Tree
 from kbd.errors import FileReadFailed

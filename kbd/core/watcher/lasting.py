@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterator
 import anyio
 import structlog
 
-from kbd.core.decisions.daemon import DaemonCommand
-from kbd.core.keeper import Keeper, Outcome
-from kbd.core.state import DaemonState
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.disk import LogPoisoned
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kbd.core.decisions.watches import Land, PassOver
+from kbd.core.domain.watch_decisions import Land, PassOver
+from kbd.core.domain.watch_state import Watch
 from kbd.core.draft.names import file_name
-from kbd.core.state import Watch
 from kbd.core.watcher.known import Known
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.taking import Unsettled, take

@@ -13,13 +13,14 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from kbd.core.decisions.daemon import DaemonCommand, RecordDaemon
-from kbd.core.decisions.watches import FinishRun, StartNext
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import FinishRun, StartNext
+from kbd.core.domain.watch_state import Landing, LandingStage, Watch, WatchStatus
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import Home
-from kbd.core.state import DaemonState, Landing, LandingStage, Watch, WatchStatus
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher.lasting import LONGEST_PAUSE_S, must_stop, record
 from kbd.core.watcher.work import Job, JobFile, Labour, Result
 from kbd.errors import ToolWorkerUnavailable

@@ -12,10 +12,9 @@ from typing import Literal, assert_never
 
 import msgspec
 
-from kbd.core.decisions.watches import Land, decide_watch
+from kbd.core.domain.watch_decisions import Land, decide_watch
+from kbd.core.domain.watch_state import Landing, LandingStage, Watch, Watching
 from kbd.core.draft.names import file_name
-from kbd.core.state import Landing, LandingStage, Watch
-from kbd.core.state.watches import Watching
 from kbd.core.watcher.known import Known
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.taking import Taken, digest

@@ -13,13 +13,14 @@ from anyio import CancelScope
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
-from kbd.core.decisions.daemon import DaemonCommand
-from kbd.core.keeper import Keeper
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
-from kbd.core.state import DaemonState, Watch, WatchStatus
+from kbd.core.store.keeper import Keeper
 from kbd.core.watcher.commands import Commands
 from kbd.core.watcher.copies import Copies, remove_folders, strange_folders
 from kbd.core.watcher.inbox import Health, Inbox

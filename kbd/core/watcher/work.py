@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from kbd.core.state import Ended
+from kbd.core.domain.watch_state import Ended
 from kbd.events.watches import WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 

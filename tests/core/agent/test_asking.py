@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from agent_rig import Opened, said, say, two_items
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import RunStatus
 from kbd.events.runs import ItemFailed, ItemRetried, ModelFailed, ModelReplied, ModelRequested
 from kbd.messages import Usage
 from kbd.providers import ModelReply, ModelRequest, OptionRefused

@@ -10,12 +10,12 @@ from agent_rig import Opened, two_items
 from backends import on_asyncio, on_trio
 from kbd import hookimpl
 from kbd.core.catalog import Catalog
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.installed import Installed
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.state import RunStatus
 from kbd.events.workbenches import BudgetCharged, BudgetReserved
 from kbd.messages import Usage
 from kbd.providers import (

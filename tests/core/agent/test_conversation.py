@@ -6,7 +6,8 @@ import pytest
 from kbd.core.agent import conversation
 from kbd.core.agent.prompts import load
 from kbd.core.agent.verdicts import takes_any
-from kbd.core.state import Item, ItemState, Notice, Plan, Said, Turn
+from kbd.core.domain.run_state import Item, ItemState, Notice, Plan, Turn
+from kbd.core.domain.workbench_state import Said
 from kbd.events.base import ReplyCall
 from kbd.types import CallId, Phase
 

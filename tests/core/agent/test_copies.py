@@ -5,7 +5,7 @@ import pytest
 
 from agent_rig import Opened, two_items
 from kbd.core.agent import write_copies
-from kbd.core.decisions import SendMessage
+from kbd.core.domain.commands import SendMessage
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ import pytest
 from agent_rig import Opened, call, item_of, said, say, two_items
 from backends import on_asyncio, on_trio
 from kbd.core.agent.run import ATTEMPT_ENDING
-from kbd.core.decisions import DiscardDraft, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.commands import DiscardDraft, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.run_state import ItemState, RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import ItemState, RunStatus
 from kbd.errors import (
     AgentLoopDetected,
     ContextExhausted,

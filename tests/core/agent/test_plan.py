@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.core.agent import plan
-from kbd.core.state.readable import PlanLine, render
+from kbd.core.domain.state_text import PlanLine, render
 from kbd.errors import ValidationFailed
 
 MOST = 1000

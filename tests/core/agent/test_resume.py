@@ -10,9 +10,9 @@ import pytest
 from agent_rig import Opened, Rig, call, item_of, said, say, two_items
 from backends import on_trio
 from kbd.core.agent import run_agent
-from kbd.core.decisions import InterruptRun, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.commands import InterruptRun, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.draft import CallFiles
-from kbd.core.state import RunStatus
 from kbd.errors import ProviderUnavailable
 from kbd.events.base import Recorded
 from kbd.events.drafts import FileChanged

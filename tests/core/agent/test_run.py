@@ -6,8 +6,8 @@ import pytest
 
 from agent_rig import PLAN, Opened, call, item_of, said, say, two_items
 from kbd.core.agent import LoopWarned, TextDelta, ToolStarted
+from kbd.core.domain.run_state import ItemState, RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import ItemState, RunStatus
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
     ItemRetried,

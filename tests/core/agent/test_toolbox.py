@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from agent_rig import Opened, Rig, call, said, say, two_items
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import RunStatus
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ModelReplied, ToolCalled, ToolRefused, ToolReturned
 from kbd.messages import UNREADABLE, ToolCall

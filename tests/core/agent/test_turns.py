@@ -5,8 +5,8 @@ import pytest
 
 from agent_rig import Opened, call, said, say, two_items
 from kbd.core.agent import RateLimited
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import RunStatus
 from kbd.errors import (
     EgressConsentRequired,
     KbdError,

@@ -13,7 +13,8 @@ from kbd.core.agent.window import (
     message_bytes,
     tools_bytes,
 )
-from kbd.core.state import Chain, Measured, Turn
+from kbd.core.domain.run_state import Chain, Turn
+from kbd.core.domain.workbench_state import Measured
 from kbd.errors import ContextExhausted
 from kbd.events.base import ReplyCall
 from kbd.messages import Message, ToolCall

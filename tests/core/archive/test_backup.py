@@ -18,7 +18,7 @@ from kbd.core.archive.backup import Backup, check_backup
 from kbd.core.archive.copying import hash_of
 from kbd.core.archive.inventory import FileKept, read_inventory
 from kbd.core.archive.restore import restore
-from kbd.core.decisions import SendMessage
+from kbd.core.domain.commands import SendMessage
 from kbd.core.methods.backups import BackupMethods
 from kbd.errors import DiskFull, FileReadFailed, KbdError, ValidationFailed
 from kbd.events.disk import DISK

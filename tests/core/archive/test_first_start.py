@@ -6,8 +6,8 @@ import pytest
 
 from kbd.core.archive.first import settle_restored
 from kbd.core.archive.restore import RESTORED_NAME
-from kbd.core.decisions.watches import RemoveWatch, StartNext
-from kbd.core.state import LandingStage, WatchStatus
+from kbd.core.domain.watch_decisions import RemoveWatch, StartNext
+from kbd.core.domain.watch_state import LandingStage, WatchStatus
 from kbd.events.watches import WatchRule
 from kbd.types import WatchId
 from landings import SetClock, daemon_log

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from folding import Folded
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import Blobs, CallFiles
-from kbd.core.state import WorkbenchState
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.workbenches import FileAdded

@@ -23,9 +23,9 @@ from agent_rig import (
     two_items,
 )
 from backends import on_asyncio, on_trio
-from kbd.core.decisions import Record
+from kbd.core.domain.commands import Record
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.state import RunStatus
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import ItemRetried, ToolRefused, ToolReturned

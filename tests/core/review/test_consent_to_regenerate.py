@@ -6,7 +6,7 @@ import pytest
 
 from backends import on_trio
 from kbd.core.bench import Bench
-from kbd.core.decisions import GrantConsent, SendMessage, StartRun
+from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.egress import scope_hash
 from kbd.core.methods.conversation import ConversationMethods
 from kbd.errors import EgressConsentRequired

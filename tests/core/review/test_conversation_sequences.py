@@ -18,14 +18,14 @@ import pytest
 from agent_rig import call, item_of, said, say
 from backends import on_asyncio
 from kbd.core.bench import Bench
-from kbd.core.decisions import ConfirmDeletions, DiscardDraft, SendMessage, StartRun
+from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft, SendMessage, StartRun
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.checkpoints import CheckpointMethods
 from kbd.core.methods.conversation import ConversationMethods
 from kbd.core.methods.files import FileMethods
 from kbd.core.methods.forking import ForkMethods
-from kbd.core.replay.moments import state_at
 from kbd.core.review import publish
-from kbd.core.state import WorkbenchState
+from kbd.core.store.history import state_at
 from kbd.errors import KbdError
 from kbd.providers import ModelReply, ModelRequest
 from kbd.requests import drafts, workbenches, workshop

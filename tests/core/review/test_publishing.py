@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import ConfirmDeletions, IntendPublish
+from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.draft.extract import numbered
 from kbd.core.review import extract_files, publish
 from kbd.errors import ConflictPublishedChanged, FileWriteFailed, ValidationFailed

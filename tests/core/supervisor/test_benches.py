@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from kbd.core.bench import Bench
-from kbd.core.decisions.daemon import DeleteWorkbench
-from kbd.core.keeper import Observer
+from kbd.core.domain.daemon_decisions import DeleteWorkbench
 from kbd.core.methods import handlers
 from kbd.core.methods.logs import LogMethods
 from kbd.core.server import Stream, Synced
+from kbd.core.store.keeper import Observer
 from kbd.core.supervisor import Benches
 from kbd.errors import DiskFull, NotFound, ValidationFailed
 from kbd.events.base import Recorded

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import Record, SendMessage
+from kbd.core.domain.commands import Record, SendMessage
 from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.workbenches import WorkbenchMethods

@@ -7,7 +7,7 @@ import pytest
 
 from backends import on_trio
 from kbd.core.bench import Bench
-from kbd.core.decisions import (
+from kbd.core.domain.commands import (
     DiscardDraft,
     IntendPublish,
     Record,
@@ -15,7 +15,7 @@ from kbd.core.decisions import (
     SendMessage,
     StartRun,
 )
-from kbd.core.state import RunStatus
+from kbd.core.domain.run_state import RunStatus
 from kbd.errors import KbdError, LogCorrupt
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended, PublishCompleted

@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from kbd import hookimpl
-from kbd.core.decisions import SendMessage, StartRun
+from kbd.core.domain.commands import SendMessage, StartRun
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.plugins.installed import Installed
-from kbd.core.state import RunStatus
 from kbd.errors import ProviderAuthFailed
 from kbd.events.runs import RunFailed
 from kbd.providers import Access, Emit, ModelReply, ModelRequest

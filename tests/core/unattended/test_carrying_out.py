@@ -6,10 +6,10 @@ import anyio
 import msgspec
 import pytest
 
-from kbd.core.decisions import DiscardDraft, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.commands import DiscardDraft, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.review import publish
 from kbd.core.runtime.settings import Limits, WatchSettings
-from kbd.core.state import RunStatus
 from kbd.core.watcher import Job, Result
 from kbd.errors import ProviderUnavailable
 from kbd.events.watches import WatchConsent

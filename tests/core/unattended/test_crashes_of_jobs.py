@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.decisions import Record
-from kbd.core.state import RunStatus
+from kbd.core.domain.commands import Record
+from kbd.core.domain.run_state import RunStatus
 from kbd.core.watcher import Result
 from kbd.events.base import Recorded
 from kbd.events.drafts import EffectDone, EffectIntended, PublishIntended

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_rig import say
-from kbd.core.state import RunStatus
+from kbd.core.domain.run_state import RunStatus
 from kbd.providers import ModelReply, ModelRequest
 from kbd.types import Phase
 from unattended_rig import landed, reported, unattended, writes

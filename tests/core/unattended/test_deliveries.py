@@ -11,7 +11,7 @@ import pytest
 from anyio import to_thread
 
 from kbd.core.bench import Bench
-from kbd.core.decisions import Record
+from kbd.core.domain.commands import Record
 from kbd.core.draft.extract import extract
 from kbd.core.review import publish
 from kbd.core.unattended.delivering import Deliveries, delivered_paths

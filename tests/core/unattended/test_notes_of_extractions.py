@@ -5,11 +5,11 @@ from typing import cast
 
 import pytest
 
-from kbd.core.decisions.watches import AddWatch, RemoveWatch
+from kbd.core.domain.watch_decisions import AddWatch, RemoveWatch
+from kbd.core.domain.watch_state import Written
 from kbd.core.methods.files import FileMethods
 from kbd.core.review import note_written
 from kbd.core.server import Session
-from kbd.core.state.watches import Written
 from kbd.events.base import FileVersion
 from kbd.events.watches import WatchRule
 from kbd.requests.workbenches import WorkbenchFilesExtract

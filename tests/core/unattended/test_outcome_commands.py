@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.state import Ended
+from kbd.core.domain.watch_state import Ended
 from kbd.core.unattended.commands import run_command
 from kbd.events.watches import WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId

@@ -5,8 +5,15 @@ from copy import deepcopy
 import pytest
 
 from folding import BENCH, Folded, blob
-from kbd.core.decisions import EndRun, InterruptRun, RequestCancel, Rewind, SendMessage, StartRun
-from kbd.core.decisions.rewinds import rewound
+from kbd.core.domain.commands import (
+    EndRun,
+    InterruptRun,
+    RequestCancel,
+    Rewind,
+    SendMessage,
+    StartRun,
+)
+from kbd.core.domain.rewind_decisions import rewound
 from kbd.core.unattended.standing import Standing, fresh_message_id, is_published, standing
 from kbd.events.drafts import DraftDiscarded, FileChanged
 from kbd.events.runs import RunFailed, RunFinished

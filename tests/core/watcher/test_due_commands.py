@@ -8,9 +8,9 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from kbd.core.decisions.watches import FinishRun, RemoveWatch, RetryLandings, StartNext
+from kbd.core.domain.watch_decisions import FinishRun, RemoveWatch, RetryLandings, StartNext
+from kbd.core.domain.watch_state import Ended
 from kbd.core.runtime.event_loop import Bell
-from kbd.core.state import Ended
 from kbd.core.watcher.commands import Commands
 from kbd.events.watches import (
     FailurePolicy,

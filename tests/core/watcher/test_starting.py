@@ -8,9 +8,9 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from kbd.core.decisions.watches import RemoveWatch, ResumeWatch
+from kbd.core.domain.watch_decisions import RemoveWatch, ResumeWatch
+from kbd.core.domain.watch_state import LandingStage, WatchStatus
 from kbd.core.runtime.event_loop import Bell
-from kbd.core.state import LandingStage, WatchStatus
 from kbd.core.watcher import Job, Result, lasting
 from kbd.core.watcher.starting import Starter
 from kbd.events.base import Recorded

@@ -7,8 +7,9 @@ from typing import Literal
 
 import pytest
 
-from kbd.core.decisions.daemon import decide_daemon
-from kbd.core.decisions.watches import (
+from kbd.core.domain.daemon_decisions import decide_daemon
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.watch_decisions import (
     AddWatch,
     FinishRun,
     Land,
@@ -16,7 +17,6 @@ from kbd.core.decisions.watches import (
     StartNext,
     WatchCommand,
 )
-from kbd.core.state import DaemonState, fold_daemon
 from kbd.core.watcher import trial as trials
 from kbd.core.watcher.tree import Tree
 from kbd.core.watcher.trial import Trial, snapshot, trial

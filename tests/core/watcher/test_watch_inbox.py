@@ -11,7 +11,7 @@ import structlog
 from anyio.to_thread import run_sync
 
 from dropped import WATCH, dropped, until
-from kbd.core.decisions.watches import PauseWatch, RemoveWatch
+from kbd.core.domain.watch_decisions import PauseWatch, RemoveWatch
 from kbd.core.draft.names import file_name
 from kbd.core.watcher import inbox, looking
 from kbd.events.blobs import BlobStore

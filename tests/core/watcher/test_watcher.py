@@ -10,10 +10,10 @@ import pytest
 from anyio import to_thread
 from structlog.testing import capture_logs
 
-from kbd.core.decisions.watches import PauseWatch, RemoveWatch, ResumeWatch
+from kbd.core.domain.watch_decisions import PauseWatch, RemoveWatch, ResumeWatch
+from kbd.core.domain.watch_state import Ended, LandingStage
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.settings import Settings, WatchSettings
-from kbd.core.state import Ended, LandingStage
 from kbd.core.watcher import Job, Result, lasting, watcher
 from kbd.core.watcher.inbox import Inbox
 from kbd.core.watcher.watcher import Watcher

@@ -11,7 +11,7 @@ import msgspec
 
 from kbd.core.agent import plan as plans
 from kbd.core.agent.receipts import shown
-from kbd.core.state.readable import PlanLine, render
+from kbd.core.domain.state_text import PlanLine, render
 from kbd.errors import KbdError
 from kbd.messages import Message
 from kbd.providers import ModelReply, ModelRequest, ToolSchema

@@ -1,0 +1,175 @@
+"""Decisions about the daemon's own log.
+
+Decisions about the day's money, in the daemon's own log.
+"""
+
+from datetime import date, timedelta
+
+import msgspec
+
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.decision import Decision
+from kbd.core.domain.watch_decisions import WatchCommand, decide_watch
+from kbd.errors import BudgetCapReached, NotFound, ValidationFailed
+from kbd.events.vocabulary import Event
+from kbd.events.workbenches import BudgetCharged, BudgetReserved, WorkbenchCreated, WorkbenchDeleted
+from kbd.types import WorkbenchId
+
+__all__ = [
+    "ChargeBudget",
+    "CreateWorkbench",
+    "DaemonCommand",
+    "DeleteWorkbench",
+    "RecordDaemon",
+    "ReserveBudget",
+    "charge",
+    "decide_daemon",
+    "reserve",
+]
+
+
+class ReserveBudget(msgspec.Struct, frozen=True):
+    """Set aside what a turn may use at most; refused if that would pass a cap of its day.
+
+    Args:
+        reservation: Its name.
+        day: The day, as "2026-11-22", UTC.
+        workbench_id: Whose run.
+        run: Its number there.
+        model_id: The model.
+        tokens: Input and reply together.
+        cost: The same in US dollars.
+        day_tokens: The cap of the day in tokens; 0 for none.
+        day_cost: The same in US dollars.
+    """
+
+    reservation: str
+    day: str
+    workbench_id: WorkbenchId
+    run: int
+    model_id: str
+    tokens: int
+    cost: float
+    day_tokens: int = 0
+    day_cost: float = 0.0
+
+
+class ChargeBudget(msgspec.Struct, frozen=True):
+    """Put what a turn did use in the place of what was reserved; nothing if nothing was."""
+
+    reservation: str
+    tokens: int
+    cost: float
+
+
+def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
+    """Set aside what a turn may use at most.
+
+    What is reserved counts as spent, so that turns under way at once cannot pass a cap together.
+
+    Raises:
+        BudgetCapReached: A cap of the day would be passed.
+    """
+    gone = state.gone(command.day)
+    if 0 < command.day_tokens < gone.tokens + command.tokens:
+        raise _reached(
+            command,
+            "run.day_tokens",
+            f"the runs of {command.day} have used or reserved {gone.tokens:,} tokens and this"
+            f" turn may need {command.tokens:,}; the cap of a day is {command.day_tokens:,}",
+            {"used": gone.tokens, "asked": command.tokens, "cap": command.day_tokens},
+        )
+    if 0 < command.day_cost < gone.cost + command.cost:
+        raise _reached(
+            command,
+            "run.day_cost",
+            f"the runs of {command.day} have used or reserved ${gone.cost:.2f} and this turn may"
+            f" cost ${command.cost:.2f}; the cap of a day is ${command.day_cost:.2f}",
+            {"used": gone.cost, "asked": command.cost, "cap": command.day_cost},
+        )
+    return Decision(
+        (
+            BudgetReserved(
+                command.reservation,
+                command.day,
+                command.workbench_id,
+                command.run,
+                command.model_id,
+                command.tokens,
+                command.cost,
+            ),
+        )
+    )
+
+
+def charge(state: DaemonState, command: ChargeBudget) -> Decision:
+    """Charge what a turn did use; nothing for a reservation that there is not, or not any more."""
+    if command.reservation not in state.reserved:
+        return Decision()
+    return Decision((BudgetCharged(command.reservation, command.tokens, command.cost),))
+
+
+def _reached(
+    command: ReserveBudget, setting: str, told: str, figures: dict[str, float]
+) -> BudgetCapReached:
+    """Say which cap was reached, by which setting, and when the day ends."""
+    ends = f"{date.fromisoformat(command.day) + timedelta(days=1)}T00:00:00Z"
+    return BudgetCapReached(
+        f"{told} (setting {setting}). The day ends at 24:00 UTC: resume then, or raise the cap.",
+        actions=(f"raise {setting}", "resume the run when the day has ended"),
+        detail={"setting": setting, "day": command.day, "day_ends_at": ends, **figures},
+    )
+
+
+class CreateWorkbench(msgspec.Struct, frozen=True):
+    """Create a workbench under a fresh id."""
+
+    workbench_id: WorkbenchId
+    name: str
+
+
+class DeleteWorkbench(msgspec.Struct, frozen=True):
+    """Delete a workbench."""
+
+    workbench_id: WorkbenchId
+
+
+class RecordDaemon(msgspec.Struct, frozen=True):
+    """Record facts that need no decision: starts, stops, plugins, the default model."""
+
+    facts: tuple[Event, ...]
+
+
+DaemonCommand = (
+    CreateWorkbench | DeleteWorkbench | RecordDaemon | ReserveBudget | ChargeBudget | WatchCommand
+)
+"""Everything that `decide_daemon` answers."""
+
+
+def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
+    """Return what a command leads to.
+
+    Raises:
+        NotFound: There is no such workbench, or no such watch.
+        ValidationFailed: The id is taken, or it is not allowed now.
+        BudgetCapReached: A cap of the day would be passed.
+    """
+    match command:
+        case CreateWorkbench(workbench_id=workbench_id, name=name):
+            if workbench_id in state.workbenches:
+                msg = "that workbench id is taken"
+                raise ValidationFailed(msg)
+            return Decision((WorkbenchCreated(workbench_id, name),))
+        case DeleteWorkbench(workbench_id=workbench_id):
+            if workbench_id not in state.workbenches:
+                msg = f"there is no workbench {workbench_id}"
+                raise NotFound(msg)
+            return Decision((WorkbenchDeleted(workbench_id),))
+        case RecordDaemon(facts=facts):
+            return Decision(facts)
+        case ReserveBudget():
+            return reserve(state, command)
+        case ChargeBudget():
+            return charge(state, command)
+        case _:
+            return decide_watch(state.watching, command)

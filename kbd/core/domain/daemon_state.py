@@ -1,0 +1,180 @@
+"""What the daemon's own log says: which workbenches, plugins and watched folders there are."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from kbd.core.domain.fold_watches import WATCH_FOLDS
+from kbd.core.domain.watch_state import Watching
+from kbd.events.base import Recorded
+from kbd.events.workbenches import (
+    BudgetCharged,
+    BudgetReserved,
+    DaemonStarted,
+    DaemonStopped,
+    LogRepaired,
+    ModelChosen,
+    PluginLeftOut,
+    PluginLoaded,
+    RequestSent,
+    SettingChanged,
+    WorkbenchCreated,
+    WorkbenchDeleted,
+)
+from kbd.types import Seq, WorkbenchId
+
+__all__ = ["DAEMON_FOLDS", "DaemonState", "KnownWorkbench", "Spent", "fold_daemon"]
+
+DAYS_KEPT = 32
+"""Of how many days with spending the sums are kept; the log has them all."""
+
+
+class KnownWorkbench(msgspec.Struct, frozen=True):
+    """A workbench as the daemon's log knows it."""
+
+    workbench_id: WorkbenchId
+    name: str
+    created_at_us: int
+
+
+class Spent(msgspec.Struct):
+    """What the model calls of a day consumed and cost, in US dollars."""
+
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class DaemonState(msgspec.Struct):
+    """Everything that is true of the daemon after the event `seq`.
+
+    Args:
+        seq: That event.
+        epoch: How often it was started.
+        model_id: The model that is used where none is chosen.
+        workbenches: All there are.
+        plugins: Their versions, or why they are left out.
+        watching: The watched folders.
+        disabled: The providers that may not be used.
+        consent_mode: "ask" or "allow_all".
+        efforts: How hard models shall think, by provider and phase.
+        spent: By day ("2026-11-22", UTC), the newest 32.
+        reserved: What turns under way may cost; that of one which a crash cut off stays.
+    """
+
+    seq: Seq = Seq(0)
+    epoch: int = 0
+    model_id: str | None = None
+    workbenches: dict[WorkbenchId, KnownWorkbench] = {}
+    plugins: dict[str, str] = {}
+    watching: Watching = msgspec.field(default_factory=Watching)
+    disabled: set[str] = set()
+    consent_mode: str = "ask"
+    efforts: dict[str, dict[str, str]] = {}
+    spent: dict[str, Spent] = {}
+    reserved: dict[str, BudgetReserved] = {}
+
+    def gone(self, day: str) -> Spent:
+        """Return what of a day was spent or is reserved."""
+        spent = self.spent.get(day, Spent())
+        held = [each for each in self.reserved.values() if each.day == day]
+        tokens = spent.tokens + sum(each.tokens for each in held)
+        return Spent(tokens, spent.cost + sum(each.cost for each in held))
+
+
+def _created(state: DaemonState, record: Recorded) -> None:
+    data: WorkbenchCreated = record.data
+    state.workbenches[data.workbench_id] = KnownWorkbench(
+        data.workbench_id, data.name, record.ts_us
+    )
+
+
+def _deleted(state: DaemonState, record: Recorded) -> None:
+    data: WorkbenchDeleted = record.data
+    state.workbenches.pop(data.workbench_id, None)
+
+
+def _started(state: DaemonState, record: Recorded) -> None:
+    data: DaemonStarted = record.data
+    state.epoch = data.epoch
+
+
+def _loaded(state: DaemonState, record: Recorded) -> None:
+    data: PluginLoaded = record.data
+    state.plugins[data.name] = data.version
+
+
+def _left_out(state: DaemonState, record: Recorded) -> None:
+    data: PluginLeftOut = record.data
+    state.plugins[data.name] = f"left out: {data.reason}"
+
+
+def _chosen(state: DaemonState, record: Recorded) -> None:
+    data: ModelChosen = record.data
+    state.model_id = data.model_id
+
+
+def _setting(state: DaemonState, record: Recorded) -> None:
+    data: SettingChanged = record.data
+    match data.name:
+        case "enabled" if data.value == "true":
+            state.disabled.discard(data.provider_id)
+        case "enabled":
+            state.disabled.add(data.provider_id)
+        case "consent_mode":
+            state.consent_mode = data.value
+        case "reasoning_effort":
+            state.efforts.setdefault(data.provider_id, {})[data.phase] = data.value
+        case _:
+            pass  # Of a newer kbd.
+
+
+def _reserved(state: DaemonState, record: Recorded) -> None:
+    data: BudgetReserved = record.data
+    state.reserved[data.reservation] = data
+    state.spent.setdefault(data.day, Spent())
+    for day in sorted(state.spent)[:-DAYS_KEPT]:
+        del state.spent[day]
+        gone = [name for name, each in state.reserved.items() if each.day == day]
+        for name in gone:
+            del state.reserved[name]
+
+
+def _charged(state: DaemonState, record: Recorded) -> None:
+    data: BudgetCharged = record.data
+    reserved = state.reserved.pop(data.reservation, None)
+    if reserved is not None:
+        spent = state.spent.setdefault(reserved.day, Spent())
+        spent.tokens += data.tokens
+        spent.cost += data.cost
+
+
+def _nothing(state: DaemonState, record: Recorded) -> None:
+    """Change nothing: the fact is for readers of the log."""
+
+
+DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
+    WorkbenchCreated: _created,
+    WorkbenchDeleted: _deleted,
+    DaemonStarted: _started,
+    DaemonStopped: _nothing,
+    PluginLoaded: _loaded,
+    PluginLeftOut: _left_out,
+    ModelChosen: _chosen,
+    LogRepaired: _nothing,
+    SettingChanged: _setting,
+    RequestSent: _nothing,
+    BudgetReserved: _reserved,
+    BudgetCharged: _charged,
+}
+"""What each event of the daemon's log changes, with `WATCH_FOLDS`; others do not occur in it."""
+
+
+def fold_daemon(state: DaemonState, seq: Seq, record: Recorded) -> None:
+    """Change the state as an event says; an event of another log changes nothing."""
+    kind = type(record.data)
+    if (fold := DAEMON_FOLDS.get(kind)) is not None:
+        fold(state, record)
+    elif (fold_watch := WATCH_FOLDS.get(kind)) is not None:
+        fold_watch(state.watching, seq, record)
+    state.seq = seq

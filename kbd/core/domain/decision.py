@@ -1,0 +1,86 @@
+"""What a decision is: the events to record, the run they belong to, and where they follow from.
+
+What decisions ask of the active run: whether there is one, which, and whether it goes on.
+"""
+
+import msgspec
+
+from kbd.core.domain.run_state import Run
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.errors import UserCanceled, ValidationFailed
+from kbd.events.vocabulary import Event
+from kbd.types import Seq
+
+__all__ = [
+    "Decision",
+    "active",
+    "not_cancelled",
+    "refuse_while_rewinding",
+    "refuse_while_running",
+]
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """Events that land together or not at all; none if there is nothing to do.
+
+    Args:
+        events: What happened, in order.
+        run: The run they belong to, or 0.
+        cause: The event they follow from, or 0.
+    """
+
+    events: tuple[Event, ...] = ()
+    run: int = 0
+    cause: Seq = Seq(0)
+
+
+def refuse_while_running(state: WorkbenchState) -> None:
+    """Refuse what a run under way would not see, or would be surprised by.
+
+    Raises:
+        ValidationFailed: A run is under way.
+    """
+    run = state.active_run()
+    if run is not None:
+        run_id = state.run_id(run.number)
+        msg = f"run {run_id} is under way in this workbench: wait for it, or cancel it"
+        raise ValidationFailed(msg, retryable=True, detail={"run_id": run_id})
+
+
+def refuse_while_rewinding(state: WorkbenchState) -> None:
+    """Refuse what an undo or a restore that is decided on, and not carried out yet, would lose.
+
+    Raises:
+        ValidationFailed: One is under way.
+    """
+    intended = state.publish
+    if intended is not None and (intended.rewind is not None or intended.restores):
+        msg = "an undo or a restore is under way"
+        raise ValidationFailed(msg, retryable=True)
+
+
+def active(state: WorkbenchState, number: int) -> Run:
+    """Return the run that is under way, which must be this one.
+
+    Raises:
+        ValidationFailed: It is not.
+    """
+    run = state.active_run()
+    if run is None or run.number != number:
+        msg = f"run {state.run_id(number)} is not under way"
+        raise ValidationFailed(msg)
+    return run
+
+
+def not_cancelled(state: WorkbenchState, number: int) -> Run:
+    """Return the run that is under way, which must be this one and go on.
+
+    Raises:
+        ValidationFailed: It is not under way.
+        UserCanceled: It was asked to stop.
+    """
+    run = active(state, number)
+    if run.cancel_requested:
+        msg = "the run was cancelled"
+        raise UserCanceled(msg)
+    return run

@@ -1,0 +1,420 @@
+"""How each event changes the state of a workbench: a table by type, and nothing else changes it.
+
+A fold never refuses: what was decided and recorded is true. It uses nothing but its arguments, so
+the same log always gives the same state.
+
+How events change the conversation: what is said, rewound and forked, and what runs shall know.
+
+What was ever said is a tree, kept in `heard`; the conversation is the branch that ends in the
+newest message. Rewinding chooses another end of a branch, so nothing that was said is lost.
+
+How events change the draft and what is published.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from kbd.core.domain.fold_runs import RUN_FOLDS
+from kbd.core.domain.fold_watches import WATCH_FOLDS
+from kbd.core.domain.run_state import Run
+from kbd.core.domain.workbench_state import (
+    Checkpoint,
+    Consent,
+    ContextItem,
+    Delivered,
+    Draft,
+    DraftFile,
+    FileEntry,
+    Parent,
+    Said,
+    WorkbenchState,
+)
+from kbd.events.base import Recorded
+from kbd.events.drafts import (
+    CheckpointCreated,
+    CheckpointRestored,
+    DeletionConfirmed,
+    DraftDiscarded,
+    DraftOpened,
+    EffectAborted,
+    EffectDone,
+    EffectIntended,
+    FileChanged,
+    PublishAborted,
+    PublishCompleted,
+    PublishIntended,
+)
+from kbd.events.workbenches import (
+    AssistantMessageAdded,
+    BudgetCharged,
+    BudgetReserved,
+    ConsentGranted,
+    ContextRemoved,
+    ContextSet,
+    ConversationRewound,
+    DaemonStarted,
+    DaemonStopped,
+    DraftThen,
+    FileAdded,
+    FileRemoved,
+    LogRepaired,
+    ModelChosen,
+    PluginLeftOut,
+    PluginLoaded,
+    RequestSent,
+    SettingChanged,
+    UserMessageAdded,
+    WorkbenchCreated,
+    WorkbenchDeleted,
+    WorkbenchForked,
+)
+from kbd.types import FileName, Seq
+
+__all__ = [
+    "CONVERSATION_FOLDS",
+    "FOLDS",
+    "change_file",
+    "complete_publish",
+    "confirm_deletion",
+    "discard",
+    "fold_workbench",
+    "open_draft",
+]
+
+
+def _forked(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: WorkbenchForked = record.data
+    state.parent = Parent(
+        data.source_workbench_id,
+        data.mode,
+        Seq(data.source_seq),
+        data.from_message_id,
+        record.ts_us,
+    )
+
+
+def _asked(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    data: UserMessageAdded = record.data
+    _say(state, seq, record, data, "user")
+    state.current = 0
+
+
+def _answered(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    _say(state, seq, record, record.data, "assistant")
+
+
+def _say(
+    state: WorkbenchState,
+    seq: Seq,
+    record: Recorded,
+    data: UserMessageAdded | AssistantMessageAdded,
+    role: str,
+) -> None:
+    said = Said(
+        message_id=data.message_id,
+        role=role,
+        text=data.text,
+        created_at_us=data.said_at_us or record.ts_us,
+        run=record.run,
+        after=state.said[-1].message_id if state.said else "",
+        seq=seq,
+    )
+    state.said.append(said)
+    state.heard[said.message_id] = said
+
+
+def _rewound(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ConversationRewound = record.data
+    head = state.heard.get(data.message_id)
+    branch: list[Said] = []
+    said = head
+    while said is not None:
+        branch.append(said)
+        said = state.heard.get(said.after)
+    state.said = branch[::-1]
+    then = data.runs
+    for run in state.runs:
+        run.undone = run.number > then.count or run.number in then.undone
+        run.discarded = run.number in then.discarded
+    state.current = then.current
+    files = {
+        file.name: FileEntry(
+            file.blob, file.size_bytes, file.added_at_us, file.modified_at_us, file.origin
+        )
+        for file in data.files
+    }
+    # What is not among them is off the disk already: that came before this was recorded.
+    for name in files:
+        state.removed.pop(name, None)
+    state.files = files
+    state.draft = _draft_then(data.draft) if data.draft is not None else None
+
+
+def _draft_then(then: DraftThen) -> Draft:
+    files = {
+        file.name: DraftFile(
+            base=file.base,
+            blob=file.blob,
+            size_bytes=file.size_bytes,
+            base_size_bytes=file.base_size_bytes,
+            run=file.run,
+            items=list(file.items),
+            warnings=list(file.warnings),
+            notes=list(file.notes),
+        )
+        for file in then.files
+    }
+    return Draft(then.draft_id, then.created_at_us, then.run, files, list(then.confirmed))
+
+
+def _context_set(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ContextSet = record.data
+    before = state.context.get(data.category)
+    state.context[data.category] = ContextItem(
+        data.text, data.source_name, record.ts_us, before.revision + 1 if before else 1
+    )
+
+
+def _context_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ContextRemoved = record.data
+    state.context.pop(data.category, None)
+
+
+CONVERSATION_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
+    WorkbenchForked: _forked,
+    UserMessageAdded: _asked,
+    AssistantMessageAdded: _answered,
+    ConversationRewound: _rewound,
+    ContextSet: _context_set,
+    ContextRemoved: _context_removed,
+}
+"""What each event of the conversation changes."""
+
+
+def open_draft(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Open an empty draft; the change that follows in the same frame fills it."""
+    data: DraftOpened = record.data
+    state.draft = Draft(draft_id=data.draft_id, created_at_us=record.ts_us, run=record.run)
+
+
+def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make a change the draft's version of a file; a draft without a difference is closed."""
+    data: FileChanged = record.data
+    draft = state.draft
+    if draft is None:
+        draft = state.draft = Draft(draft_id="", created_at_us=record.ts_us, run=record.run)
+    entry = state.files.get(data.name)
+    drafted = draft.files.get(data.name)
+    if drafted is None:
+        base, base_size = (entry.blob, entry.size_bytes) if entry else (None, 0)
+        drafted = DraftFile(base=base, blob=None, base_size_bytes=base_size)
+        draft.files[data.name] = drafted
+    drafted.blob, drafted.size_bytes = data.after, data.size_bytes
+    drafted.run, drafted.warnings = record.run, list(data.warnings)
+    drafted.notes = list(data.notes)
+    if record.run:
+        run = state.run(record.run)
+        if data.cause == "edit":
+            run.attempt_changes.append(data)
+            if run.item and run.item not in drafted.items:
+                drafted.items.append(run.item)
+        else:
+            _roll_back(run, data.name)
+            if run.item in drafted.items:
+                drafted.items.remove(run.item)
+    if drafted.blob == drafted.base:
+        del draft.files[data.name]
+    if data.after is not None and data.name in draft.confirmed:
+        draft.confirmed.remove(data.name)
+    if not draft.files:
+        state.draft = None
+
+
+def _roll_back(run: Run, name: FileName) -> None:
+    """Remember that the open item's attempt failed and its change to a file was undone."""
+    items = run.plan.items if run.plan is not None else []
+    if 0 < run.item <= len(items) and name not in items[run.item - 1].rolled_back:
+        items[run.item - 1].rolled_back.append(name)
+
+
+def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Drop the draft, and with it what the runs since it was opened made."""
+    del record
+    opened_by = state.draft.run if state.draft is not None else 0
+    for run in state.runs[(opened_by or len(state.runs)) - 1 :]:
+        run.discarded = True
+    state.draft = None
+    state.current = 0
+
+
+def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Remember which deletions a person confirmed; the newest list counts."""
+    data: DeletionConfirmed = record.data
+    if state.draft is not None:
+        state.draft.confirmed = list(data.names)
+
+
+def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make the intended files the published ones and take them out of the draft."""
+    intended, draft = state.publish, state.draft
+    state.publish = None
+    # Of a rewind, the event that follows says all; the draft is not what was published.
+    if intended is None or intended.rewind is not None:
+        return
+    data: PublishCompleted = record.data
+    drafted_as = {given: name for name, given in intended.kept_both}
+    moved = dict(data.conflicted)
+    for planned in intended.files:
+        name = moved.get(planned.name, planned.name)
+        if planned.new is None:
+            if planned.name not in moved:
+                state.files.pop(name, None)
+        else:
+            before = state.files.get(name)
+            state.removed.pop(name, None)
+            state.files[name] = FileEntry(
+                blob=planned.new,
+                size_bytes=planned.size_bytes,
+                added_at_us=before.added_at_us if before else record.ts_us,
+                modified_at_us=record.ts_us,
+                # What a checkpoint held, nobody knows whose it was: consent is asked about it.
+                origin=planned.new if intended.restores else before.origin if before else None,
+            )
+        if draft is not None:
+            draft.files.pop(drafted_as.get(planned.name, planned.name), None)
+    if draft is not None and not draft.files:
+        state.draft = None
+
+
+Fold = Callable[[WorkbenchState, Seq, Any], None]
+
+
+def _created(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: WorkbenchCreated = record.data
+    state.workbench_id, state.name = data.workbench_id, data.name
+    state.created_at_us = record.ts_us
+
+
+def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: FileAdded = record.data
+    state.removed.pop(data.name, None)
+    state.files[data.name] = FileEntry(
+        blob=data.blob,
+        size_bytes=data.size_bytes,
+        added_at_us=record.ts_us,
+        modified_at_us=data.modified_at_us or record.ts_us,
+        origin=data.blob,
+    )
+
+
+def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: FileRemoved = record.data
+    entry = state.files.pop(data.name, None)
+    if entry is not None:
+        state.removed[data.name] = entry.blob
+
+
+def _consented(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ConsentGranted = record.data
+    state.consents.append(
+        Consent(
+            data.provider_id,
+            data.model_id,
+            data.scope_hash,
+            data.persist,
+            len(state.runs),
+            data.endpoint,
+        )
+    )
+
+
+def _model_chosen(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ModelChosen = record.data
+    state.model_id = data.model_id
+
+
+def _checkpoint(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: CheckpointCreated = record.data
+    state.checkpoints.append(
+        Checkpoint(
+            data.checkpoint_id,
+            data.made_at_us or record.ts_us,
+            data.reason,
+            data.description,
+            data.files,
+        )
+    )
+
+
+def _publish_intended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    state.publish = record.data
+
+
+def _publish_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    del record
+    state.publish = None
+
+
+def _effect_intended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: EffectIntended = record.data
+    state.effects[data.effect_id] = data
+
+
+def _effect_done(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: EffectDone = record.data
+    intended = state.effects.pop(data.effect_id, None)
+    if intended is not None and intended.kind == "deliver":
+        state.delivered.append(Delivered(intended, data.final_name))
+
+
+def _effect_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: EffectAborted = record.data
+    state.effects.pop(data.effect_id, None)
+
+
+def _nothing(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Change nothing: the fact is for readers of the log."""
+
+
+FOLDS: dict[type, Fold] = {
+    WorkbenchCreated: _created,
+    WorkbenchDeleted: _nothing,
+    FileAdded: _file_added,
+    FileRemoved: _file_removed,
+    ConsentGranted: _consented,
+    ModelChosen: _model_chosen,
+    DraftOpened: open_draft,
+    FileChanged: change_file,
+    DraftDiscarded: discard,
+    DeletionConfirmed: confirm_deletion,
+    PublishIntended: _publish_intended,
+    PublishCompleted: complete_publish,
+    PublishAborted: _publish_aborted,
+    CheckpointCreated: _checkpoint,
+    EffectIntended: _effect_intended,
+    EffectDone: _effect_done,
+    EffectAborted: _effect_aborted,
+    DaemonStarted: _nothing,
+    DaemonStopped: _nothing,
+    PluginLoaded: _nothing,
+    PluginLeftOut: _nothing,
+    LogRepaired: _nothing,
+    RequestSent: _nothing,
+    SettingChanged: _nothing,
+    BudgetReserved: _nothing,
+    BudgetCharged: _nothing,
+    CheckpointRestored: _nothing,
+    **RUN_FOLDS,
+    **CONVERSATION_FOLDS,
+    **dict.fromkeys(WATCH_FOLDS, _nothing),
+}
+"""What each event changes. A test proves that no type of the vocabulary is missing."""
+
+
+def fold_workbench(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    """Change the state as an event says; a type from a newer kbd changes nothing."""
+    fold = FOLDS.get(type(record.data))
+    if fold is not None:
+        fold(state, seq, record)
+    state.seq = seq
+    state.updated_at_us = record.ts_us

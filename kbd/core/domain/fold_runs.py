@@ -1,0 +1,321 @@
+"""How events change runs: phases, items, the open chain of turns."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from kbd.core.domain.run_state import (
+    FINGERPRINTS_KEPT,
+    Chain,
+    Item,
+    ItemState,
+    Notice,
+    Plan,
+    Run,
+    RunError,
+    RunStatus,
+    Turn,
+)
+from kbd.core.domain.workbench_state import Measured, WorkbenchState
+from kbd.events.base import Recorded
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemFailed,
+    ItemRetried,
+    ItemsAdded,
+    ItemsRefused,
+    ItemStarted,
+    ModelFailed,
+    ModelReplied,
+    ModelRequested,
+    NoticeGiven,
+    PhaseCompleted,
+    PhaseStarted,
+    PlanWritten,
+    ResearchWritten,
+    RunCancelled,
+    RunCancelRequested,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    SummaryWritten,
+    ToolCalled,
+    ToolRefused,
+    ToolReturned,
+)
+from kbd.providers import DECLINED
+from kbd.types import CallId, Seq
+
+__all__ = ["RUN_FOLDS"]
+
+MEASURED_BYTES = 4 * 1024 * 1024
+"""After so many bytes, what a model's provider counted of earlier ones counts half."""
+
+
+def _started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: RunStarted = record.data
+    state.runs.append(
+        Run(
+            number=record.run,
+            message_id=data.message_id,
+            model_id=data.model_id,
+            started_at_us=record.ts_us,
+            regenerates=data.regenerates,
+        )
+    )
+    state.current = record.run
+
+
+def _resumed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: RunResumed = record.data
+    run = state.run(record.run)
+    if run.model_id != data.model_id:
+        run.without = []  # Another server may take what this one refused.
+    run.status, run.model_id = RunStatus.RUNNING, data.model_id
+    run.cancel_requested, run.error, run.ended_at_us = False, None, 0
+
+
+def _stop(run: Run, status: RunStatus, ts_us: int) -> None:
+    run.status, run.ended_at_us = status, ts_us
+
+
+def _interrupted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    _stop(state.run(record.run), RunStatus.INTERRUPTED, record.ts_us)
+
+
+def _cancel_requested(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    state.run(record.run).cancel_requested = True
+
+
+def _cancelled(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    _stop(state.run(record.run), RunStatus.CANCELLED, record.ts_us)
+
+
+def _failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: RunFailed = record.data
+    run = state.run(record.run)
+    _stop(run, RunStatus.FAILED, record.ts_us)
+    run.error = RunError(data.code, data.message, data.subphase, data.retryable)
+    run.dead_end = data.code
+
+
+def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    data: RunFinished = record.data
+    run = state.run(record.run)
+    _stop(run, RunStatus.FINISHED, record.ts_us)
+    run.left_draft, run.discarded = data.has_draft, False
+    run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()
+    last = state.said[-1] if state.said else None
+    if last is not None and last.run == record.run:
+        state.said[-1] = state.heard[last.message_id] = msgspec.structs.replace(last, seq=seq)
+
+
+def _phase_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: PhaseStarted = record.data
+    run = state.run(record.run)
+    run.phase, run.phase_open, run.chain = data.phase, True, Chain()
+    run.item = run.attempt = 0
+    run.dead_end = ""
+
+
+def _phase_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    run = state.run(record.run)
+    run.phase_open, run.chain = False, Chain()
+    run.item = run.attempt = 0
+
+
+def _research(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ResearchWritten = record.data
+    state.run(record.run).research = data.text
+
+
+def _planned(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: PlanWritten = record.data
+    state.run(record.run).plan = Plan(
+        task=data.task,
+        notes=data.notes,
+        items=[Item(text) for text in data.items],
+        original_count=len(data.items),
+    )
+
+
+def _item_started(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ItemStarted = record.data
+    run = state.run(record.run)
+    run.item, run.attempt, run.dead_end = data.item, data.attempt, ""
+    run.chain, run.attempt_changes = Chain(), []
+
+
+def _end_attempt(run: Run, number: int) -> Item | None:
+    """End the open attempt and return its item; None if the log names one that is not there."""
+    run.chain, run.attempt_changes = Chain(), []
+    run.item = run.attempt = 0
+    if run.plan is None or not 1 <= number <= len(run.plan.items):
+        return None
+    return run.plan.items[number - 1]
+
+
+def _close_item(run: Run, number: int, state: ItemState) -> Item | None:
+    """End the open attempt and close its item; return it, or None if there is none to close."""
+    item = _end_attempt(run, number)
+    if item is None or run.plan is None or item.state is not ItemState.OPEN:
+        return None
+    item.state = state
+    if state is ItemState.DONE:
+        run.plan.done += 1
+    else:
+        run.plan.failed.append(number)
+    return item
+
+
+def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ItemCompleted = record.data
+    run = state.run(record.run)
+    declined = bool(run.chain.turns) and run.chain.turns[-1].finish_reason in DECLINED
+    item = _close_item(run, data.item, ItemState.DONE)
+    if item is not None:
+        item.answer, item.declined = data.text, declined
+
+
+def _item_retried(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ItemRetried = record.data
+    item = _end_attempt(state.run(record.run), data.item)
+    if item is not None:
+        item.reason, item.code = data.reason, data.code
+        item.failures += 1
+
+
+def _item_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ItemFailed = record.data
+    item = _close_item(state.run(record.run), data.item, ItemState.FAILED)
+    if item is not None:
+        item.reason, item.code = data.reason, data.code
+        item.failures += 1
+
+
+def _items_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ItemsAdded = record.data
+    plan = state.run(record.run).plan
+    if plan is not None:
+        plan.items.extend(Item(text) for text in data.items)
+
+
+def _items_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ItemsRefused = record.data
+    plan = state.run(record.run).plan
+    if plan is not None:
+        plan.refused.extend(data.items)
+
+
+def _summarised(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: SummaryWritten = record.data
+    state.run(record.run).summary = data.text
+
+
+def _asked_model(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ModelRequested = record.data
+    chain = state.run(record.run).chain
+    chain.opening, chain.asked = data.opening, data.turn
+    chain.sent_bytes = data.size_bytes
+
+
+def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ModelReplied = record.data
+    run = state.run(record.run)
+    run.chain.turns.append(Turn(data.text, data.calls, finish_reason=data.finish_reason))
+    # The chain goes on, so what stopped the run before was no dead end of it.
+    run.dead_end = ""
+    run.call_ids.update(call.id for call in data.calls)
+    run.usage += data.usage
+    run.cost += data.cost
+    if run.chain.sent_bytes and data.usage.input_tokens and not data.usage_is_estimate:
+        _measure(state, run.model_id, run.chain.sent_bytes, data.usage.input_tokens)
+
+
+def _measure(state: WorkbenchState, model_id: str, size_bytes: int, tokens: int) -> None:
+    """Learn how many bytes a token of this model has; what is newer counts more."""
+    measured = state.measured.setdefault(model_id, Measured())
+    if measured.size_bytes > MEASURED_BYTES:
+        measured.size_bytes, measured.tokens = measured.size_bytes // 2, measured.tokens // 2
+    measured.size_bytes += size_bytes
+    measured.tokens += tokens
+
+
+def _model_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Leave the turn open, for it is asked for again; without what the server refused."""
+    data: ModelFailed = record.data
+    run = state.run(record.run)
+    run.usage += data.usage
+    run.cost += data.cost
+    if data.option and data.option not in run.without:
+        run.without.append(data.option)
+
+
+def _noticed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: NoticeGiven = record.data
+    if record.run:
+        state.run(record.run).notices.append(Notice(data.code, data.message))
+
+
+def _tool_called(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ToolCalled = record.data
+    state.next_entry = max(state.next_entry, data.entry_id + 1)
+    if record.run and (turns := state.run(record.run).chain.turns):
+        turns[-1].entries[data.call_id] = data.entry_id
+
+
+def _answer_call(run: Run, call_id: CallId, shown: str, fingerprint: str) -> None:
+    chain = run.chain
+    if chain.turns:
+        chain.turns[-1].results[call_id] = shown
+    if fingerprint:
+        chain.fingerprints = [*chain.fingerprints, fingerprint][-FINGERPRINTS_KEPT:]
+
+
+def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    data: ToolReturned = record.data
+    state.entries[data.entry_id] = seq
+    if record.run:
+        run = state.run(record.run)
+        if data.outside is not None:
+            run.usage += data.outside.usage
+            run.cost += data.outside.cost
+        _answer_call(run, data.call_id, data.shown, data.fingerprint)
+
+
+def _tool_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ToolRefused = record.data
+    _answer_call(state.run(record.run), data.call_id, data.shown, data.fingerprint)
+
+
+RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
+    RunStarted: _started,
+    RunResumed: _resumed,
+    RunInterrupted: _interrupted,
+    RunCancelRequested: _cancel_requested,
+    RunCancelled: _cancelled,
+    RunFailed: _failed,
+    RunFinished: _finished,
+    PhaseStarted: _phase_started,
+    PhaseCompleted: _phase_completed,
+    ResearchWritten: _research,
+    PlanWritten: _planned,
+    ItemStarted: _item_started,
+    ItemCompleted: _item_completed,
+    ItemRetried: _item_retried,
+    ItemFailed: _item_failed,
+    ItemsAdded: _items_added,
+    ItemsRefused: _items_refused,
+    SummaryWritten: _summarised,
+    ModelRequested: _asked_model,
+    ModelReplied: _model_replied,
+    ModelFailed: _model_failed,
+    NoticeGiven: _noticed,
+    ToolCalled: _tool_called,
+    ToolReturned: _tool_returned,
+    ToolRefused: _tool_refused,
+}
+"""What each event of a run changes."""

@@ -1,0 +1,253 @@
+"""Decisions that bring an earlier moment back: undoing to a message, restoring a checkpoint."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from kbd.core.domain.commands import CreateCheckpoint, RestoreCheckpoint, Rewind
+from kbd.core.domain.decision import Decision, refuse_while_running
+from kbd.core.domain.workbench_state import Checkpoint, Draft, Said, WorkbenchState
+from kbd.errors import ConflictPublishedChanged, NotFound, ValidationFailed
+from kbd.events.base import FileVersion
+from kbd.events.drafts import CheckpointCreated, PlannedFile, PublishIntended
+from kbd.events.workbenches import (
+    ConversationRewound,
+    DraftedThen,
+    DraftThen,
+    FileThen,
+    RunsThen,
+)
+from kbd.types import BlobHash, FileName
+
+__all__ = [
+    "answered",
+    "checkpoint",
+    "checkpoint_of",
+    "differences",
+    "message_said",
+    "published_now",
+    "restore",
+    "rewind",
+    "rewound",
+]
+
+_OTHER_ENTRY = re.compile(r"m[0-9]+")
+"""The ids that a conversation shows of entries that are not messages: their event's number."""
+
+
+def message_said(state: WorkbenchState, message_id: str) -> Said:
+    """Return a message of the person or an answer, cut off or not.
+
+    Raises:
+        ValidationFailed: It is an entry of the conversation, but none of those.
+        NotFound: There is no such message.
+    """
+    said = state.heard.get(message_id)
+    if said is not None:
+        return said
+    if _OTHER_ENTRY.fullmatch(message_id):
+        msg = f"{message_id!r} is no message of the person and no answer: name one of those"
+        raise ValidationFailed(msg)
+    msg = f"there is no message {message_id!r} in this workbench"
+    raise NotFound(msg)
+
+
+def answered(state: WorkbenchState, message_id: str | None) -> tuple[Said, Said]:
+    """Return a message of the person and the answer to it that another one shall replace.
+
+    Args:
+        state: The workbench.
+        message_id: Either of them; None for the newest answer of the conversation.
+
+    Raises:
+        ValidationFailed: There is no answer yet.
+        NotFound: There is no such message.
+    """
+    if message_id is None:
+        answer = next((said for said in reversed(state.said) if said.role == "assistant"), None)
+    else:
+        named = message_said(state, message_id)
+        answer = named if named.role == "assistant" else _answer_to(state, named)
+    asked = answer
+    while asked is not None and asked.role != "user":
+        asked = state.heard.get(asked.after)
+    if answer is None or asked is None:
+        msg = "nothing was answered yet: run the agent, or undo to the message and run it then"
+        raise ValidationFailed(msg)
+    return asked, answer
+
+
+def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
+    """Return the answer that the conversation has to a message, or else the newest ever given."""
+    for messages in (state.said, tuple(state.heard.values())):
+        for said in reversed(messages):
+            if said.role == "assistant" and said.after == asked.message_id:
+                return said
+    return None
+
+
+def rewound(
+    then: WorkbenchState, message_id: str, reason: Literal["undo", "regenerate"] = "undo"
+) -> ConversationRewound:
+    """Return what is recorded to have all stand again as it did.
+
+    Args:
+        then: The workbench after the message, or after the run that answered with it.
+        message_id: The message.
+        reason: "undo" or "regenerate".
+    """
+    files = tuple(
+        FileThen(
+            name, entry.blob, entry.size_bytes, entry.added_at_us, entry.modified_at_us,
+            entry.origin,
+        )
+        for name, entry in sorted(then.files.items())
+    )  # fmt: skip
+    runs = RunsThen(
+        count=len(then.runs),
+        current=then.current,
+        undone=tuple(run.number for run in then.runs if run.undone),
+        discarded=tuple(run.number for run in then.runs if run.discarded),
+    )
+    return ConversationRewound(
+        message_id=message_id,
+        to_seq=then.seq,
+        reason=reason,
+        files=files,
+        draft=_draft_then(then.draft) if then.draft is not None else None,
+        runs=runs,
+    )
+
+
+def _draft_then(draft: Draft) -> DraftThen:
+    files = tuple(
+        DraftedThen(
+            name=name,
+            base=file.base,
+            blob=file.blob,
+            size_bytes=file.size_bytes,
+            base_size_bytes=file.base_size_bytes,
+            run=file.run,
+            items=tuple(file.items),
+            warnings=tuple(file.warnings),
+            notes=tuple(file.notes),
+        )
+        for name, file in sorted(draft.files.items())
+    )
+    return DraftThen(draft.draft_id, draft.created_at_us, draft.run, files, tuple(draft.confirmed))
+
+
+def published_now(state: WorkbenchState) -> tuple[FileVersion, ...]:
+    """Return the published files, by name."""
+    return tuple(
+        FileVersion(name, entry.blob, entry.size_bytes)
+        for name, entry in sorted(state.files.items())
+    )
+
+
+def differences(
+    state: WorkbenchState, wanted: Iterable[FileThen | FileVersion]
+) -> tuple[PlannedFile, ...]:
+    """Return what has to change in published/ for it to hold just these files, by name."""
+    then = {file.name: file for file in wanted}
+    planned: list[PlannedFile] = []
+    for name in sorted({*state.files, *then}):
+        now, file = state.files.get(name), then.get(name)
+        old, new = (now.blob if now else None), (file.blob if file else None)
+        if old != new:
+            planned.append(PlannedFile(name, old, new, file.size_bytes if file else 0))
+    return tuple(planned)
+
+
+def rewind(state: WorkbenchState, command: Rewind) -> Decision:
+    """Have conversation, files, draft and runs stand as they did; carried out like a publish.
+
+    Where published/ need not change it is done at once.
+
+    Raises:
+        NotFound: Nobody ever said that message here.
+        ValidationFailed: A run or a publish is under way, or files changed meanwhile.
+        ConflictPublishedChanged: Somebody changed a published file that would be replaced.
+    """
+    back = command.rewound
+    message_said(state, back.message_id)
+    _refuse_while_busy(state)
+    planned = differences(state, back.files)
+    if not planned:
+        return Decision((back,))
+    _check_found(planned, command.found)
+    return Decision((PublishIntended(command.publish_id, planned, rewind=back),))
+
+
+def restore(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
+    """Have published/ hold what it held at a checkpoint; carried out like a publish.
+
+    Raises:
+        NotFound: There is no such checkpoint.
+        ValidationFailed: A draft is open, a run or a publish is under way, or files changed
+            meanwhile.
+        ConflictPublishedChanged: Somebody changed a published file that would be replaced.
+    """
+    found = checkpoint_of(state, command.checkpoint_id)
+    _refuse_while_busy(state)
+    if state.draft is not None:
+        msg = "a draft is open in this workbench: publish or discard it first"
+        raise ValidationFailed(msg)
+    planned = differences(state, found.files)
+    _check_found(planned, command.found)
+    restores = found.checkpoint_id
+    return Decision((PublishIntended(command.publish_id, planned, restores=restores),))
+
+
+def checkpoint(state: WorkbenchState, command: CreateCheckpoint) -> Decision:
+    """Keep what published/ holds.
+
+    Raises:
+        ValidationFailed: A publish is under way.
+    """
+    _refuse_publish(state)
+    created = CheckpointCreated(
+        command.checkpoint_id, "manual", command.description, published_now(state)
+    )
+    return Decision((created,))
+
+
+def checkpoint_of(state: WorkbenchState, checkpoint_id: str) -> Checkpoint:
+    """Return a checkpoint.
+
+    Raises:
+        NotFound: There is none of this name.
+    """
+    for each in state.checkpoints:
+        if each.checkpoint_id == checkpoint_id:
+            return each
+    msg = f"there is no checkpoint {checkpoint_id!r} in this workbench"
+    raise NotFound(msg)
+
+
+def _refuse_while_busy(state: WorkbenchState) -> None:
+    refuse_while_running(state)
+    _refuse_publish(state)
+
+
+def _refuse_publish(state: WorkbenchState) -> None:
+    if state.publish is not None:
+        msg = "a publish is under way"
+        raise ValidationFailed(msg, retryable=True)
+
+
+def _check_found(
+    planned: tuple[PlannedFile, ...], found: Mapping[FileName, BlobHash | None]
+) -> None:
+    missing = [file.name for file in planned if file.name not in found]
+    if missing:
+        msg = f"changed meanwhile: {', '.join(missing)}; nothing was done, try again"
+        raise ValidationFailed(msg, retryable=True)
+    # What is there already need not be put there.
+    conflicts = [file.name for file in planned if found[file.name] not in (file.old, file.new)]
+    if conflicts:
+        msg = (
+            f"changed in published/ by somebody else than kbd: {', '.join(conflicts)}. "
+            "Nothing was done. Add what was changed as another file, or put the file back."
+        )
+        raise ConflictPublishedChanged(msg, detail={"files": conflicts})

@@ -1,0 +1,174 @@
+"""Decisions about messages and runs."""
+
+from kbd.core.domain.commands import (
+    EndRun,
+    FailAttempt,
+    InterruptRun,
+    RecordRun,
+    SendMessage,
+    StartRun,
+)
+from kbd.core.domain.decision import (
+    Decision,
+    active,
+    not_cancelled,
+    refuse_while_rewinding,
+    refuse_while_running,
+)
+from kbd.core.domain.run_state import Run, RunStatus
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.errors import NotFound, ValidationFailed
+from kbd.events.drafts import DraftOpened, FileChanged
+from kbd.events.runs import (
+    ItemFailed,
+    ItemRetried,
+    RunCancelled,
+    RunCancelRequested,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+)
+from kbd.events.vocabulary import Event
+from kbd.events.workbenches import UserMessageAdded
+from kbd.types import BlobHash, FileName
+
+__all__ = ["end", "fail_attempt", "interrupt", "record", "request_cancel", "send", "start"]
+
+
+def send(state: WorkbenchState, command: SendMessage) -> Decision:
+    """Record a message; not while a run is under way, for it would not see it.
+
+    Raises:
+        ValidationFailed: The text is blank, or a run or an undo is under way.
+    """
+    refuse_while_running(state)
+    refuse_while_rewinding(state)
+    if not command.text.strip():
+        msg = "the message is empty"
+        raise ValidationFailed(msg)
+    return Decision((UserMessageAdded(command.message_id, command.text),))
+
+
+def start(state: WorkbenchState, command: StartRun) -> Decision:
+    """Start a run on a message, or resume the one that stopped on it.
+
+    A message whose run is finished leads to no event: the caller answers with that run.
+
+    Raises:
+        NotFound: There is no such message.
+        ValidationFailed: A run or a publish is under way, there is no message, or it is an old one.
+    """
+    refuse_while_running(state)
+    if state.publish is not None:
+        msg = "a publish is under way"
+        raise ValidationFailed(msg, retryable=True)
+    newest = state.last_request()
+    if newest is None:
+        msg = "there is no message to work on: send one first"
+        raise ValidationFailed(msg)
+    message_id = command.message_id or newest.message_id
+    if message_id != newest.message_id:
+        if not any(said.message_id == message_id for said in state.said):
+            msg = f"there is no message {message_id!r} in this workbench"
+            raise NotFound(msg)
+        msg = "only the newest message can be worked on: send it again"
+        raise ValidationFailed(msg)
+    last = state.run(state.current) if state.current else None
+    if last is None:
+        started = RunStarted(message_id, command.model_id, command.regenerates)
+        return Decision((started,), run=len(state.runs) + 1)
+    if last.status is RunStatus.FINISHED:
+        return Decision(run=last.number)
+    return Decision((RunResumed(command.model_id),), run=last.number)
+
+
+def request_cancel(state: WorkbenchState) -> Decision:
+    """Ask the active run to stop, once."""
+    run = state.active_run()
+    if run is None or run.cancel_requested:
+        return Decision(run=run.number if run else 0)
+    return Decision((RunCancelRequested(),), run=run.number)
+
+
+def interrupt(state: WorkbenchState, command: InterruptRun) -> Decision:
+    """Close the active run: as cancelled if that was asked for, else as interrupted."""
+    run = state.active_run()
+    if run is None:
+        return Decision()
+    ended = RunCancelled() if run.cancel_requested else RunInterrupted(command.reason)
+    return Decision((ended,), run=run.number)
+
+
+def record(state: WorkbenchState, command: RecordRun) -> Decision:
+    """Record facts of the active run.
+
+    Raises:
+        ValidationFailed: That run is not under way.
+        UserCanceled: It was asked to stop.
+    """
+    not_cancelled(state, command.run)
+    return Decision(command.facts, run=command.run)
+
+
+def end(state: WorkbenchState, command: EndRun) -> Decision:
+    """Record how the active run ended; a run that was asked to stop can only be cancelled.
+
+    Raises:
+        ValidationFailed: That run is not under way.
+    """
+    run = active(state, command.run)
+    if run.cancel_requested:
+        return Decision((RunCancelled(),), run=command.run)
+    return Decision((*command.facts, command.outcome), run=command.run)
+
+
+def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
+    """Undo what the open attempt wrote and record that it failed.
+
+    Raises:
+        ValidationFailed: That run is not under way or works on no item.
+        UserCanceled: It was asked to stop.
+    """
+    run = not_cancelled(state, command.run)
+    if not run.item:
+        msg = "no item is being worked on"
+        raise ValidationFailed(msg)
+    failure: Event
+    if command.final:
+        failure = ItemFailed(run.item, command.code, command.reason)
+    else:
+        failure = ItemRetried(run.item, command.code, command.reason)
+    return Decision((*_rollback(state, run), failure), run=command.run)
+
+
+def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
+    """Return the changes that restore every file to what it was before the attempt."""
+    original: dict[FileName, FileChanged] = {}
+    written: dict[FileName, BlobHash | None] = {}
+    for change in run.attempt_changes:
+        original.setdefault(change.name, change)
+        written[change.name] = change.after
+    undone: list[Event] = []
+    for name, first in original.items():
+        now = state.seen(name)
+        current: BlobHash | None = now.blob if now else None
+        # What a person did to the file since, while the run stood still, is not the attempt's.
+        if current == first.before or current != written[name]:
+            continue
+        undone.append(
+            FileChanged(
+                name=name,
+                before=current,
+                after=first.before,
+                size_bytes=first.before_size_bytes,
+                before_size_bytes=now.size_bytes if now else 0,
+                cause="rollback",
+                warnings=first.before_warnings,
+                before_warnings=now.warnings if now else (),
+                notes=first.before_notes,
+                before_notes=now.notes if now else (),
+            )
+        )
+    if undone and state.draft is None:
+        return (DraftOpened(f"rollback-{run.number}-{run.item}"), *undone)
+    return tuple(undone)

@@ -1,0 +1,89 @@
+"""What people read of the state: plan.md as Markdown, the conversation as lines of JSON."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kbd.core.domain.run_state import Item, ItemState, Plan
+from kbd.core.domain.workbench_state import Said
+from kbd.events.shown import shown_time
+
+__all__ = ["PlanLine", "conversation_lines", "item_line", "one_line", "plan_markdown", "render"]
+
+MAX_REASON_CHARS = 220
+
+_MARKS = {ItemState.OPEN: " ", ItemState.DONE: "x", ItemState.FAILED: "!"}
+
+
+class PlanLine(msgspec.Struct, frozen=True):
+    """An item as plan.md shows it; `mark` is " ", "x" or "!", `reason` is why it failed."""
+
+    text: str
+    mark: str = " "
+    reason: str = ""
+
+
+class _Message(msgspec.Struct, frozen=True):
+    """A line of conversation.jsonl."""
+
+    type: str
+    message_id: str
+    role: str
+    text: str
+    created_at: str
+
+
+def item_line(place: int, item: Item) -> str:
+    """Write an item as plan.md shows it."""
+    return _line(place, _shown(item))
+
+
+def plan_markdown(plan: Plan) -> str:
+    """Write plan.md of a plan as it stands."""
+    lines = [_shown(item) for item in plan.items]
+    return render(plan.task, lines, plan.notes, plan.original_count)
+
+
+def render(task: str, lines: Sequence[PlanLine], notes: str, original_count: int) -> str:
+    """Write plan.md."""
+    body = [_line(place, line) for place, line in enumerate(lines, 1)]
+    parts = [
+        f"<!-- original_count: {original_count} -->",
+        "# Execution Plan",
+        "",
+        "## Task",
+        task,
+        "",
+        "## Items",
+        "",
+        *body,
+        "",
+        "## Notes",
+        notes,
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def one_line(reason: str, most: int = MAX_REASON_CHARS) -> str:
+    """Bring a reason onto one line of at most `most` characters."""
+    line = " ".join(reason.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def conversation_lines(said: Iterable[Said]) -> str:
+    """Write conversation.jsonl: what person and runs said, a message a line."""
+    return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in said)
+
+
+def _shown(item: Item) -> PlanLine:
+    return PlanLine(item.text, _MARKS[item.state], item.reason)
+
+
+def _line(place: int, line: PlanLine) -> str:
+    suffix = f" [Failed: {one_line(line.reason)}]" if line.mark == "!" else ""
+    return f"- [{line.mark}] {place}. {line.text}{suffix}"
+
+
+def _message(said: Said) -> _Message:
+    kind = "user_message" if said.role == "user" else "assistant_message"
+    return _Message(kind, said.message_id, said.role, said.text, shown_time(said.created_at_us))

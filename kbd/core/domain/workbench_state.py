@@ -1,0 +1,288 @@
+"""The state of one workbench, with the few questions that everybody asks of it.
+
+The parts of state about the draft and about checkpoints.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+
+import msgspec
+
+from kbd.core.domain.run_state import Run, RunStatus
+from kbd.events.base import FileVersion
+from kbd.events.drafts import EffectIntended, PublishIntended
+from kbd.types import BlobHash, FileName, ForkMode, RunId, Seq, WorkbenchId
+
+__all__ = [
+    "Checkpoint",
+    "Consent",
+    "ContextItem",
+    "Delivered",
+    "Draft",
+    "DraftFile",
+    "FileEntry",
+    "Measured",
+    "Parent",
+    "Said",
+    "SeenFile",
+    "WorkbenchState",
+    "folded_name",
+]
+
+
+class DraftFile(msgspec.Struct):
+    """A file that differs in the draft.
+
+    Args:
+        base: The published bytes that the draft started from, or None for a new file.
+        blob: The draft's bytes, or None for a deletion.
+        size_bytes: The size of `blob`.
+        base_size_bytes: The size of `base`.
+        run: The run that changed it last, or 0.
+        items: The plan items that changed it, in order.
+        warnings: What the review should show, and a publish asks about.
+        notes: What the review shows beside it.
+    """
+
+    base: BlobHash | None
+    blob: BlobHash | None
+    size_bytes: int = 0
+    base_size_bytes: int = 0
+    run: int = 0
+    items: list[int] = []
+    warnings: list[str] = []
+    notes: list[str] = []
+
+
+class Draft(msgspec.Struct):
+    """What is not published yet. There is no draft without a changed file.
+
+    Args:
+        draft_id: Its name.
+        created_at_us: When the first write opened it.
+        run: The run whose write opened it, or 0 for a person.
+        files: What differs, by name.
+        confirmed: Names whose deletion a person confirmed.
+    """
+
+    draft_id: str
+    created_at_us: int
+    run: int = 0
+    files: dict[FileName, DraftFile] = {}
+    confirmed: list[FileName] = []
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """What published/ held at a moment."""
+
+    checkpoint_id: str
+    created_at_us: int
+    reason: str
+    description: str
+    files: tuple[FileVersion, ...]
+
+
+def folded_name(name: str) -> str:
+    """Return what two names share when they would collide on a user's machine (case, NFC)."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+class FileEntry(msgspec.Struct, frozen=True):
+    """A published file.
+
+    Args:
+        blob: Its bytes.
+        size_bytes: Their size.
+        added_at_us: When it came into the workbench.
+        modified_at_us: When its bytes last changed.
+        origin: The bytes that a person added; None for what a run made. Consent is about these.
+    """
+
+    blob: BlobHash
+    size_bytes: int
+    added_at_us: int
+    modified_at_us: int
+    origin: BlobHash | None = None
+
+
+class SeenFile(msgspec.Struct, frozen=True):
+    """A file as runs see it: the draft's version if there is one.
+
+    `warnings` is what the review shows of it: what it reaches out to and nobody has accepted yet.
+    `notes` is what else the review shows.
+    """
+
+    name: FileName
+    blob: BlobHash
+    size_bytes: int
+    modified_at_us: int
+    in_draft: bool
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A message of the conversation with the person.
+
+    Args:
+        message_id: Its name.
+        role: "user" or "assistant".
+        text: What was said.
+        created_at_us: When.
+        run: The run that said it, or 0.
+        after: The message before it, or "": what was ever said is a tree, of which the conversation
+            is one branch.
+        seq: The event after which all stood as it left it: its own, of an answer its run's end.
+    """
+
+    message_id: str
+    role: str
+    text: str
+    created_at_us: int
+    run: int = 0
+    after: str = ""
+    seq: Seq = Seq(0)
+
+
+class ContextItem(msgspec.Struct, frozen=True):
+    """What every run shall know.
+
+    Args:
+        text: What it says.
+        source_name: The name of the file that it was read from, or "".
+        set_at_us: When it was set.
+        revision: How often, since it was last taken out.
+    """
+
+    text: str
+    source_name: str
+    set_at_us: int
+    revision: int = 1
+
+
+class Parent(msgspec.Struct, frozen=True):
+    """What a workbench was forked from, and how much of it; the fields are the event's."""
+
+    workbench_id: WorkbenchId
+    mode: ForkMode
+    source_seq: Seq
+    from_message_id: str
+    forked_at_us: int
+
+
+class Measured(msgspec.Struct):
+    """What a model's provider counted of what was sent: so many tokens for so many bytes."""
+
+    size_bytes: int = 0
+    tokens: int = 0
+
+
+class Consent(msgspec.Struct, frozen=True):
+    """What a person agreed to."""
+
+    provider_id: str
+    model_id: str
+    scope_hash: str
+    persist: bool
+    run_count: int
+    endpoint: str = ""
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """A copy that was delivered for a watch, under `final_name` in the directory intended."""
+
+    intended: EffectIntended
+    final_name: str
+
+
+class WorkbenchState(msgspec.Struct):
+    """Everything that is true of one workbench after the event `seq`.
+
+    `removed` is what was taken out of published/ and not put there again: a crash may have come
+    between the event and the removal on disk. `said` is the conversation as it stands, `heard` all
+    that was ever said, by id, cut off or not. `current` is the run on the newest message that can
+    be resumed; 0 once its plan is set aside.
+    """
+
+    workbench_id: WorkbenchId = WorkbenchId("")
+    name: str = ""
+    created_at_us: int = 0
+    updated_at_us: int = 0
+    seq: Seq = Seq(0)
+    model_id: str | None = None
+    files: dict[FileName, FileEntry] = {}
+    removed: dict[FileName, BlobHash] = {}
+    draft: Draft | None = None
+    said: list[Said] = []
+    heard: dict[str, Said] = {}
+    runs: list[Run] = []
+    current: int = 0
+    context: dict[str, ContextItem] = {}
+    parent: Parent | None = None
+    measured: dict[str, Measured] = {}
+    consents: list[Consent] = []
+    checkpoints: list[Checkpoint] = []
+    publish: PublishIntended | None = None
+    effects: dict[str, EffectIntended] = {}
+    delivered: list[Delivered] = []
+    entries: dict[int, Seq] = {}
+    next_entry: int = 1
+
+    def run(self, number: int) -> Run:
+        """Return a run by its number; raises IndexError if there is none."""
+        if number < 1:
+            raise IndexError(number)
+        return self.runs[number - 1]
+
+    def run_id(self, number: int) -> RunId:
+        """Return the id of a run."""
+        return RunId(f"{self.workbench_id}-{number}")
+
+    def active_run(self) -> Run | None:
+        """Return the run that is under way."""
+        if self.runs and self.runs[-1].status is RunStatus.RUNNING:
+            return self.runs[-1]
+        return None
+
+    def last_request(self) -> Said | None:
+        """Return the newest message of the person."""
+        for said in reversed(self.said):
+            if said.role == "user":
+                return said
+        return None
+
+    def seen(self, name: FileName) -> SeenFile | None:
+        """Return a file as runs see it."""
+        drafted = self.draft.files.get(name) if self.draft else None
+        if drafted is not None:
+            if drafted.blob is None or self.draft is None:
+                return None
+            changed_at = max(self.updated_at_us, self.draft.created_at_us)
+            warnings, notes = tuple(drafted.warnings), tuple(drafted.notes)
+            return SeenFile(
+                name,
+                drafted.blob,
+                drafted.size_bytes,
+                changed_at,
+                in_draft=True,
+                warnings=warnings,
+                notes=notes,
+            )
+        return self.published(name)
+
+    def published(self, name: FileName) -> SeenFile | None:
+        """Return a file as it is published."""
+        entry = self.files.get(name)
+        if entry is None:
+            return None
+        return SeenFile(name, entry.blob, entry.size_bytes, entry.modified_at_us, in_draft=False)
+
+    def all_seen(self) -> Iterator[SeenFile]:
+        """Yield all files as runs see them, sorted by name."""
+        names = set(self.files)
+        if self.draft:
+            names.update(self.draft.files)
+        for name in sorted(names):
+            seen = self.seen(name)
+            if seen is not None:
+                yield seen

@@ -1,0 +1,108 @@
+"""A workbench as it stood after any event: a fresh fold of the log up to there."""
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.run_state import Run
+from kbd.core.domain.state_text import plan_markdown
+from kbd.core.domain.workbench_state import DraftFile, WorkbenchState
+from kbd.errors import LogCorrupt, NotFound
+from kbd.events.base import Recorded
+from kbd.events.reading import read_log
+from kbd.requests.replays import FileAt, RunAt
+from kbd.types import FileName, Seq
+
+__all__ = ["encoded_state", "files_at", "run_at", "state_at", "state_hash"]
+
+
+class _Reached(Exception):
+    """The last event that counts is folded."""
+
+
+def state_at(log_dir: Path, seq: Seq) -> WorkbenchState:
+    """Fold a log from its first event up to one; blocking, and the log may be in use.
+
+    Args:
+        log_dir: The log's folder.
+        seq: The last event that counts; 0 is before the first.
+
+    Raises:
+        NotFound: The log ends before it.
+        LogCorrupt: The log is damaged before it.
+    """
+    state = WorkbenchState()
+    if seq == 0:
+        return state
+
+    def apply(at: Seq, record: Recorded) -> None:
+        fold_workbench(state, at, record)
+        if at == seq:
+            raise _Reached
+
+    try:
+        found = read_log(log_dir, apply, seq)
+    except _Reached:
+        return state  # What comes behind it, damage too, is nothing to it.
+    if found.fault is not None:
+        fault = found.fault
+        msg = f"the log is damaged behind event {state.seq}: {fault.message}"
+        raise LogCorrupt(msg, detail=fault.detail)
+    msg = f"the log ends at event {state.seq}; there is no event {seq}"
+    raise NotFound(msg, detail={"last_seq": state.seq})
+
+
+def encoded_state(state: WorkbenchState) -> bytes:
+    """Return a state as JSON that is equal for equal states, to the byte.
+
+    Sets and dicts are in the order of their keys, for in which order they grew is no part of what
+    is true.
+    """
+    # JSON has no keys but text, and msgspec puts in order only those.
+    plain = msgspec.to_builtins(state, str_keys=True, order="deterministic")
+    return msgspec.json.encode(plain, order="deterministic")
+
+
+def state_hash(state: WorkbenchState) -> str:
+    """Return the SHA-256 of a state's encoding: equal if and only if the state is."""
+    return hashlib.sha256(encoded_state(state)).hexdigest()
+
+
+def files_at(state: WorkbenchState) -> tuple[FileAt, ...]:
+    """Return the files as they stand, by name; of one that the draft changes its draft version."""
+    drafted = state.draft.files if state.draft else {}
+    found = [
+        FileAt(path=name, state="published", size_bytes=entry.size_bytes, hash=entry.blob)
+        for name, entry in state.files.items()
+        if name not in drafted
+    ]
+    found += [_drafted(name, file) for name, file in drafted.items()]
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def run_at(state: WorkbenchState) -> RunAt | None:
+    """Return the newest run as it stands."""
+    run: Run | None = state.runs[-1] if state.runs else None
+    if run is None:
+        return None
+    return RunAt(
+        run_id=state.run_id(run.number),
+        status=run.status.value,
+        phase=run.phase,
+        item=run.item,
+        attempt=run.attempt,
+        research=run.research or "",
+        plan=plan_markdown(run.plan) if run.plan else "",
+        summary=run.summary or "",
+        usage=run.usage,
+    )
+
+
+def _drafted(name: FileName, file: DraftFile) -> FileAt:
+    if file.blob is None:
+        return FileAt(path=name, state="deleted", size_bytes=0, hash=None)
+    state: Literal["added", "modified"] = "added" if file.base is None else "modified"
+    return FileAt(path=name, state=state, size_bytes=file.size_bytes, hash=file.blob)

@@ -1,0 +1,277 @@
+"""The single writer of one log: commands in, one frame a batch, answers out.
+
+The order is always the same: decide, persist, fold, tell. The Keeper takes every command that
+waits, decides each on the state that the ones before it leave, appends all their events as one
+frame, and only then folds them into the state that queries see, tells observers and answers. Nobody
+sleeps to make a batch: what gathers while the disk syncs is the next one (facts: group commit makes
+64 appends in flight some twenty times faster than one).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import anyio
+import msgspec
+
+from kbd.core.domain.decision import Decision
+from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.store.journal import Journal
+from kbd.errors import KbdError, ToolWorkerUnavailable
+from kbd.events.base import Recorded
+from kbd.events.codec import recorded
+from kbd.events.disk import LogPoisoned
+from kbd.events.vocabulary import Event
+from kbd.types import Seq
+
+__all__ = ["Keeper", "Observer", "Outcome", "Redact", "Settle"]
+
+
+class _Folded(Protocol):
+    seq: Seq
+
+
+S = TypeVar("S", bound=_Folded)
+C = TypeVar("C")
+
+Observer = Callable[[Seq, Recorded], None]
+"""Told of each event after it is durable and folded; returns at once and never raises."""
+
+
+Redact = Callable[[Event], Event]
+"""Blots what must not be kept out of an event; the same event where there is nothing of it."""
+
+
+def _as_it_is(event: Event) -> Event:
+    return event
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a command led to.
+
+    Args:
+        events: What was recorded; empty if there was nothing to do.
+        run: The run they belong to, or 0.
+        first: The number of the first of them, or 0.
+        ts_us: The time that they carry.
+    """
+
+    events: tuple[Event, ...]
+    run: int
+    first: Seq
+    ts_us: int
+
+
+Settle = Callable[[Outcome | Exception], None]
+"""Takes what a command led to, or why it was refused; returns at once and never raises."""
+
+
+class _Waiting(Generic[C]):
+    """A command in a batch, and what will be its answer."""
+
+    __slots__ = ("command", "error", "outcome", "settle")
+
+    def __init__(self, command: C, settle: Settle | None = None) -> None:
+        self.command = command
+        self.settle = settle
+        self.outcome: Outcome | None = None
+        self.error: Exception | None = None
+
+    @property
+    def answer(self) -> Outcome | Exception:
+        """What is answered when nothing more will happen."""
+        return self.outcome or self.error or ToolWorkerUnavailable("the workbench is closed")
+
+
+class _Batch(Generic[C]):
+    """Commands that are decided and recorded together; one event for all who wait for them."""
+
+    __slots__ = ("done", "is_settled", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: list[_Waiting[C]] = []
+        self.done = Bell()
+        self.is_settled = False
+
+    def settle(self) -> None:
+        """Answer all."""
+        self.is_settled = True
+        self.done.ring()
+        for waiting in self.waiting:
+            if waiting.settle is not None:
+                waiting.settle(waiting.answer)
+
+
+class Keeper(Generic[S, C]):
+    """The single writer of one log.
+
+    Args:
+        journal: The log.
+        blank: Makes the state before the first event.
+        fold: Changes a state as an event says.
+        decide: Answers a command with events, or raises a KbdError.
+        clock: Tells the time that events carry.
+        redact: Blots known keys out of an event, before it is folded and appended.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        blank: Callable[[], S],
+        fold: Callable[[S, Seq, Recorded], None],
+        decide: Callable[[S, C], Decision],
+        clock: Clock,
+        redact: Redact = _as_it_is,
+    ) -> None:
+        self.journal, self._redact = journal, redact
+        self._blank, self._fold, self._decide, self._clock = blank, fold, decide, clock
+        # Two copies: `_next` runs ahead within a batch, `_state` shows only what is durable.
+        self._state, self._next = blank(), blank()
+        # The batch that is worked on, and the one that gathers meanwhile.
+        self._taken: _Batch[C] = _Batch()
+        self._gathering: _Batch[C] = _Batch()
+        self._arrived = Bell()
+        self._observers: list[Observer] = []
+        self._stopped: Exception | None = None
+
+    @property
+    def state(self) -> S:
+        """What is durable. Read it; only the Keeper changes it, between two awaits of yours."""
+        return self._state
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no command waits, or is being recorded."""
+        taken = self._taken
+        return not self._gathering.waiting and (taken.is_settled or not taken.waiting)
+
+    def observe(self, observer: Observer) -> None:
+        """Have an observer told of every event from now on."""
+        self._observers.append(observer)
+
+    async def load(self, snapshot: tuple[S, S] | None = None) -> None:
+        """Fold the log, from a snapshot's two copies of the state if there is one."""
+        self._state, self._next = snapshot or (self._blank(), self._blank())
+
+        def apply(number: int, record: Recorded) -> None:
+            seq = Seq(number)
+            self._fold(self._state, seq, record)
+            self._fold(self._next, seq, record)
+
+        await self.journal.replay(apply, self._state.seq)
+
+    async def submit(self, command: C) -> Outcome:
+        """Have a command decided and recorded, and return what it led to.
+
+        If the caller is cancelled meanwhile the command may be recorded all the same.
+
+        Raises:
+            KbdError: It was refused, or the log could not take it; nothing happened.
+        """
+        waiting, batch = _Waiting(command), self._gathering
+        self._gather(waiting)
+        await batch.done.wait()
+        answer = waiting.answer
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def offer(self, command: C, settle: Settle) -> None:
+        """Do the same without a task that waits: `settle` is called once, later.
+
+        Raises:
+            KbdError: It is refused already; `settle` is not called.
+        """
+        self._gather(_Waiting(command, settle))
+
+    def _gather(self, waiting: _Waiting[C]) -> None:
+        if self._stopped is not None:
+            raise self._stopped
+        if self.journal.log.damage is not None:
+            # Said at once: what the state as far as it can be read would answer misleads.
+            raise self.journal.log.damage.with_traceback(None)
+        self._gathering.waiting.append(waiting)
+        self._arrived.ring()
+
+    async def run(self) -> None:
+        """Work for ever; on a failing disk, fail everybody who waits and raise."""
+        gathered = 0
+        try:
+            while True:
+                while not self._gathering.waiting:
+                    await self._arrived.wait()
+                if gathered > 1:
+                    # Under load, let requests that have arrived be read first: a fuller batch.
+                    await anyio.lowlevel.checkpoint()
+                    await anyio.lowlevel.checkpoint()
+                self._taken, self._gathering = self._gathering, _Batch()
+                gathered = len(self._taken.waiting)
+                await self._commit(self._taken.waiting)
+                self._taken.settle()
+        except BaseException as error:
+            self._stop(error)
+            raise
+
+    async def _commit(self, batch: list[_Waiting[C]]) -> None:
+        """Decide, persist, fold, tell: in this order and no other."""
+        records = self._decide_all(batch)
+        first = self._state.seq + 1
+        if records:
+            try:
+                await self.journal.append(records)
+            except LogPoisoned:
+                # Nobody knows what is on the disk: stop, never acknowledge, never retry.
+                raise
+            except KbdError as refused:
+                await self._refold()
+                for waiting in batch:
+                    waiting.outcome = None
+                    waiting.error = waiting.error or refused
+                records = []
+        for offset, record in enumerate(records):
+            self._fold(self._state, Seq(first + offset), record)
+        for offset, record in enumerate(records):
+            for observer in self._observers:
+                observer(Seq(first + offset), record)
+
+    def _decide_all(self, batch: Sequence[_Waiting[C]]) -> list[Recorded]:
+        """Decide each command on the state that the ones before it leave."""
+        records: list[Recorded] = []
+        now_us = self._clock.now_us()
+        seq = self._state.seq
+        for waiting in batch:
+            try:
+                decision = self._decide(self._next, waiting.command)
+                events = tuple(map(self._redact, decision.events))
+            except KbdError as refusal:
+                waiting.error = refusal
+                continue
+            except Exception as fault:  # noqa: BLE001 - deciding is pure: one caller's fault is its own
+                waiting.error = fault
+                continue
+            first = Seq(seq + 1 if decision.events else 0)
+            for event in events:
+                record = recorded(event, now_us, decision.run, decision.cause)
+                seq = Seq(seq + 1)
+                self._fold(self._next, seq, record)
+                records.append(record)
+            waiting.outcome = Outcome(events, decision.run, first, now_us)
+        return records
+
+    async def _refold(self) -> None:
+        """Bring the copy that ran ahead back to what is durable."""
+        self._next = self._blank()
+        await self.journal.replay(
+            lambda seq, record: self._fold(self._next, Seq(seq), record), after=Seq(0)
+        )
+
+    def _stop(self, error: BaseException) -> None:
+        """Answer everybody who waits: nothing more will be recorded."""
+        stopped = ToolWorkerUnavailable("the daemon is stopping")
+        self._stopped = error if isinstance(error, KbdError) else stopped
+        for batch in (self._taken, self._gathering):
+            if not batch.is_settled:
+                for waiting in batch.waiting:
+                    waiting.outcome, waiting.error = None, self._stopped
+                batch.settle()

@@ -1,0 +1,91 @@
+"""Snapshots made anew while a log grows, for a daemon may be killed at any time.
+
+A process of its own does it (`python -m kbd.core.store.snapshots`). The state is the loop's and
+changes with every event, and to encode a large one takes 20 to 80 ms, in which Python runs nothing
+else, in whichever thread. The process folds the log on from the snapshot before, up to an event
+that is durable, and sees nothing of the daemon's memory. If it dies, or its daemon does, nothing is
+lost.
+"""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import anyio
+import structlog
+
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.store.snapshots import Snapshots
+from kbd.events.base import Recorded
+from kbd.events.log import EventLog
+from kbd.types import Seq
+
+__all__ = ["Renewal"]
+
+RENEWED_EVENTS = 50_000
+"""A snapshot is made anew after so many events (0.1 to 0.4 s of replay)."""
+
+KEPT_VARIABLES = ("PATH", "TMPDIR")
+"""All that the process sees of the daemon's environment: no key."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Renewal:
+    """Sees a log grow, and has a snapshot made anew now and then.
+
+    Args:
+        snapshots: Those of the log.
+        log: The log, open.
+        after: How many events must have come since the newest.
+    """
+
+    def __init__(
+        self, snapshots: Snapshots[Any], log: EventLog, after: int = RENEWED_EVENTS
+    ) -> None:
+        self._snapshots, self._log, self._after = snapshots, log, after
+        self._due = snapshots.since + after
+        self._grown = Bell()
+
+    def observe(self, seq: Seq, record: Recorded) -> None:
+        """Take note of an event that is durable."""
+        del record
+        if seq >= self._due:
+            self._grown.ring()
+
+    async def run(self) -> None:
+        """Work for ever; a snapshot that cannot be made is only missing."""
+        while True:
+            while self._log.seq < self._due:
+                await self._grown.wait()
+            until = self._log.seq
+            self._due = until + self._after
+            code = await _renewed(self._snapshots, until)
+            if code == 0:
+                self._snapshots.since = until
+            else:
+                _log.warning("no_snapshot", kind=self._snapshots.kind, seq=until, code=code)
+
+
+async def _renewed(snapshots: Snapshots[Any], until: Seq) -> int:
+    """Have a process make a snapshot and return its exit code; -1 if none can be started.
+
+    The process dies with the task that waits for it.
+    """
+    names = (snapshots.kind, str(snapshots.log_dir), str(snapshots.folder), str(until))
+    try:
+        process = await anyio.open_process(
+            [sys.executable, "-I", "-m", "kbd.core.store.snapshots", *names],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            umask=0o077,
+            env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
+            start_new_session=True,
+        )
+    except OSError:
+        return -1
+    async with process:
+        return await process.wait()
