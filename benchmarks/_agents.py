@@ -8,7 +8,6 @@ from pathlib import Path
 import anyio
 
 from kbd.core.agent import Desk, run_agent
-from kbd.core.catalog import Catalog
 from kbd.core.domain.commands import Command, Record, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
@@ -16,14 +15,15 @@ from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.workers.formats import FormatCalls
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog

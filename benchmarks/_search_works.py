@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from kbd.core.workers.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut, write_pieces
 from kbd.core.workspace import WorkspaceEngine
 from kbd.core.workspace.lent import SourceFile
 from kbd.formats import Source

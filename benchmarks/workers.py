@@ -26,10 +26,10 @@ import anyio
 import anyio.to_process
 
 from benchmarks._measure import gate
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers
 from kbd.tools import CallLimits
 
 SLICES, CALLS = 12, 20

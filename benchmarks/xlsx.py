@@ -17,11 +17,11 @@ import anyio
 from benchmarks._child import Spent, median
 from benchmarks._measure import gate, table
 from benchmarks._workbooks import write_workbook
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.formats import FormatCalls
-from kbd.core.workers.pool import Workers
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kbd.core.workers.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut, write_pieces
 from kbd.core.workspace import Chunk
 from kbd.core.workspace.lent import SourceFile
 from kbd.core.workspace.searching import WorkspaceEngine

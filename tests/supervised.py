@@ -8,14 +8,15 @@ from pathlib import Path
 import anyio
 
 from kbd.core.bench import Bench
-from kbd.core.catalog import Catalog
 from kbd.core.domain.commands import Record
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress
 from kbd.core.methods import Shop
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
@@ -26,7 +27,6 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.rooms import Rooms
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog

@@ -17,7 +17,7 @@ import kbd_toolcall
 from kbd import errors, hookspecs
 from kbd.cli import command, exits, watch, workbench
 from kbd.core import daemon
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime import paths
 from kbd.core.runtime.settings import Settings

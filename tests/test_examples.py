@@ -14,10 +14,10 @@ from types import ModuleType
 import pytest
 
 from kbd.client import aio, blocking
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.worker_pool import Workers, name_of
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers, name_of
 from kbd.testing.tools import Workbench
 from readme import code, section
 from real_daemon import RealDaemon

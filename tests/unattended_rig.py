@@ -14,7 +14,7 @@ import msgspec
 from agent_rig import Note, WriteNote, call, item_of, said, say
 from kbd import hookimpl
 from kbd.core.domain.watch_decisions import AddWatch, FinishRun, Land, RetryLandings, StartNext
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.unattended import Unattended
 from kbd.core.watcher import Job, JobFile, Result

@@ -19,12 +19,13 @@ from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.archive.first import settle_restored
-from kbd.core.catalog import Catalog
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress
 from kbd.core.methods import Shop, handlers
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.purse import Purse
 from kbd.core.queries.watch_notices import watch_notice
 from kbd.core.runtime import diagnostics
@@ -41,7 +42,6 @@ from kbd.core.store.snapshotting import Renewal
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.rooms import Rooms
 from kbd.errors import KbdError
 from kbd.events.base import Recorded

@@ -7,9 +7,9 @@ to nobody and asks no money uses none, and nothing is recorded for it.
 
 import anyio
 
-from kbd.core.catalog import Catalog
 from kbd.core.domain.daemon_decisions import ChargeBudget, DaemonCommand, ReserveBudget
 from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.keeper import Keeper

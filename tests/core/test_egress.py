@@ -9,14 +9,14 @@ import pytest
 
 from backends import on_asyncio, on_trio
 from folding import Folded, blob
-from kbd.core.catalog import Catalog
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.egress import Egress, scope_hash
 from kbd.core.egress.crossing import Lent
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets

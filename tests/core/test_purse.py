@@ -9,9 +9,9 @@ import pytest
 
 from agent_rig import NoSync
 from backends import on_asyncio
-from kbd.core.catalog import Catalog
 from kbd.core.domain.daemon_decisions import ChargeBudget, ReserveBudget, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, Spent
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.purse import Purse
 from kbd.core.runtime.settings import RunLimits, Settings

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from folding import Folded, blob
-from kbd.core.catalog import Catalog
 from kbd.core.domain.commands import (
     ConfirmDeletions,
     DiscardDraft,
@@ -18,6 +17,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.daemon_state import DaemonState, Spent
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.queries import EventWire, change_set, notification
 from kbd.core.queries.changes import deletion_confirmations

@@ -17,20 +17,20 @@ import msgspec
 
 from agent_rig import NoSync
 from kbd.core.agent import Desk, run_agent
-from kbd.core.catalog import Catalog
 from kbd.core.domain.commands import AddFiles, Command, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.workers.formats import FormatCalls
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.blobs import BlobStore

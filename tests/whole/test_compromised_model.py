@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 from model_server import Reply, call, calls, phase_of, text, turn_of

@@ -17,12 +17,12 @@ import pytest
 from agent_rig import Play, Rig, open_rig
 from backends import on_asyncio
 from kbd.core.agent import run_agent
-from kbd.core.catalog import Catalog
 from kbd.core.domain.commands import AddFiles, InterruptRun, RequestCancel, StartRun
 from kbd.core.domain.run_state import ItemState, Plan, RunStatus
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.workers.pool import Workers
 from kbd.errors import ProviderRateLimited
 from kbd.events.base import Recorded
 from kbd.events.drafts import FileChanged

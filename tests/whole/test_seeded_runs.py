@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from backends import on_trio
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.proof.proving import prove
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers
 from kbd.formats import Editable
 from kbd.requests.proofs import RunReplayed
 from model_server import Reply, call, calls, model_server, text

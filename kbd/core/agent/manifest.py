@@ -23,7 +23,7 @@ import msgspec
 
 from kbd.core.agent.blocks import json_text
 from kbd.core.agent.summaries import summary
-from kbd.core.workers.formats import Look
+from kbd.core.plugins.format_calls import Look
 from kbd.errors import ContextExhausted
 from kbd.formats import FormatHandler
 from kbd.providers import ModelInfo
@@ -58,7 +58,7 @@ _BARE, _NAMED = 3, 4
 
 
 class Looks(Protocol):
-    """What is asked of formats: `kbd.core.workers.formats.FormatCalls`."""
+    """What is asked of formats: `kbd.core.plugins.format_calls.FormatCalls`."""
 
     def for_name(self, name: str) -> FormatHandler | None:
         """Return the format of a file, or None for an opaque one."""

@@ -25,8 +25,8 @@ from kbd.core.agent.performing import (
     result_of,
     surplus,
 )
-from kbd.core.catalog import ToolEntry
 from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
+from kbd.core.plugins.catalog import ToolEntry
 from kbd.core.plugins.host import Plugin
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import PluginUsed, ReplyCall

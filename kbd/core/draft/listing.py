@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
 from kbd.tools import FileRef
 
 __all__ = ["describe_file"]

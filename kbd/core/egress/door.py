@@ -8,7 +8,6 @@ import anyio
 import msgspec
 import structlog
 
-from kbd.core.catalog import Catalog
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.run_state import RunStatus
@@ -18,6 +17,7 @@ from kbd.core.egress.embedders import ChosenEmbedder, Embedders
 from kbd.core.egress.models import Models
 from kbd.core.egress.scope import scope_hash
 from kbd.core.egress.told import Telling, cleaned
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.core.runtime.secrets import Secrets

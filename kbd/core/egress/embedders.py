@@ -6,8 +6,8 @@ from typing import NamedTuple
 import msgspec
 import structlog
 
-from kbd.core.catalog import Catalog
 from kbd.core.egress.models import Models
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.settings import Settings
 from kbd.errors import KbdError, NotFound, ProviderNotConfigured

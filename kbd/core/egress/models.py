@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kbd.core.catalog import Catalog
 from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.hosts import parse_host
 from kbd.core.runtime.settings import Settings
 from kbd.errors import NotFound, ProviderNotConfigured, ValidationFailed

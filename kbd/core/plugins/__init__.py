@@ -1,15 +1,22 @@
-"""The plugin host, from the bottom up.
+"""Plugins and the processes that their code runs in.
 
-    installed  which there are, by their entry points
-    hooks      one package's hooks: check them, call one
-    suffixes   formats by a file's name
-    schemas    JSON schemas of tools' arguments
-    strictness the same in the form that servers hold models to
-    contributions  the wire methods that a format's capabilities give
-    checks     whether what a hook returned is well-formed
-    host       `Plugins`: find, load, keep; every fault a status
+    entry_points   which plugins are installed
+    hooks          one hook of one package, called by itself
+    schemas        JSON schemas of tools' arguments
+    wire_methods   the methods that a format contributes
+    host           loads each plugin on its own, checks what it declares, keeps its status
+    catalog        what they brought, by name
+    suffixes       a file's format
 
-Workers import `hooks` alone, so this page imports nothing.
+A call to a format's handler or a tool's own work never runs in the daemon's process.
+
+    worker_pool      the workers of all plugins; one function of one plugin, in a process
+    worker_process   one zygote, seen from the daemon
+    zygote           the process that calls are forked from, one a plugin
+    forked_call      one call: limit itself, work, answer, die
+    worker_messages  what passes between them
+    worker_entry     what a call runs for a format
+    format_calls     a format's capabilities as tools and the daemon call them
+    derived_cache    maps and short texts that are kept by content
+    pieces           text cut for an index, and parts of a long text
 """
-
-__all__: list[str] = []

@@ -1,13 +1,32 @@
-"""JSON schemas of tools' arguments, in the plain form that model servers understand."""
+"""JSON schemas of tools' arguments, in the plain form that model servers understand.
 
-from collections.abc import Mapping
+The form of a schema that model servers can hold a model to ("strict" tools). Pure.
+
+What that form must be is OpenAI's "Structured Outputs", section "Supported schemas": the root is an
+object; every object names all its properties as required and allows no others; a property that can
+be left out takes null instead; unions are `anyOf`, never at the root. Other servers, and OpenAI for
+models that were fine-tuned, take fewer keywords than OpenAI: the form here keeps to what all do,
+and says bounds and defaults in words.
+
+    {"type": "integer", "minimum": 1, "default": 5}     optional
+
+becomes
+
+    {"description": "At least 1. Null: 5.", "anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+Where a field can be left out and also takes null, with another meaning, the object becomes a choice
+of two: with the field, and without it. The field then comes first, for servers tell the objects of
+a choice apart by their first properties.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from kbd.core.plugins.hooks import PluginError
 
-__all__ = ["plain_schema"]
+__all__ = ["plain_schema", "strict_schema"]
 
 
 def plain_schema(record: type[msgspec.Struct]) -> Mapping[str, Any]:
@@ -43,3 +62,212 @@ def plain_schema(record: type[msgspec.Struct]) -> Mapping[str, Any]:
 
     result: dict[str, Any] = inlined(schema)
     return result
+
+
+MOST_PROPERTIES = 5_000
+MOST_LEVELS = 10
+MOST_CHARACTERS = 120_000
+MOST_CHOICES = 1_000
+LARGE_CHOICE = 250
+MOST_CHARACTERS_OF_A_LARGE_CHOICE = 15_000
+"""The limits of that section (2026): properties, levels, characters of names and choices, choices
+in all, and characters of one choice among more than 250 texts."""
+
+_NULL = {"type": "null"}
+
+_PRIMITIVES: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+)
+
+_BOUNDS = (
+    ("minimum", "At least {}."),
+    ("maximum", "At most {}."),
+    ("exclusiveMinimum", "More than {}."),
+    ("exclusiveMaximum", "Less than {}."),
+    ("multipleOf", "A multiple of {}."),
+    ("minLength", "At least {} characters."),
+    ("maxLength", "At most {} characters."),
+    ("pattern", "Matching {}."),
+    ("format", "A {}."),
+    ("minItems", "At least {}."),
+    ("maxItems", "At most {}."),
+)
+"""Keywords that not every server takes, and how they are said instead."""
+
+_Schema = dict[str, Any]
+
+
+class _Untellable(Exception):
+    """The strict form cannot tell this schema."""
+
+
+def strict_schema(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the strict form of a schema without references.
+
+    Args:
+        schema: As `schemas.plain_schema` returns it.
+
+    Returns:
+        The form; None if it cannot tell the schema (objects of any shape, values of any kind,
+        arrays with places of their own), or if it would be larger than servers take.
+    """
+    try:
+        found = _strict(schema)
+        _check_limits(found)
+    except _Untellable:
+        return None
+    return found if found.get("type") == "object" else None
+
+
+def _strict(schema: Mapping[str, Any]) -> _Schema:
+    told: _Schema
+    match schema:
+        case {"anyOf": [*branches]}:
+            told = {"anyOf": _flat([_strict(branch) for branch in branches])}
+        case {"const": value}:
+            told = _choice((value,))
+        case {"enum": [*values]}:
+            told = _choice(tuple(values))
+        case {"type": [*kinds]}:
+            told = {"anyOf": [_strict({**schema, "type": kind}) for kind in kinds]}
+        case {"type": "object", "properties": dict(), "additionalProperties": False}:
+            told = _object(schema)
+        case {"type": "array", "items": dict(items)} if "prefixItems" not in schema:
+            told = {"type": "array", "items": _strict(items)}
+        case {"type": "string" | "integer" | "number" | "boolean" | "null" as kind}:
+            told = {"type": kind}
+        case _:
+            raise _Untellable
+    description = _described(schema)
+    return {"description": description, **told} if description else told
+
+
+def _described(schema: Mapping[str, Any]) -> str:
+    """Return what a schema says of itself, with its bounds in words."""
+    bounds = [words.format(schema[name]) for name, words in _BOUNDS if name in schema]
+    return " ".join((schema.get("description", ""), *bounds)).strip()
+
+
+def _object(schema: Mapping[str, Any]) -> _Schema:
+    fields: Mapping[str, Any] = schema["properties"]
+    required = schema.get("required", ())
+    told: dict[str, _Schema] = {}
+    ambiguous: list[str] = []
+    for name, field in fields.items():
+        strict = _strict(field)
+        if name in required:
+            told[name] = strict
+        elif not _takes_null(strict):
+            told[name] = _nullable(strict, field)
+        else:
+            told[name] = strict
+            if field.get("default", "") is not None:
+                ambiguous.append(name)
+    match ambiguous:
+        case []:
+            return _closed(told)
+        case [name]:
+            without = {other: strict for other, strict in told.items() if other != name}
+            return {"anyOf": [_closed({name: told[name], **without}), _closed(without)]}
+        case _:
+            raise _Untellable
+
+
+def _closed(properties: Mapping[str, _Schema]) -> _Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _nullable(strict: _Schema, field: Mapping[str, Any]) -> _Schema:
+    """Let a field that can be left out take null, which then stands for its default."""
+    inner = dict(strict)
+    description = inner.pop("description", "")
+    if field.get("default") is not None:
+        null = f"Null: {msgspec.json.encode(field['default']).decode()}."
+        description = f"{description} {null}".strip()
+    told = {"anyOf": _flat([inner, _NULL])}
+    return {"description": description, **told} if description else told
+
+
+def _takes_null(strict: Mapping[str, Any]) -> bool:
+    branches = strict.get("anyOf", ())
+    return strict.get("type") == "null" or any(_takes_null(branch) for branch in branches)
+
+
+def _flat(branches: list[_Schema]) -> list[_Schema]:
+    """Return branches with those of inner choices in the place of these."""
+    found: list[_Schema] = []
+    for branch in branches:
+        inner = branch["anyOf"] if set(branch) == {"anyOf"} else [branch]
+        found += [each for each in inner if each not in found]
+    return found
+
+
+def _choice(values: tuple[Any, ...]) -> _Schema:
+    """Return a choice of values with their kind; null among them becomes a branch."""
+    kinds = {_kind(value) for value in values if value is not None}
+    if len(kinds) != 1:
+        raise _Untellable
+    told: _Schema = {
+        "type": kinds.pop(),
+        "enum": [value for value in values if value is not None],
+    }
+    return {"anyOf": [told, _NULL]} if None in values else told
+
+
+def _kind(value: object) -> str:
+    for kind, name in _PRIMITIVES:
+        if isinstance(value, kind):
+            return name
+    raise _Untellable
+
+
+def _check_limits(schema: Mapping[str, Any]) -> None:
+    """Refuse a schema that is larger than servers take.
+
+    Levels are counted of objects and of arrays, for the section does not say of which.
+    """
+    properties = characters = choices = 0
+    for part, level in _parts(schema, 1):
+        _check_first_properties(part.get("anyOf", ()))
+        names = part.get("properties", {})
+        values = [str(value) for value in part.get("enum", ())]
+        size = sum(map(len, values))
+        large = len(values) > LARGE_CHOICE and size > MOST_CHARACTERS_OF_A_LARGE_CHOICE
+        properties += len(names)
+        characters += size + sum(map(len, names))
+        choices += len(values)
+        if large or level > MOST_LEVELS:
+            raise _Untellable
+    if properties > MOST_PROPERTIES or characters > MOST_CHARACTERS or choices > MOST_CHOICES:
+        raise _Untellable
+
+
+def _check_first_properties(branches: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a choice of objects that begin alike: same name, and not each its one value."""
+    known = set()
+    for properties in (branch["properties"] for branch in branches if "properties" in branch):
+        name = next(iter(properties), "")
+        values = tuple(properties.get(name, {}).get("enum", ()))
+        key = (name, values) if len(values) == 1 else name
+        if key in known or name in known:
+            raise _Untellable
+        known.add(key)
+
+
+def _parts(schema: Mapping[str, Any], level: int) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield a schema and all within it, each with its level, from 1."""
+    yield schema, level
+    for branch in schema.get("anyOf", ()):
+        yield from _parts(branch, level)
+    for inner in schema.get("properties", {}).values():
+        yield from _parts(inner, level + 1)
+    if "items" in schema:
+        yield from _parts(schema["items"], level + 1)

@@ -14,15 +14,15 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import installed
 from kbd.core.plugins.host import GROUP, Plugins
-from kbd.core.plugins.installed import installed
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.proof.proving import prove
 from kbd.core.proof.replacement import check_loaded, packages_of, replaced, take
 from kbd.core.proof.wire import Answer, Order, Proved, Refused
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.paths import WorkbenchFolders
-from kbd.core.workers.pool import Workers
 from kbd.errors import KbdError
 
 __all__ = ["main"]

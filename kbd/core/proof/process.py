@@ -15,10 +15,10 @@ import structlog
 from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
+from kbd.core.plugins.worker_process import KEPT_VARIABLES
 from kbd.core.proof.wire import Answer, Order, Proved, Refused
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.process import KEPT_VARIABLES
 from kbd.errors import (
     DiskFull,
     FileWriteFailed,

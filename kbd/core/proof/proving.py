@@ -12,10 +12,12 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.performing import Means
-from kbd.core.catalog import Catalog
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.draft import CallFiles, describe_file
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.proof.differing import differences, what_differs
 from kbd.core.proof.packages import file_diff
 from kbd.core.proof.repeating import (
@@ -30,8 +32,6 @@ from kbd.core.proof.scratch import Kept, KeptResults, ScratchBlobs
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.formats import FormatCalls
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed

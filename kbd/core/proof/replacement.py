@@ -12,8 +12,8 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
 from kbd.errors import ValidationFailed
 
 __all__ = ["Replacement", "check_loaded", "packages_of", "replaced", "take"]

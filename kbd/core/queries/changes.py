@@ -3,8 +3,8 @@
 import msgspec
 
 from kbd.core.bench import Bench
-from kbd.core.catalog import Catalog
 from kbd.core.domain.workbench_state import DraftFile, WorkbenchState
+from kbd.core.plugins.catalog import Catalog
 from kbd.requests import drafts as wire
 from kbd.types import BlobHash, FileName
 

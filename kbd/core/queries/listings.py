@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.bench import Bench
-from kbd.core.catalog import Catalog
 from kbd.core.domain.daemon_state import KnownWorkbench
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.settings import Limits
 from kbd.events.shown import shown_time
 from kbd.requests import workbenches as wire

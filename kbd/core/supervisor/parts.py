@@ -5,14 +5,14 @@ from typing import Protocol
 
 import msgspec
 
-from kbd.core.catalog import Catalog
 from kbd.core.egress import Egress
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.rooms import Rooms
 from kbd.requests.base import Notification
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.workers.pieces import Piece
+from kbd.core.plugins.pieces import Piece
 from kbd.core.workspace.folder import Seen
 from kbd.core.workspace.lent import SourceFile
 from kbd.core.workspace.words import indexed

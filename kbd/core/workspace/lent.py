@@ -41,7 +41,7 @@ ListSources = Callable[[], Sequence[SourceFile]]
 
 
 class PieceReader(Protocol):
-    """Reads the text of files, cut into pieces (`kbd.core.workers.pieces`)."""
+    """Reads the text of files, cut into pieces (`kbd.core.plugins.pieces`)."""
 
     def edition(self, name: str) -> str:
         """Return what would read a file of that name, with its version; "" if nothing can.

@@ -20,12 +20,12 @@ import msgspec
 import structlog
 from anyio.from_thread import BlockingPortal
 
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls, edition_of
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.formats import FormatCalls, edition_of
-from kbd.core.workers.pool import Workers
 from kbd.core.workspace.lent import SourceFile
 from kbd.errors import KbdError, ProviderUnavailable, ValidationFailed
 from kbd.providers import Embedder, Embeddings, EmbedRequest

@@ -12,7 +12,7 @@ from typing import Protocol
 from anyio.to_thread import run_sync
 
 from kbd.core.draft import CallFiles
-from kbd.core.workers.formats import FormatCalls
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.workspace.documents import Chunk, Document
 from kbd.core.workspace.lent import SourceFile
 from kbd.core.workspace.reading import CallReader

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from anyio import from_thread
 
-from kbd.core.workers.formats import FormatCalls
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.workspace.lent import SourceFile
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.workers.pieces import Piece, read_pieces
+from kbd.core.plugins.pieces import Piece, read_pieces
 from kbd.core.workspace.catalogue import (
     Entry,
     entries,

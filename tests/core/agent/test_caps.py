@@ -9,10 +9,10 @@ import pytest
 from agent_rig import Opened, two_items
 from backends import on_asyncio, on_trio
 from kbd import hookimpl
-from kbd.core.catalog import Catalog
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
 from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings

@@ -12,7 +12,7 @@ import pytest
 from backends import on_asyncio, on_trio
 from kbd.core.agent.blocks import json_block
 from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, room_bytes
-from kbd.core.workers.formats import Look
+from kbd.core.plugins.format_calls import Look
 from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
 from kbd.formats import (
     FormatHandler,

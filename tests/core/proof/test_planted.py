@@ -7,11 +7,11 @@ import pytest
 
 from agent_rig import Opened
 from backends import on_trio
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers
 from proof_rig import asks, proved, turns
 
 pytestmark = pytest.mark.anyio

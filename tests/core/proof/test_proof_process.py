@@ -14,12 +14,12 @@ from anyio.to_thread import run_sync
 import kbd_files
 from agent_rig import Rig, open_rig
 from backends import on_asyncio, on_trio
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.proof.process import Proofs
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
 from proof_rig import BENCH, asks, contents, turns
 

@@ -5,7 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.proof.replacement import packages_of, replaced, take
 from kbd.errors import ValidationFailed
 

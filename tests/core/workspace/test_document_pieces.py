@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.workers.pieces import Piece, cut, read_pieces, write_pieces
-from kbd.core.workers.spans import MOST_BYTES
+from kbd.core.plugins.pieces import MOST_BYTES, Piece, cut, read_pieces, write_pieces
 from kbd.formats import Passage, Region
 
 SENTENCE = "The ferry crosses the river twice a day, and the toll is paid at the bridge. "

@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 
 from indexed import PlainReader, engine_over, write
-from kbd.core.workers.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut, write_pieces
 from kbd.core.workspace.lent import SourceFile
 from kbd.formats import Passage, Readable, Source
 from kbd.formats.headings import names_of_columns

@@ -11,7 +11,7 @@ import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 
 from document_comparison import entries
-from kbd.core.workers.operations import operations_of
+from kbd.core.plugins.format_calls import operations_of
 from kbd.errors import ValidationFailed
 from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat

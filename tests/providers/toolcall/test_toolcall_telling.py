@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
 from kbd.core.runtime.settings import Settings
 from kbd.providers import ToolSchema
 from kbd_toolcall import kbd_register_providers

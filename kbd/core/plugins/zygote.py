@@ -1,4 +1,4 @@
-"""The zygote of one plugin: `python -I -X utf8 -m kbd.core.workers.zygote PACKAGE FD`.
+"""The zygote of one plugin: `python -I -X utf8 -m kbd.core.plugins.zygote PACKAGE FD`.
 
 It imports the plugin, then forks a child for each call, reaps it and reports how it ended. It has
 one thread and runs none of the plugin's code after the imports.
@@ -17,8 +17,8 @@ import traceback
 
 import msgspec
 
-from kbd.core.workers import child
-from kbd.core.workers.wire import (
+from kbd.core.plugins import forked_call
+from kbd.core.plugins.worker_messages import (
     PACKET_BYTES,
     Begun,
     Call,
@@ -69,8 +69,8 @@ class Zygote:
             for module in (self._package, *order.preload):
                 importlib.import_module(module)
         except BaseException as fault:  # noqa: BLE001 - a plugin may also exit while it is imported
-            trace = traceback.format_exc()[-child.TRACE_CHARACTERS :]
-            message = str(fault)[: child.MESSAGE_CHARACTERS]
+            trace = traceback.format_exc()[-forked_call.TRACE_CHARACTERS :]
+            message = str(fault)[: forked_call.MESSAGE_CHARACTERS]
             self._report(StartFailed(type(fault).__name__, message, trace))
             return False
         signal.alarm(0)
@@ -134,7 +134,7 @@ class Zygote:
                 for mine in (self._control, self._woken, self._waker):
                     mine.close()
             finally:
-                child.run(channel, self._package, call.limits, zygote)
+                forked_call.run(channel, self._package, call.limits, zygote)
         self._pids[call.id] = pid
 
     def _reap(self) -> None:

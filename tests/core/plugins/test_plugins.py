@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import GROUP, Plugins, PluginStatus
-from kbd.core.plugins.installed import Installed
 from kbd.core.runtime.settings import Settings
 
 Discover = Callable[..., Plugins]

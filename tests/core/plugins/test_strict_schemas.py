@@ -9,12 +9,11 @@ import pytest
 from msgspec import Meta
 
 from kbd.core.agent.performing import parsed
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import operations_of
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.schemas import plain_schema
-from kbd.core.plugins.strictness import strict_schema
+from kbd.core.plugins.schemas import plain_schema, strict_schema
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.operations import operations_of
 from kbd.events.base import ReplyCall
 from kbd.types import CallId
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kbd.core.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls, Look
 from kbd.core.plugins.host import Plugins
-from kbd.core.workers.formats import FormatCalls, Look
-from kbd.core.workers.pool import Workers
+from kbd.core.plugins.worker_pool import Workers
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import AssetPick, Placement, Region
 from kbd.tools import FileRef

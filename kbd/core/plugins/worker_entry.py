@@ -14,8 +14,7 @@ from typing import Any, Union
 import msgspec
 
 from kbd.core.plugins.hooks import formats_of
-from kbd.core.workers.extracts import extract, short_text
-from kbd.core.workers.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut, extract, short_text, write_pieces
 from kbd.formats import (
     AssetPick,
     Celled,

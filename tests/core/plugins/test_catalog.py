@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import pytest
 
-from kbd.core.catalog import Catalog, content_hash
+from kbd.core.plugins.catalog import Catalog, content_hash
 from kbd.core.plugins.host import Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.suffixes import FormatsByName

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.core.workers.extracts import Extract, extract
+from kbd.core.plugins.pieces import Extract, extract
 from kbd.formats import Passage
 
 TEXTS = st.lists(st.text(max_size=12), max_size=8)

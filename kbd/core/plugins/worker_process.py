@@ -1,4 +1,7 @@
-"""One zygote, seen from the daemon: start it, hand it calls, hear how they ended."""
+"""One zygote, seen from the daemon: start it, hand it calls, hear how they ended.
+
+A call's own channel, seen from the daemon: one request, one answer, then nothing.
+"""
 
 import contextlib
 import os
@@ -12,8 +15,8 @@ import anyio
 import msgspec
 from anyio import to_thread
 
-from kbd.core.workers.channel import exchange
-from kbd.core.workers.wire import (
+from kbd.core.plugins.worker_messages import (
+    LENGTH_BYTES,
     PACKET_BYTES,
     Begun,
     Call,
@@ -28,7 +31,43 @@ from kbd.core.workers.wire import (
 from kbd.errors import ToolWorkerUnavailable
 from kbd.tools import CallLimits
 
-__all__ = ["Finished", "WorkerGone", "WorkerProcess"]
+__all__ = ["Finished", "WorkerGone", "WorkerProcess", "exchange"]
+
+
+async def exchange(channel: socket.socket, request: bytes, limit: int) -> bytes | None:
+    """Send a request and return the answer, or None if the other side ends before it is whole."""
+    message = memoryview(len(request).to_bytes(LENGTH_BYTES) + request)
+    try:
+        while message:
+            try:
+                message = message[channel.send(message) :]
+            except BlockingIOError:
+                await anyio.wait_writable(channel)
+        header = await _receive(channel, LENGTH_BYTES)
+        size = int.from_bytes(header)
+        return await _receive(channel, size) if header and size <= limit else None
+    except (BrokenPipeError, ConnectionResetError, EOFError):
+        return None
+
+
+async def _receive(channel: socket.socket, size: int) -> bytes:
+    """Return exactly so many bytes.
+
+    Raises:
+        EOFError: The other side ended before.
+    """
+    received = bytearray()
+    while len(received) < size:
+        try:
+            data = channel.recv(min(size - len(received), 1 << 20))
+        except BlockingIOError:
+            await anyio.wait_readable(channel)
+            continue
+        if not data:
+            raise EOFError
+        received += data
+    return bytes(received)
+
 
 KEPT_VARIABLES = ("PATH", "TMPDIR")
 """All that a worker sees of the daemon's environment: no key, no home, no proxy."""
@@ -38,7 +77,7 @@ FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"
 a library that brings numpy along, as openpyxl does where it finds it, starts no threads: a process
 that forks must have one."""
 
-_ZYGOTE = "kbd.core.workers.zygote"
+_ZYGOTE = "kbd.core.plugins.zygote"
 
 NOISE_BYTES = 4096
 """How much of the end of what was printed is kept for the daemon's own log."""
@@ -295,7 +334,7 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
             "-X",
             "utf8",
             "-m",
-            "kbd.core.workers.zygote",
+            "kbd.core.plugins.zygote",
             package,
             str(control),
         ],

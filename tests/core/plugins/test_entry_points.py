@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.installed import Installed, installed
+from kbd.core.plugins.entry_points import Installed, installed
 
 
 def distribution(folder: Path, stem: str, **files: str) -> None:

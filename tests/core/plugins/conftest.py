@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.settings import Settings
-from kbd.core.workers.pool import Workers
 
 PACKAGES = Path(__file__).with_name("packages")
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from kbd.core.workers.shelves import Shelves
+from kbd.core.plugins.derived_cache import Shelves
 
 
 def fill(shelves: Shelves, name: str, size: int, age_s: int) -> Path:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from kbd.core.workers.wire import (
+from kbd.core.plugins.worker_messages import (
     LENGTH_BYTES,
     Answer,
     Crashed,
@@ -29,7 +29,7 @@ from kbd.tools import CallLimits
 
 __all__ = ["ENTRY", "die_with_parent", "run"]
 
-ENTRY = "kbd.core.workers.entry"
+ENTRY = "kbd.core.plugins.worker_entry"
 """The module of kbd whose functions may be called in any plugin's worker."""
 
 NOFILE = 64

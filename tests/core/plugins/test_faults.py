@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from kbd.core.workers.pool import Workers
+from kbd.core.plugins.worker_pool import Workers
 from kbd.errors import (
     FileReadFailed,
     FileWriteFailed,

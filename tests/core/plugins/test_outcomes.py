@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbd.core.workers.outcomes import steady, without_paths
+from kbd.core.plugins.worker_pool import steady, without_paths
 
 
 @pytest.mark.parametrize(

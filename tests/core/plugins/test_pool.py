@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.worker_pool import Workers, name_of
 from kbd.core.runtime.settings import Settings, WorkerLimits
-from kbd.core.workers.pool import Workers, name_of
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
 
 PACKAGES = Path(__file__).with_name("packages")
@@ -129,7 +129,7 @@ async def test_what_cannot_be_sent_is_refused(workers: Workers) -> None:
 @pytest.mark.anyio
 async def test_only_the_plugins_own_functions_run(workers: Workers) -> None:
     """A name outside its package is refused before anything is imported."""
-    for name in ("os:getpid", "kbd_faults_other:f", "kbd.core.workers.child:run"):
+    for name in ("os:getpid", "kbd_faults_other:f", "kbd.core.plugins.forked_call:run"):
         with pytest.raises(Exception, match="not a function of kbd_faults"):
             await workers.call("faults", name, {})
     with pytest.raises(NotFound):

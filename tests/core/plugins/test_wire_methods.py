@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from kbd.core.catalog import Catalog
-from kbd.core.plugins.contributions import wire_methods_of
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.installed import Installed
+from kbd.core.plugins.wire_methods import wire_methods_of
 from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler
 from kbd.requests import formats as wire

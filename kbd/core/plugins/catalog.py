@@ -9,11 +9,10 @@ from typing import TypeVar
 import msgspec
 from anyio import to_thread
 
-from kbd.core.plugins.contributions import WireMethod
 from kbd.core.plugins.host import Owned, Plugin, Plugins
-from kbd.core.plugins.schemas import plain_schema
-from kbd.core.plugins.strictness import strict_schema
+from kbd.core.plugins.schemas import plain_schema, strict_schema
 from kbd.core.plugins.suffixes import FormatsByName
+from kbd.core.plugins.wire_methods import WireMethod
 from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import Editable, FormatHandler
 from kbd.providers import Embedder, Provider, ToolSchema

@@ -1,6 +1,10 @@
-"""The formats as tools and the daemon call them: each capability in its plugin's worker."""
+"""The formats as tools and the daemon call them: each capability in its plugin's worker.
+
+Operations as a client or a model gives them, made the records of a format's handler.
+"""
 
 import copy
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -9,21 +13,20 @@ from typing import Any, TypeVar
 import msgspec
 from anyio import to_thread
 
-from kbd.core.catalog import Catalog
+from kbd.arguments import record_of
+from kbd.core.plugins import forked_call
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.derived_cache import Derived, Shelves, key_of
 from kbd.core.plugins.host import Owned, Plugin
-from kbd.core.workers import child
-from kbd.core.workers.derived import Derived, key_of
-from kbd.core.workers.extracts import Extract
-from kbd.core.workers.operations import cannot, operations_of
-from kbd.core.workers.pieces import CUT_EDITION
-from kbd.core.workers.pool import Workers
-from kbd.core.workers.shelves import Shelves
+from kbd.core.plugins.pieces import CUT_EDITION, Extract
+from kbd.core.plugins.worker_pool import Workers
 from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
 from kbd.formats import (
     Applied,
     AssetPick,
     Celled,
     Composed,
+    Editable,
     FormatHandler,
     Mappable,
     Placement,
@@ -39,7 +42,69 @@ from kbd.formats import (
 )
 from kbd.tools import FileRef, Formats
 
-__all__ = ["FormatCalls", "Look", "edition_of"]
+__all__ = ["FormatCalls", "Look", "cannot", "edition_of", "operations_of"]
+
+MOST_QUOTED = 80
+"""As many characters of an operation's unknown name are said again."""
+
+
+def cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
+    """Return the refusal of what a file's format does not offer."""
+    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
+
+
+def operations_of(
+    handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
+) -> tuple[msgspec.Struct, ...]:
+    """Return operations as the handler's records.
+
+    Raises:
+        ValidationFailed: The format takes none, or one is unknown or ill-formed.
+    """
+    if not isinstance(handler, Editable):
+        raise cannot(handler, "be edited by operations", "A file")
+    records = {str(record.__struct_config__.tag): record for record in handler.operations}
+    return tuple(
+        _operation(records, handler.aliases, f"operations[{place}]", operation)
+        for place, operation in enumerate(operations)
+    )
+
+
+def _operation(
+    records: Mapping[str, type[msgspec.Struct]],
+    aliases: Mapping[str, str],
+    place: str,
+    operation: Mapping[str, Any],
+) -> msgspec.Struct:
+    name = operation.get("op") if isinstance(operation, Mapping) else None
+    offered = ", ".join(records)
+    if not isinstance(name, str):
+        msg = f"{place}: an operation is an object with `op`, one of: {offered}."
+        raise ValidationFailed(msg)
+    if name not in records:
+        name = name[:MOST_QUOTED]
+        near = difflib.get_close_matches(name, records, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
+        raise ValidationFailed(msg)
+    record = records[name]
+    made = record_of(_spelt(record, aliases, operation), record, place, f" ({name})")
+    assert isinstance(made, record)
+    return made
+
+
+def _spelt(
+    record: type[msgspec.Struct], aliases: Mapping[str, str], operation: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return an operation with the record's own names in place of other ones for them."""
+    fields = {field.encode_name for field in msgspec.structs.fields(record)}
+    found = dict(operation)
+    for alias, field in aliases.items():
+        # Given under both names it stays as it is: then one of them is refused as unknown.
+        if alias in found and alias not in fields and field in fields and field not in found:
+            found[field] = found.pop(alias)
+    return found
+
 
 T = TypeVar("T")
 
@@ -342,7 +407,7 @@ class FormatCalls(Formats):
         handle = {"name": name, "package": plugin.package, "settings": dict(plugin.settings)}
         value = await self._workers.call(
             plugin.name,
-            f"{child.ENTRY}:{function}",
+            f"{forked_call.ENTRY}:{function}",
             {"handle": handle, **arguments},
             what=f"{name}: {function.removesuffix('_file')} {arguments['name']}".rstrip(),
             failure=failure,
