@@ -25,7 +25,6 @@ import anyio
 
 from benchmarks._history import BENCH, EVENTS_A_VERSION, Unsynced, keep_blobs, make
 from benchmarks._measure import gate, interleave, table
-from kbd.core.bench import Bench
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import SystemClock
@@ -34,6 +33,7 @@ from kbd.core.runtime.secrets import Secrets
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_workbench
 from kbd.core.supervisor.opening import open_bench
+from kbd.core.workbench.workbench import Bench
 from kbd.events import BlobStore, codec
 from kbd.events.frame import BODY_AT, HEADER_BYTES, SEGMENT_BYTES
 from kbd.events.segment import opened

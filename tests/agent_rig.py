@@ -17,7 +17,6 @@ from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft import Blobs, CallFiles, LogRecall, describe_file
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.format_calls import FormatCalls
@@ -27,6 +26,8 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.base import Fact, Recorded
 from kbd.events.blobs import BlobStore

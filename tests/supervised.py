@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import Record
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
@@ -27,6 +26,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
+from kbd.core.workbench.workbench import Bench
 from kbd.core.workspace.rooms import Rooms
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog

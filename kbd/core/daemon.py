@@ -27,7 +27,6 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
 from kbd.core.purse import Purse
-from kbd.core.queries.watch_notices import watch_notice
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
@@ -42,6 +41,7 @@ from kbd.core.store.snapshotting import Renewal
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
+from kbd.core.workbench.notifications import watch_notice
 from kbd.core.workspace.rooms import Rooms
 from kbd.errors import KbdError
 from kbd.events.base import Recorded

@@ -16,7 +16,7 @@ from wired import Wired, wired
 STRIKE = """
 import os, signal
 from pathlib import Path
-from kbd.core.draft.store import FileStore
+from kbd.core.workbench.file_store import FileStore
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
 left = Path({path!r})

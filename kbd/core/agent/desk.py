@@ -11,7 +11,6 @@ from kbd.core.agent.performing import Means, OpenSearch
 from kbd.core.domain.commands import Command
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft import Blobs, CallFiles
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.worker_pool import Workers
@@ -19,6 +18,8 @@ from kbd.core.purse import Purse
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.keeper import Keeper
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.call_files import CallFiles
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, ToolSchema
 from kbd.tools import Recall
 from kbd.types import Phase

@@ -16,12 +16,12 @@ import structlog
 from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, Loop, loop_verdict
 from kbd.core.agent.receipts import shown
-from kbd.core.draft import CallFiles
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
 from kbd.core.plugins.worker_pool import Workers, name_of
 from kbd.core.runtime.settings import RunLimits
+from kbd.core.workbench.call_files import CallFiles
 from kbd.errors import (
     DiskFull,
     FileReadFailed,

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from kbd.core.draft import Blobs
+from kbd.core.workbench.blobs import Blobs
 from kbd.events.base import ReplyCall
 from kbd.messages import ToolCall
 from kbd.types import CallId

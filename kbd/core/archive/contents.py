@@ -13,11 +13,11 @@ from kbd.core.archive.verify.manifest import Case, Member
 from kbd.core.archive.writing import Source, sorted_members, weighed
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.queries.runs import run_info
 from kbd.core.replay.page import blobs_of, page_of
 from kbd.core.replay.span import Numbered
 from kbd.core.replay.story import steps_of
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.workbench.run_rows import run_info
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
 from kbd.events.blobs import BlobStore

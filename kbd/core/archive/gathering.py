@@ -27,7 +27,7 @@ from kbd.core.archive.copying import (
     private_folder,
 )
 from kbd.core.archive.inventory import FileKept, LogKept
-from kbd.core.draft.sandbox import ConfinedRoot
+from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
 from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.blobs import BlobStore

@@ -17,8 +17,8 @@ from pathlib import Path
 from kbd.core.archive.newfolder import NewFolder, free_place
 from kbd.core.domain.state_text import conversation_lines, plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft.sandbox import ConfinedRoot
 from kbd.core.store.history import encoded_state
+from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full

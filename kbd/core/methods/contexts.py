@@ -3,13 +3,13 @@
 import msgspec
 
 from kbd.core.agent.context import weigh
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.sources import text_of
 from kbd.core.server import Handler, Session
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.shown import shown_time
 from kbd.requests import contexts as wire

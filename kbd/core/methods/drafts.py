@@ -3,12 +3,11 @@
 import msgspec
 
 from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft
-from kbd.core.draft.names import file_name
 from kbd.core.methods.shop import Shop
-from kbd.core.queries import change_set
-from kbd.core.queries.changes import deletion_confirmations
-from kbd.core.review import publish
 from kbd.core.server import Handler, Later, Session, Waiting
+from kbd.core.workbench.change_set import change_set, deletion_confirmations
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.sandbox import file_name
 from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request

@@ -7,8 +7,8 @@ from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.egress import scope_hash
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.sent import sent_requests
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.workbench.event_rows import sent_requests
 from kbd.errors import ValidationFailed
 from kbd.events.workbenches import SettingChanged
 from kbd.requests import egress as wire

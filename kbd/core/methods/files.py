@@ -7,15 +7,15 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import AddFiles, RemoveFiles
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
-from kbd.core.draft.names import file_name
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.sources import why_not
-from kbd.core.queries.listings import file_rows
-from kbd.core.review import extract_files, note_written
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.workbench.extraction import extract_files, note_written
+from kbd.core.workbench.listings import file_rows
+from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import DiskFull, KbdError
 from kbd.events.base import FileVersion
 from kbd.events.workbenches import FileAdded, FileRemoved

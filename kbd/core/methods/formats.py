@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.draft import CallFiles
 from kbd.core.methods.owncalls import own_call
 from kbd.core.methods.shop import Shop
 from kbd.core.plugins.format_calls import FormatCalls
@@ -15,6 +14,7 @@ from kbd.core.plugins.host import Owned
 from kbd.core.plugins.wire_methods import WireMethod
 from kbd.core.server import Handler, Session
 from kbd.core.supervisor.desks import open_files, open_formats
+from kbd.core.workbench.call_files import CallFiles
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick, Celled, Reading, Region

@@ -10,9 +10,9 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.events import FOLLOW_BATCH, EventWire
 from kbd.core.server import Batch, Handler, Session, Stream, Synced, subscription_handlers
 from kbd.core.store.journal import Journal
+from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventWire
 from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed
 from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore

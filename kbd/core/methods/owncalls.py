@@ -12,13 +12,13 @@ import anyio
 import msgspec
 
 from kbd.core.agent.performing import INLINE_BYTES
-from kbd.core.bench import Bench
 from kbd.core.domain.call_decisions import refuse_client
 from kbd.core.domain.commands import RecordCall
-from kbd.core.draft import CallFiles
 from kbd.core.plugins.host import Plugin
 from kbd.core.supervisor import Parts
 from kbd.core.supervisor.desks import open_files
+from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.workbench import Bench
 from kbd.editing import Edited
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
 from kbd.events.disk import LogPoisoned

@@ -9,16 +9,16 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from kbd.core.archive.moment import folders_of, write_moment
-from kbd.core.bench import Bench
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.runs import run_info
 from kbd.core.replay.span import Span
 from kbd.core.replay.story import told_of
-from kbd.core.review.written import note_written
 from kbd.core.server import Handler, Session
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
+from kbd.core.workbench.extraction import note_written
+from kbd.core.workbench.run_rows import run_info
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import NotFound
 from kbd.events.base import FileVersion
 from kbd.events.reading import read_log

@@ -5,13 +5,13 @@ from functools import partial
 
 import msgspec
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server import Later, Tell, Waiting
 from kbd.core.store.keeper import Outcome
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.watcher.watcher import Watcher
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import ProviderNotConfigured
 from kbd.requests.base import Answer
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
-from kbd.core.draft.names import file_name
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.supervisor import Parts
+from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.formats import Region

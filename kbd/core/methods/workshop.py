@@ -4,12 +4,12 @@ import contextlib
 
 import msgspec
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.methods.shop import Shop
-from kbd.core.queries.runs import run_answer, run_budget, run_info, workshop_state
 from kbd.core.server import Handler, Later, Session, Waiting
+from kbd.core.workbench.run_rows import run_answer, run_budget, run_info, workshop_state
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request

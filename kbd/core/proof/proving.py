@@ -13,7 +13,6 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.performing import Means
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft import CallFiles, describe_file
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
@@ -32,6 +31,7 @@ from kbd.core.proof.scratch import Kept, KeptResults, ScratchBlobs
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
+from kbd.core.workbench.call_files import CallFiles, describe_file
 from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed

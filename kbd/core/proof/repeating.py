@@ -18,8 +18,8 @@ from kbd.core.agent.performing import (
     surplus,
 )
 from kbd.core.domain.call_decisions import CHANGED_MEANWHILE
-from kbd.core.draft import Blobs
 from kbd.core.proof.retelling import RecordedCall
+from kbd.core.workbench.blobs import Blobs
 from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolRefused, ToolReturned

@@ -11,7 +11,7 @@ import msgspec
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft import CallFiles
+from kbd.core.workbench.call_files import CallFiles
 from kbd.events.base import PluginUsed, Recorded, ReplyCall
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.draft import Blobs
+from kbd.core.workbench.blobs import Blobs
 from kbd.errors import NotFound
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk

@@ -11,10 +11,8 @@ import structlog
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
 from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.domain.daemon_state import DaemonState
-from kbd.core.queries import EventWire, notifications
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import checked_id
 from kbd.core.store.keeper import Keeper, Observer
@@ -24,6 +22,9 @@ from kbd.core.supervisor.idle import Opened
 from kbd.core.supervisor.opening import close_bench, open_bench, recover
 from kbd.core.supervisor.parts import Parts
 from kbd.core.supervisor.projection import Projection
+from kbd.core.workbench.event_rows import EventWire
+from kbd.core.workbench.notifications import notifications
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.events.workbenches import WorkbenchDeleted

@@ -13,8 +13,8 @@ import msgspec
 import structlog
 from anyio.to_thread import run_sync
 
-from kbd.core.queries.conversation import Branch, entry
 from kbd.core.store.journal import Journal
+from kbd.core.workbench.conversation import Branch, entry
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.workbenches import ConversationRewound

@@ -8,12 +8,12 @@ import msgspec
 
 from kbd.core.agent import Desk
 from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import RecordRun
-from kbd.core.draft import CallFiles, LogRecall, describe_file
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.supervisor.parts import Parts
 from kbd.core.supervisor.searching import lookup_of
+from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
+from kbd.core.workbench.workbench import Bench
 from kbd.core.workspace.lookup import Lookup
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest

@@ -5,8 +5,8 @@ Each landed file has a workbench of its own, and a list of all opens them all: t
 
 import anyio
 
-from kbd.core.bench import Bench
-from kbd.core.queries import EventWire
+from kbd.core.workbench.event_rows import EventWire
+from kbd.core.workbench.workbench import Bench
 from kbd.types import WorkbenchId
 
 __all__ = ["IDLE_S", "LOOK_S", "Opened"]

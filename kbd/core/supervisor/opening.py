@@ -8,19 +8,21 @@ import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.agent import clear_unfinished, has_tool_log, write_copies, write_tool_log
-from kbd.core.bench import Bench, draft_view
 from kbd.core.domain.commands import Command, InterruptRun, Record
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft import Blobs, FileStore
-from kbd.core.review import carry_out, forget_effects
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_workbench
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.extraction import forget_effects
+from kbd.core.workbench.file_store import FileStore
+from kbd.core.workbench.publish import carry_out
+from kbd.core.workbench.workbench import Bench, draft_view
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import SyncError, is_full

@@ -5,9 +5,9 @@ import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.agent import write_copies, write_tool_log
-from kbd.core.bench import Bench, draft_view
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.supervisor.conversation_copy import ConversationCopy
+from kbd.core.workbench.workbench import Bench, draft_view
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.drafts import DraftDiscarded, FileChanged, PublishCompleted

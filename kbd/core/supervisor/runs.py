@@ -5,12 +5,12 @@ import structlog
 from anyio.abc import TaskGroup
 
 from kbd.core.agent import run_agent
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import EndRun, InterruptRun
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.store.keeper import Observer
 from kbd.core.supervisor.desks import desk_for
 from kbd.core.supervisor.parts import Parts
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.runs import RunCancelRequested, RunFailed, RunResumed, RunStarted

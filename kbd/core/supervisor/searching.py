@@ -6,11 +6,11 @@ from pathlib import Path
 
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
-from kbd.core.draft import CallFiles
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.supervisor.outside import CallAsking, PassageEmbedding
 from kbd.core.supervisor.parts import Parts
+from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.workbench import Bench
 from kbd.core.workspace.lookup import Lookup
 from kbd.core.workspace.reading import CallReader
 from kbd.core.workspace.rooms import Room

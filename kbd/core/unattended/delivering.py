@@ -1,7 +1,7 @@
 """Copies of a job's results in the folder that its rule names, each made once.
 
 For each copy the log has the intent, and then the outcome. A copy whose outcome is missing was cut
-off by a crash: its partial tells whether it was made (`kbd.core.draft.extract`). Where the disk
+off by a crash: its partial tells whether it was made (`kbd.core.workbench.extraction`). Where the disk
 knows no links it does not, and a copy that a crash cut off is made a second time under the next
 free name. Nothing is ever overwritten.
 """
@@ -13,16 +13,15 @@ from typing import TypeVar
 from anyio import CapacityLimiter, fail_after
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import Record
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft.extract import extract, find_copy, forget_partial
-from kbd.core.review import note_written
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
 from kbd.core.watcher import Job
+from kbd.core.workbench.extraction import extract, find_copy, forget_partial, note_written
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended

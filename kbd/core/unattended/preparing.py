@@ -5,16 +5,16 @@ from pathlib import Path
 
 from anyio.to_thread import run_sync
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import AddFiles, GrantConsent
 from kbd.core.domain.watch_state import carries_consent
 from kbd.core.domain.workbench_state import folded_name
-from kbd.core.draft.names import file_name
 from kbd.core.egress import Egress
 from kbd.core.runtime.settings import Limits
 from kbd.core.supervisor import Benches
 from kbd.core.unattended.standing import job_run
 from kbd.core.watcher import Job, JobFile
+from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import EgressConsentRequired, FileReadFailed, ValidationFailed
 from kbd.events.workbenches import FileAdded
 from kbd.types import FileName

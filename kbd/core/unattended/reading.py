@@ -1,8 +1,8 @@
 """Whether what landed can be read at all: a run on nothing but damaged files is not made."""
 
-from kbd.core.bench import Bench
 from kbd.core.supervisor import Parts
 from kbd.core.supervisor.desks import open_files, open_formats
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Mappable
 

@@ -2,11 +2,9 @@
 
 import anyio
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import DiscardDraft, InterruptRun, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.watch_state import Ended
-from kbd.core.review import publish
 from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended.commands import run_command
 from kbd.core.unattended.delivering import Deliveries, delivered_paths
@@ -22,6 +20,8 @@ from kbd.core.unattended.standing import (
     standing,
 )
 from kbd.core.watcher import Job, Result
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import (
     KbdError,
     ToolWorkerUnavailable,

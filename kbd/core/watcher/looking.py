@@ -8,11 +8,11 @@ import msgspec
 
 from kbd.core.domain.watch_decisions import Land, PassOver
 from kbd.core.domain.watch_state import Watch
-from kbd.core.draft.names import file_name
 from kbd.core.watcher.known import Known
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.taking import Unsettled, take
 from kbd.core.watcher.tree import Found, Tree
+from kbd.core.workbench.sandbox import file_name
 from kbd.errors import KbdError
 from kbd.events.blobs import BlobStore
 from kbd.events.watches import PassedFile, WatchRule

@@ -1,7 +1,7 @@
 """What is in a watched folder: looked at component by component, never through a link.
 
 The root's path has no links in it, and no link below it is followed, so nothing that is swapped
-between two looks leads outside. Unlike in a workbench (`kbd.core.draft.sandbox`), folders on the
+between two looks leads outside. Unlike in a workbench (`kbd.core.workbench.sandbox`), folders on the
 way may be closed to reading, a file may have a second name, and a failing network disk is told from
 what is refused: it may be back later. Blocking.
 """

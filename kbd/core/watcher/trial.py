@@ -14,11 +14,11 @@ import msgspec
 
 from kbd.core.domain.watch_decisions import Land, decide_watch
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch, Watching
-from kbd.core.draft.names import file_name
 from kbd.core.watcher.known import Known
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.taking import Taken, digest
 from kbd.core.watcher.tree import Found, Tree
+from kbd.core.workbench.sandbox import file_name
 from kbd.errors import KbdError
 from kbd.events.watches import FileLanded, WatchRule
 from kbd.requests.watched import TriedFile, TriedRun

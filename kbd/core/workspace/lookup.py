@@ -11,8 +11,8 @@ from typing import Protocol
 
 from anyio.to_thread import run_sync
 
-from kbd.core.draft import CallFiles
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workspace.documents import Chunk, Document
 from kbd.core.workspace.lent import SourceFile
 from kbd.core.workspace.reading import CallReader

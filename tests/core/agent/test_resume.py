@@ -12,7 +12,7 @@ from backends import on_trio
 from kbd.core.agent import run_agent
 from kbd.core.domain.commands import InterruptRun, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.draft import CallFiles
+from kbd.core.workbench.call_files import CallFiles
 from kbd.errors import ProviderUnavailable
 from kbd.events.base import Recorded
 from kbd.events.drafts import FileChanged

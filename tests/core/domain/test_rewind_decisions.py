@@ -22,7 +22,7 @@ from kbd.core.domain.decision import Decision
 from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
 from kbd.core.domain.rewind_decisions import answered, message_said, rewound
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.queries import notifications
+from kbd.core.workbench.notifications import notifications
 from kbd.errors import ConflictPublishedChanged, KbdError, NotFound, ValidationFailed
 from kbd.events.codec import recorded
 from kbd.events.drafts import FileChanged

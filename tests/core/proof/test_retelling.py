@@ -4,8 +4,8 @@ from typing import Any, cast
 
 from folding import blob
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.draft import CallFiles
 from kbd.core.proof.retelling import RecordedCall, Retelling
+from kbd.core.workbench.call_files import CallFiles
 from kbd.events.base import PluginUsed, ReplyCall
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged

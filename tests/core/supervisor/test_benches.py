@@ -9,13 +9,13 @@ import anyio
 import msgspec
 import pytest
 
-from kbd.core.bench import Bench
 from kbd.core.domain.daemon_decisions import DeleteWorkbench
 from kbd.core.methods import handlers
 from kbd.core.methods.logs import LogMethods
 from kbd.core.server import Stream, Synced
 from kbd.core.store.keeper import Observer
 from kbd.core.supervisor import Benches
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import DiskFull, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.requests import notifications as wire

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import Record
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.snapshots import CLOSED_EVENTS, of_workbench
+from kbd.core.workbench.workbench import Bench
 from kbd.events import snapshots
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq

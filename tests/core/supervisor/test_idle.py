@@ -11,7 +11,6 @@ from typing import cast
 import anyio
 import pytest
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import Record, SendMessage
 from kbd.core.methods.holding import holding
 from kbd.core.methods.logs import LogMethods
@@ -20,6 +19,7 @@ from kbd.core.methods.workshop import WorkshopMethods
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server import Batch, Session, Synced
 from kbd.core.supervisor import idle
+from kbd.core.workbench.workbench import Bench
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
 from kbd.requests.workbenches import FilesFound, WorkbenchFilesList, WorkbenchList

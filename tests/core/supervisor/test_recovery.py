@@ -6,7 +6,6 @@ import anyio
 import pytest
 
 from backends import on_trio
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import (
     DiscardDraft,
     IntendPublish,
@@ -16,6 +15,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, LogCorrupt
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended, PublishCompleted

@@ -8,9 +8,9 @@ import pytest
 
 from kbd.core.domain.commands import DiscardDraft, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.review import publish
 from kbd.core.runtime.settings import Limits, WatchSettings
 from kbd.core.watcher import Job, Result
+from kbd.core.workbench.publish import publish
 from kbd.errors import ProviderUnavailable
 from kbd.events.watches import WatchConsent
 from kbd.providers import ModelReply, ModelRequest

@@ -10,12 +10,12 @@ from typing import BinaryIO
 import pytest
 from anyio import to_thread
 
-from kbd.core.bench import Bench
 from kbd.core.domain.commands import Record
-from kbd.core.draft.extract import extract
-from kbd.core.review import publish
 from kbd.core.unattended.delivering import Deliveries, delivered_paths
 from kbd.core.watcher import Job
+from kbd.core.workbench.extraction import extract
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.workbench import Bench
 from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended

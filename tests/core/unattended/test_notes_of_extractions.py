@@ -8,8 +8,8 @@ import pytest
 from kbd.core.domain.watch_decisions import AddWatch, RemoveWatch
 from kbd.core.domain.watch_state import Written
 from kbd.core.methods.files import FileMethods
-from kbd.core.review import note_written
 from kbd.core.server import Session
+from kbd.core.workbench.extraction import note_written
 from kbd.events.base import FileVersion
 from kbd.events.watches import WatchRule
 from kbd.requests.workbenches import WorkbenchFilesExtract

@@ -12,8 +12,8 @@ from anyio.to_thread import run_sync
 
 from dropped import WATCH, dropped, until
 from kbd.core.domain.watch_decisions import PauseWatch, RemoveWatch
-from kbd.core.draft.names import file_name
 from kbd.core.watcher import inbox, looking
+from kbd.core.workbench.sandbox import file_name
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
 from kbd.events.watches import FilesPassedOver

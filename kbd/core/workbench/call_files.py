@@ -1,0 +1,256 @@
+"""What one tool call sees of a workbench's files, and what it writes.
+
+What a listing shows of a file.
+
+The results of earlier calls, from the log.
+"""
+
+import copy
+import difflib
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.workbench_state import SeenFile, WorkbenchState, folded_name
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.store.journal import Journal
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.sandbox import file_name
+from kbd.errors import NotFound, ValidationFailed
+from kbd.events.drafts import FileChanged
+from kbd.events.runs import ToolReturned
+from kbd.tools import FileRef
+from kbd.types import BlobHash, CallId, FileName, Seq
+
+__all__ = ["CallFiles", "LogRecall", "describe_file"]
+
+Describe = Callable[[FileRef], dict[str, Any]]
+"""Tells kind, MIME type and whether a file is opaque."""
+
+
+MOST_NOTES = 20
+"""Notes that the review shows of one file."""
+
+
+class _Put(msgspec.Struct, frozen=True):
+    """A new version of a file: where it is staged, and what is said of it."""
+
+    staged: Path
+    external: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class CallFiles:
+    """`kbd.tools.Files` for one call: a still picture of the files, and a stage for new versions.
+
+    Args:
+        state: The workbench; what it holds now is what the call sees.
+        blobs: Its blobs.
+        stage: The folder for staged files, on the same disk as the blobs.
+        cache: The folder for derived files.
+        describe: Tells what a listing shows of a file.
+        published: Whether to see what is published instead of the draft.
+    """
+
+    def __init__(
+        self,
+        state: WorkbenchState,
+        blobs: Blobs,
+        stage: Path,
+        cache: Path,
+        describe: Describe,
+        *,
+        published: bool = False,
+    ) -> None:
+        files = map(state.published, state.files) if published else state.all_seen()
+        self._seen: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
+        self._blobs, self._stage, self._cache = blobs, stage, cache
+        self._describe = describe
+        self._staged: list[Path] = []
+        self._written: dict[FileName, _Put] = {}
+
+    def afresh(self) -> "CallFiles":
+        """Return the same picture with nothing staged, for the same call once more."""
+        fresh = copy.copy(self)
+        fresh._staged, fresh._written = [], {}  # noqa: SLF001 - it is its own copy
+        return fresh
+
+    def names(self) -> Sequence[FileName]:
+        """Return the names of all files, sorted."""
+        return sorted(self._seen)
+
+    def find(self, path: str) -> FileRef | None:
+        """Return the file that a path means, or None.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+        """
+        # What is a name as it stands needs no second look: a listing asks for every file.
+        seen = self._seen.get(FileName(path)) or self._seen.get(file_name(path))
+        if seen is None:
+            return None
+        blob = self._blobs.path(seen.blob)
+        return FileRef(seen.name, seen.blob, seen.size_bytes, blob, seen.warnings)
+
+    def get(self, path: str) -> FileRef:
+        """Return the file that a path means.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+            NotFound: There is no such file; the message names near matches.
+        """
+        found = self.find(path)
+        if found is None:
+            near = difflib.get_close_matches(file_name(path), self._seen, n=3, cutoff=0.5)
+            hint = f"; near matches: {', '.join(near)}" if near else ""
+            msg = f"there is no file {file_name(path)!r}{hint}"
+            raise NotFound(msg)
+        return found
+
+    def new(self, path: str) -> FileName:
+        """Return the name under which a new file may be written.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+            ValidationFailed: The file, or one that differs only in case or spelling, exists.
+        """
+        name = file_name(path)
+        folded = folded_name(name)
+        for taken in self._seen:
+            other = folded_name(taken)
+            if other == folded:
+                msg = f"{taken!r} exists already"
+                raise ValidationFailed(msg)
+            if other.startswith(folded + "/") or folded.startswith(other + "/"):
+                msg = f"{name!r} and {taken!r} cannot both exist: one would be a folder"
+                raise ValidationFailed(msg)
+        return name
+
+    def describe(self, file: FileRef) -> dict[str, Any]:
+        """Return what a listing shows of a file."""
+        return self._describe(file)
+
+    def stage(self, suffix: str = "") -> Path:
+        """Return a path where a worker may write a new version of a file."""
+        path = self._stage / f"call-{uuid.uuid4().hex}{suffix}"
+        self._staged.append(path)
+        return path
+
+    def cached(self, key: str) -> Path:
+        """Return the path for a derived file."""
+        return self._cache / key
+
+    def put(
+        self,
+        name: FileName,
+        staged: Path,
+        *,
+        external: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Have a staged file become the draft's version of `name` when the call succeeds.
+
+        What it reaches out to is added to what the draft's version reached out to already: an edit
+        cannot hide what an earlier one brought. Of notes the last ones are kept.
+        """
+        self._written[name] = _Put(staged, tuple(external), tuple(notes))
+
+    async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
+        """Make what was put durable and return the changes to record; nothing is recorded here.
+
+        Raises:
+            DiskFull: No space is left; nothing of the call will land.
+        """
+        changes: list[FileChanged] = []
+        for name, put in self._written.items():
+            blob, size_bytes = await self._blobs.adopt(put.staged)
+            changes.append(self._change(name, blob, size_bytes, call_id, put))
+        return tuple(changes)
+
+    def _change(
+        self,
+        name: FileName,
+        blob: BlobHash,
+        size_bytes: int,
+        call_id: CallId,
+        put: _Put,
+    ) -> FileChanged:
+        before = self._seen.get(name)
+        known = before.warnings if before else ()
+        noted = before.notes if before else ()
+        return FileChanged(
+            name=name,
+            before=before.blob if before else None,
+            after=blob,
+            size_bytes=size_bytes,
+            before_size_bytes=before.size_bytes if before else 0,
+            call_id=call_id,
+            warnings=tuple(dict.fromkeys((*known, *put.external))),
+            before_warnings=known,
+            notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MOST_NOTES:],
+            before_notes=noted,
+        )
+
+    async def drop(self) -> None:
+        """Remove what was staged and did not land."""
+        await run_sync(_remove, tuple(self._staged))
+
+
+def _remove(paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+
+
+def describe_file(catalog: Catalog, file: FileRef) -> dict[str, Any]:
+    """Return what a listing shows of a file."""
+    kind = catalog.kind_of(file.name)
+    described: dict[str, Any] = {
+        "path": file.name,
+        "kind": kind.kind,
+        "size_bytes": file.size_bytes,
+        "mime_type": kind.mime_type,
+        "is_opaque": kind.is_opaque,
+    }
+    if kind.reason:
+        described["reason"] = kind.reason
+    return described
+
+
+class LogRecall:
+    """`kbd.tools.Recall` over a workbench's log.
+
+    Args:
+        state: The workbench.
+        journal: Its log.
+        blobs: Its blobs.
+    """
+
+    def __init__(self, state: WorkbenchState, journal: Journal, blobs: Blobs) -> None:
+        self._state, self._journal, self._blobs = state, journal, blobs
+
+    async def result(self, entry_id: int) -> bytes:
+        """Return the whole result of an earlier call.
+
+        Raises:
+            NotFound: No call of this workbench has that entry id, or it has not ended.
+        """
+        seq = self._state.entries.get(entry_id)
+        if seq is None:
+            msg = f"no tool result has the entry id {entry_id}"
+            raise NotFound(msg)
+        for _, record in await self._journal.read(Seq(seq - 1), 1):
+            if isinstance(record.data, ToolReturned):
+                returned = record.data
+                if returned.blob is not None:
+                    return await self._blobs.read(returned.blob)
+                return (returned.result or returned.shown).encode()
+        msg = f"the tool result {entry_id} is not in the log"
+        raise NotFound(msg)

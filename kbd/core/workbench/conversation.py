@@ -1,0 +1,173 @@
+"""The conversation as it stands: messages, tool traffic, and what people did in between.
+
+What was ever said is a tree; the conversation is one branch of it. An undo makes an earlier entry
+the last one, so the entries are kept as such a tree, too, and read from the last one back.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from kbd.core.workbench.workbench import Bench
+from kbd.events.base import Recorded, ReplyCall
+from kbd.events.drafts import (
+    CheckpointCreated,
+    CheckpointRestored,
+    DraftDiscarded,
+)
+from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
+from kbd.events.shown import shown_time
+from kbd.events.workbenches import (
+    AssistantMessageAdded,
+    ConversationRewound,
+    UserMessageAdded,
+    WorkbenchForked,
+)
+from kbd.requests import workshop as wire
+from kbd.types import Seq
+
+__all__ = ["Branch", "conversation", "entry"]
+
+_PAGE = 1000
+
+_SHOWN = frozenset(
+    {
+        UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
+        CheckpointCreated, CheckpointRestored, DraftDiscarded, ConversationRewound, NoticeGiven,
+        WorkbenchForked,
+    }
+)  # fmt: skip
+
+
+class Branch:
+    """The entries of a conversation, gathered from the log in order."""
+
+    def __init__(self) -> None:
+        self._entries: list[wire.ConversationMessage] = []
+        # Of each entry the one before it, by place; and what was the last one after which event.
+        self._before: list[int] = []
+        self._ends: list[int] = []
+        self._seqs: list[Seq] = []
+        self._last = -1
+
+    def add(self, seq: Seq, record: Recorded) -> None:
+        """Take an event in."""
+        if isinstance(record.data, ConversationRewound):
+            place = bisect_right(self._seqs, record.data.to_seq)
+            self._last = self._ends[place - 1] if place else -1
+        told = entry(seq, record)
+        if told is None:
+            return
+        self._before.append(self._last)
+        self._entries.append(told)
+        self._last = len(self._entries) - 1
+        self._ends.append(self._last)
+        self._seqs.append(seq)
+
+    def messages(self) -> Sequence[wire.ConversationMessage]:
+        """Return the entries of the conversation as it stands, oldest first."""
+        found: list[wire.ConversationMessage] = []
+        place = self._last
+        while place >= 0:
+            found.append(self._entries[place])
+            place = self._before[place]
+        return found[::-1]
+
+
+async def conversation(bench: Bench) -> wire.Conversation:
+    """Return the conversation with its tool traffic, from the log, oldest first.
+
+    What was undone is not in it, nor is what clients call themselves, without a run.
+    """
+    branch, after = Branch(), Seq(0)
+    while page := await bench.keeper.journal.read(after, _PAGE):
+        for seq, record in page:
+            branch.add(seq, record)
+        after = page[-1][0]
+    return wire.Conversation(messages=tuple(branch.messages()))
+
+
+def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
+    """Return what a conversation shows of an event, or None if nothing."""
+    data = record.data
+    # Asked of every event that is recorded, and most are none of these.
+    if type(data) not in _SHOWN:
+        return None
+    created = shown_time(record.ts_us)
+    match data:
+        case UserMessageAdded() | AssistantMessageAdded():
+            return _said(seq, record.ts_us, data)
+        case ModelReplied(text=text, calls=calls) if calls:
+            return wire.ConversationMessage(
+                type="assistant_message", message_id=f"m{seq}", role="assistant", text=text,
+                created_at=created, seq=seq, tool_calls=tuple(_call(call) for call in calls),
+            )  # fmt: skip
+        case (
+            ToolReturned(call_id=call_id, shown=shown) | ToolRefused(call_id=call_id, shown=shown)
+        ) if record.run:
+            return wire.ConversationMessage(
+                type="tool_result", message_id=f"m{seq}", role="tool", text=shown,
+                created_at=created, seq=seq, tool_call_id=call_id, content=shown,
+            )  # fmt: skip
+        case _:
+            told = _happened(data)
+            return _system(seq, created, *told) if told is not None else None
+
+
+def _said(
+    seq: Seq, ts_us: int, data: UserMessageAdded | AssistantMessageAdded
+) -> wire.ConversationMessage:
+    is_asked = isinstance(data, UserMessageAdded)
+    return wire.ConversationMessage(
+        type="user_message" if is_asked else "assistant_message",
+        message_id=data.message_id,
+        role="user" if is_asked else "assistant",
+        text=data.text,
+        created_at=shown_time(data.said_at_us or ts_us),
+        seq=seq,
+    )
+
+
+def _happened(data: Any) -> tuple[str, dict[str, Any]] | None:
+    """Return what people did, or what they should know of, and what there is to say of it."""
+    match data:
+        # Those before a restore, and those of a fork's source, are told of with it.
+        case CheckpointCreated(made_at_us=0, reason=reason) if reason != "pre_restore":
+            return f"checkpoint_{reason}", {"checkpoint_id": data.checkpoint_id}
+        case CheckpointRestored():
+            return "checkpoint_restore", {
+                "checkpoint_id": data.checkpoint_id,
+                "pre_restore_checkpoint_id": data.pre_restore_checkpoint_id,
+            }
+        case DraftDiscarded(draft_id=draft_id):
+            return "draft_discarded", {"draft_id": draft_id}
+        case ConversationRewound(message_id=message_id, reason=reason):
+            told = {"message_id": message_id, "to_seq": data.to_seq}
+            kept = {"checkpoint_id": data.checkpoint_id} if data.checkpoint_id else {}
+            return reason, {**told, **kept}
+        case NoticeGiven(code=code, message=message):
+            return "notice", {"error_code": code, "message": message}
+        case WorkbenchForked():
+            named = {"from_message_id": data.from_message_id} if data.from_message_id else {}
+            return "forked", {
+                "source_workbench_id": data.source_workbench_id,
+                "mode": data.mode,
+                "source_seq": data.source_seq,
+                **named,
+            }
+        case _:
+            return None
+
+
+def _call(call: ReplyCall) -> wire.ConversationCall:
+    function = wire.ConversationFunction(name=call.name, arguments=call.arguments)
+    return wire.ConversationCall(id=call.id, function=function)
+
+
+def _system(
+    seq: Seq, created: str, text: str, metadata: dict[str, Any]
+) -> wire.ConversationMessage:
+    return wire.ConversationMessage(
+        type="system_event", message_id=f"m{seq}", role="system", text=text, created_at=created,
+        seq=seq, metadata={"kind": text, **metadata},
+    )  # fmt: skip

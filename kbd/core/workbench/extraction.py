@@ -1,0 +1,313 @@
+"""Copies of published files into a folder of the user's, each with intent and outcome.
+
+Copies of files into a folder of the user's, where nothing is ever overwritten.
+
+A copy is written under a hidden name, the partial, and gets its own name as a second link to the
+same file. A delivery keeps the partial until the log says that it is done: after a crash it tells
+whether the copy was made, and under which name.
+
+Telling the daemon's log what kbd is about to write into folders, so that it starts no work.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.commands import Record
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import NoteWritten
+from kbd.core.domain.watch_state import Watching, WatchStatus, Written
+from kbd.core.runtime.clock import Clock
+from kbd.core.store.keeper import Keeper
+from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
+from kbd.events.base import FileVersion
+from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
+from kbd.events.watches import FilesWritten
+from kbd.requests.workbenches import ExtractResult
+
+__all__ = [
+    "extract",
+    "extract_files",
+    "find_copy",
+    "forget_effects",
+    "forget_partial",
+    "note_written",
+    "numbered",
+    "real_folder",
+]
+
+
+def numbered(name: str) -> Iterator[str]:
+    """Yield a name, then the names to try when it is taken.
+
+    `a.txt`, `a(1).txt`, `a(2).txt` …; `archive.tar.gz`, `archive.tar(1).gz`; `.env`, `.env(1)`.
+    """
+    yield name
+    stem, suffix = os.path.splitext(name)
+    count = 1
+    while True:
+        yield f"{stem}({count}){suffix}"
+        count += 1
+
+
+def extract(effect: EffectIntended, source: Path) -> str:
+    """Copy a file to where the effect says and return the name it got, relative to the folder.
+
+    The copy is complete and durable before it has its name, and the name was free. An extraction
+    makes the folder if it is missing. A delivery does not, for it may be a disk that is not there
+    now; and it keeps the partial, so `forget_partial` is called when its end is recorded.
+
+    Raises:
+        DiskFull: No space is left.
+        FileWriteFailed: The folder is missing or cannot be written.
+    """
+    below, _, last = effect.file.name.rpartition("/")
+    partial, is_delivery = _partial(effect), effect.kind == "deliver"
+    folder, final = partial.parent, ""
+    try:
+        if is_delivery:
+            Path(effect.directory).stat()
+        folder.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as original, partial.open("wb") as copy:
+            shutil.copyfileobj(original, copy, 1 << 20)
+            copy.flush()
+            os.fsync(copy.fileno())
+        final = _name(partial, folder, last)
+        if not is_delivery:
+            partial.unlink()
+        _sync(folder)
+    except OSError as error:
+        forget_partial(effect)
+        if final:  # It is ours and not durable: what failed leaves nothing.
+            with suppress(OSError):
+                (folder / final).unlink()
+        raise _failure(effect, error) from None
+    return f"{below}/{final}" if below else final
+
+
+def find_copy(effect: EffectIntended) -> str | None:
+    """Return the name that a delivery got before it was cut off, or None if it was not made.
+
+    One that somebody has moved away since was made, under the name that was intended.
+
+    Raises:
+        FileWriteFailed: The folder is missing or cannot be read: nobody knows.
+    """
+    below, _, _ = effect.file.name.rpartition("/")
+    partial = _partial(effect)
+    try:
+        Path(effect.directory).stat()
+        try:
+            held = partial.lstat()
+        except FileNotFoundError:
+            return None
+        if held.st_nlink < 2:
+            return None
+        with os.scandir(partial.parent) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if entry.inode() == held.st_ino and entry.name != partial.name
+            ]
+        _sync(partial.parent)
+    except OSError as error:
+        raise _failure(effect, error) from None
+    if not names:
+        return effect.file.name
+    return f"{below}/{min(names)}" if below else min(names)
+
+
+def forget_partial(effect: EffectIntended) -> None:
+    """Remove the partial from the user's folder, if it is there."""
+    with suppress(OSError):  # It was never begun, or the folder is gone: nothing of ours is there.
+        _partial(effect).unlink()
+
+
+def real_folder(directory: str, name: str) -> str:
+    """Return the folder that a file goes into, without links in its path."""
+    below, _, _ = name.rpartition("/")
+    return os.path.realpath(Path(directory, below))
+
+
+def _failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFailed:
+    """Return what to tell of a copy that could not be made."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
+    reason = os.strerror(error.errno or 0)
+    return FileWriteFailed(f"{effect.file.name!r} cannot be {effect.kind}ed: {reason}")
+
+
+def _partial(effect: EffectIntended) -> Path:
+    below, _, _ = effect.file.name.rpartition("/")
+    return Path(effect.directory, below, f".kbd-{effect.effect_id}.part")
+
+
+def _name(partial: Path, folder: Path, last: str) -> str:
+    """Give a complete file the first free name; a link fails where a rename would overwrite."""
+    for candidate in numbered(last):
+        try:
+            os.link(partial, folder / candidate)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+                raise
+            if not _copy_exclusively(partial, folder / candidate):
+                continue
+        return candidate
+    raise AssertionError
+
+
+def _copy_exclusively(partial: Path, target: Path) -> bool:
+    """Do without links (FAT, some network disks): create the name, then fill it."""
+    try:
+        made = target.open("xb")
+    except FileExistsError:
+        return False
+    try:
+        with made as copy, partial.open("rb") as original:
+            shutil.copyfileobj(original, copy, 1 << 20)
+            copy.flush()
+            os.fsync(copy.fileno())
+    except OSError:
+        target.unlink()
+        raise
+    return True
+
+
+def _sync(folder: Path) -> None:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(held)
+    finally:
+        os.close(held)
+
+
+async def extract_files(
+    bench: Bench, clock: Clock, directory: str, paths: tuple[str, ...] | None
+) -> tuple[ExtractResult, ...]:
+    """Copy published files to a folder; what cannot be copied is said, the rest is done.
+
+    Args:
+        bench: The workbench.
+        clock: Names the effects.
+        directory: Where, as an absolute path; made if it is not there.
+        paths: Which files, or None for all.
+
+    Raises:
+        ValidationFailed: The folder is not an absolute path.
+    """
+    if not Path(directory).is_absolute():
+        msg = "destination_dir must be an absolute path"
+        raise ValidationFailed(msg)
+    wanted = paths if paths is not None else tuple(sorted(bench.state.files))
+    results: list[ExtractResult] = []
+    for path in wanted:
+        # Between two files a client may go away; within one, intent and outcome belong together.
+        await anyio.lowlevel.checkpoint()
+        with anyio.CancelScope(shield=True):
+            results.append(await _extract(bench, clock, directory, path))
+    return tuple(results)
+
+
+async def forget_effects(bench: Bench) -> None:
+    """Close what a stopped daemon had begun; half-written files are removed.
+
+    Deliveries stay open: the job that they belong to is gone on with, and finds out about them. It
+    may have to wait for a disk that is not there, and a start does not.
+    """
+    for effect in tuple(bench.state.effects.values()):
+        if effect.kind == "deliver":
+            continue
+        await run_sync(forget_partial, effect)
+        aborted = EffectAborted(effect.effect_id, "the daemon stopped meanwhile")
+        await bench.keeper.submit(Record((aborted,)))
+
+
+async def _extract(bench: Bench, clock: Clock, directory: str, path: str) -> ExtractResult:
+    try:
+        name = file_name(path)
+    except KbdError as error:
+        return ExtractResult(workbench_path=path, status="skipped", reason=error.message)
+    entry = bench.state.files.get(name)
+    if entry is None:
+        reason = "not published" if bench.state.seen(name) else "no such file"
+        return ExtractResult(workbench_path=path, status="skipped", reason=reason)
+    effect = EffectIntended(
+        effect_id=clock.new_id(),
+        kind="extract",
+        directory=directory,
+        file=FileVersion(name, entry.blob, entry.size_bytes),
+    )
+    await bench.keeper.submit(Record((effect,)))
+    try:
+        final = await run_sync(extract, effect, bench.blobs.path(entry.blob))
+    except KbdError as error:
+        await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
+        return ExtractResult(workbench_path=path, status="failed", reason=error.message)
+    await bench.keeper.submit(Record((EffectDone(effect.effect_id, final),)))
+    return ExtractResult(
+        workbench_path=path,
+        status="extracted",
+        final_path=str(Path(directory, final)),
+        reason=msgspec.UNSET,
+    )
+
+
+async def note_written(
+    daemon: Keeper[DaemonState, DaemonCommand],
+    directory: str,
+    files: Iterable[FileVersion],
+    *,
+    watch_id: str = "",
+    depth: int = 0,
+    threads: CapacityLimiter | None = None,
+) -> None:
+    """Record that files will be written below a folder, each where it really goes.
+
+    What was recorded before is not recorded again. What a person wants written is only recorded if
+    somebody watches there: nobody else asks.
+
+    Args:
+        daemon: The Keeper of the daemon's log.
+        directory: The folder, an absolute path.
+        files: The files; their names may have folders in them.
+        watch_id: The watch that delivers them; "" for a person.
+        depth: How deep in a chain of rules they were made.
+        threads: Lends the threads that look at the folder; None for the usual ones.
+    """
+    folders: dict[str, list[str]] = {}
+    for file in files:
+        folder = await run_sync(real_folder, directory, file.name, limiter=threads)
+        folders.setdefault(folder, []).append(file.blob)
+    watching = daemon.state.watching
+    for folder, hashes in folders.items():
+        if not watch_id and not _is_watched(watching, folder):
+            continue
+        place = Written(folder, watch_id, depth)
+        fresh = tuple(
+            blob for blob in dict.fromkeys(hashes) if place not in watching.written.get(blob, ())
+        )
+        if fresh:
+            written = FilesWritten(folder, fresh, watch_id, depth)
+            await daemon.submit(NoteWritten(written))
+
+
+def _is_watched(watching: Watching, folder: str) -> bool:
+    """Return whether a folder is a watched one or lies below one."""
+    return any(
+        f"{folder}/".startswith(f"{watch.rule.folder.rstrip('/')}/")
+        for watch in watching.watches.values()
+        if watch.status is not WatchStatus.REMOVED
+    )

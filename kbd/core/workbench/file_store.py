@@ -1,0 +1,209 @@
+"""published/ and draft/ of one workbench: projections of the log that users look into.
+
+All bytes are blobs, durable before an event names them, so whatever is missing here can be written
+again. Bytes that the log does not know are somebody's: they are kept as a blob before anything
+takes their place. Everything here blocks; callers use threads.
+"""
+
+import errno
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from kbd.core.workbench.sandbox import ConfinedRoot
+from kbd.errors import DiskFull, FileWriteFailed, NotFound, SandboxViolation
+from kbd.events.blobs import BlobStore
+from kbd.events.drafts import PlannedFile
+from kbd.types import BlobHash, FileName
+
+__all__ = ["FileStore", "conflict_name"]
+
+_COPY_BYTES = 1 << 20
+
+
+def conflict_name(name: FileName, mark: str) -> FileName:
+    """Return a name for a second version of a file: `a (kbd conflict 1f2e).txt`."""
+    folder, _, last = name.rpartition("/")
+    stem, suffix = os.path.splitext(last)
+    renamed = f"{stem} (kbd conflict {mark[:8]}){suffix}"
+    return FileName(f"{folder}/{renamed}" if folder else renamed)
+
+
+class FileStore:
+    """The files of one workbench on disk.
+
+    Args:
+        published: The folder of what is published.
+        draft: The folder of what differs in the draft.
+        stage: A folder on the same disk, for files that are being written.
+        blobs: The workbench's blobs.
+    """
+
+    def __init__(self, published: Path, draft: Path, stage: Path, blobs: BlobStore) -> None:
+        self._draft, self._stage, self._blobs = draft, stage, blobs
+        self._published = ConfinedRoot(published)
+
+    def close(self) -> None:
+        """Let go of the folders."""
+        self._published.close()
+
+    def published_hash(self, name: FileName) -> BlobHash | None:
+        """Return the hash of what published/ holds under a name now, or None for no file.
+
+        Raises:
+            SandboxViolation: What is there is a link or not a regular file.
+        """
+        try:
+            with self._published.open(name) as held:
+                return _hash(held)
+        except NotFound:
+            return None
+
+    def place(self, name: FileName, blob: BlobHash) -> None:
+        """Have published/ hold a blob under a name; what kbd did not know is kept first.
+
+        Raises:
+            DiskFull: No space is left; published/ is as it was.
+            FileWriteFailed: It cannot be written.
+            SandboxViolation: What is there is a link or not a regular file.
+        """
+        found = self.published_hash(name)
+        if found == blob:
+            return
+        if found is not None and not self._blobs.has(found):
+            self._keep(name)
+        _write(self._published, name, self._blobs.path(blob), self._stage)
+
+    def remove(self, name: FileName) -> None:
+        """Have published/ hold nothing under a name; what kbd did not know is kept first."""
+        found = self.published_hash(name)
+        if found is None:
+            return
+        if not self._blobs.has(found):
+            self._keep(name)
+        with self._published.parent(name) as (folder, last):
+            os.unlink(last, dir_fd=folder)
+            os.fsync(folder)
+
+    def restore_missing(self, files: Mapping[FileName, BlobHash]) -> None:
+        """Write what published/ should hold and does not; what is there stays as it is."""
+        for name, blob in files.items():
+            try:
+                with self._published.open(name):
+                    continue
+            except SandboxViolation:
+                continue  # Somebody put a link there: that is theirs, and the workbench opens.
+            except NotFound:
+                self.place(name, blob)
+
+    def remove_leftovers(self, removed: Mapping[FileName, BlobHash]) -> None:
+        """Finish removals that a crash cut off; a file that is not the removed one stays."""
+        for name, blob in removed.items():
+            try:
+                leftover = self.published_hash(name) == blob
+            except SandboxViolation:
+                continue
+            if leftover:
+                self.remove(name)
+
+    def carry_out(
+        self, files: tuple[PlannedFile, ...], mark: str
+    ) -> tuple[tuple[FileName, FileName], ...]:
+        """Carry out an intended publish, from wherever it stopped; may be repeated.
+
+        Immediately before each rename the file is hashed again: one that somebody changed since
+        the check is left as it is, and kbd's version is put beside it.
+
+        Returns:
+            The files so left, each with the name of kbd's version (the same for a deletion).
+
+        Raises:
+            DiskFull: No space is left; repeat when there is.
+            FileWriteFailed: published/ cannot be written; repeat when it can.
+        """
+        conflicted: list[tuple[FileName, FileName]] = []
+        for planned in files:
+            found = self.published_hash(planned.name)
+            if found == planned.new:
+                continue
+            if found != planned.old:
+                given = planned.name
+                if planned.new is not None:
+                    given = conflict_name(planned.name, mark)
+                    self.place(given, planned.new)
+                conflicted.append((planned.name, given))
+            elif planned.new is None:
+                self.remove(planned.name)
+            else:
+                self.place(planned.name, planned.new)
+        return tuple(conflicted)
+
+    def show_draft(self, files: Mapping[FileName, BlobHash | None]) -> None:
+        """Have draft/ hold just the draft's versions, as copies that may be looked at."""
+        self._draft.mkdir(mode=0o700, exist_ok=True)
+        root = ConfinedRoot(self._draft)
+        try:
+            for name in root.names():
+                if files.get(FileName(name)) is None:
+                    (self._draft / name).unlink()
+            for name, blob in files.items():
+                if blob is not None and _held_hash(root, name) != blob:
+                    _write(root, name, self._blobs.path(blob), self._stage)
+        finally:
+            root.close()
+
+    def clear_stage(self) -> None:
+        """Remove what a stopped daemon left on the stage."""
+        shutil.rmtree(self._stage, ignore_errors=True)
+        self._stage.mkdir(mode=0o700)
+
+    def _keep(self, name: FileName) -> None:
+        with self._published.open(name) as held:
+            copy = self._stage / f"kept-{uuid.uuid4().hex}"
+            with copy.open("xb") as target:
+                _copy(held, target.fileno())
+            self._blobs.adopt(copy)
+
+
+def _held_hash(root: ConfinedRoot, name: FileName) -> BlobHash | None:
+    try:
+        with root.open(name) as held:
+            return _hash(held)
+    except NotFound:
+        return None
+
+
+def _hash(held: int) -> BlobHash:
+    digest = hashlib.sha256()
+    while chunk := os.read(held, _COPY_BYTES):
+        digest.update(chunk)
+    return BlobHash(digest.hexdigest())
+
+
+def _copy(source: int, target: int) -> None:
+    while chunk := os.read(source, _COPY_BYTES):
+        view = memoryview(chunk)
+        while view:
+            view = view[os.write(target, view) :]
+
+
+def _write(root: ConfinedRoot, name: FileName, source: Path, stage: Path) -> None:
+    """Replace a file atomically: write beside, sync, rename, sync the folder."""
+    staged = stage / f"place-{uuid.uuid4().hex}"
+    try:
+        with source.open("rb") as original, staged.open("xb") as copy:
+            _copy(original.fileno(), copy.fileno())
+            os.fsync(copy.fileno())
+        with root.parent(name, create=True) as (folder, last):
+            os.rename(staged, last, dst_dir_fd=folder)
+            os.fsync(folder)
+    except OSError as error:
+        staged.unlink(missing_ok=True)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            msg = f"no space is left to write {name!r}"
+            raise DiskFull(msg) from None
+        msg = f"{name!r} cannot be written: {os.strerror(error.errno or 0)}"
+        raise FileWriteFailed(msg) from None

@@ -1,0 +1,236 @@
+"""Which notification tells of which event: the clients' view of what was recorded.
+
+Which notification tells of which event of a watched folder.
+"""
+
+import msgspec
+
+from kbd.core.domain.run_state import item_label
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.events import drafts, runs, watches, workbenches
+from kbd.events.base import Recorded
+from kbd.requests import notifications as wire
+from kbd.requests.base import Notification
+from kbd.requests.workshop import RunError
+from kbd.types import RunId, Seq, WorkbenchId
+
+__all__ = ["notification", "notifications", "watch_notice"]
+
+
+def notifications(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[Notification, ...]:
+    """Return all notifications that tell of an event; the arguments are those of `notification`."""
+    where = _Where(state.workbench_id, record.run, seq)
+    told: list[Notification | None] = [notification(state, seq, record)]
+    match record.data:
+        case workbenches.ConversationRewound(checkpoint_id=checkpoint_id):
+            told += [_draft_state(state, where), _files_changed(state, where, checkpoint_id)]
+        case drafts.CheckpointRestored(pre_restore_checkpoint_id=checkpoint_id):
+            told.append(_files_changed(state, where, checkpoint_id))
+        case runs.RunFinished() if state.run(record.run).regenerates:
+            told.append(_regenerated(state, where))
+    return tuple(each for each in told if each is not None)
+
+
+def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notification | None:
+    """Return the notification that tells of an event, or None if none does.
+
+    Args:
+        state: The workbench after the frame that the event is of.
+        seq: The event's number.
+        record: The event.
+    """
+    where = _Where(state.workbench_id, record.run, seq)
+    match record.data:
+        case workbenches.FileAdded(name=name):
+            return where.told(wire.WorkbenchFilesChanged, added=(name,))
+        case workbenches.FileRemoved(name=name):
+            return where.told(wire.WorkbenchFilesChanged, removed=(name,))
+        case workbenches.ModelChosen(model_id=model_id):
+            return where.told(wire.WorkshopModelChanged, model_id=model_id)
+        case workbenches.AssistantMessageAdded(message_id=message_id, text=text):
+            told = wire.WorkshopAssistantMessageComplete
+            return where.told(told, message_id=message_id, text=text)
+        case workbenches.ContextSet(category=category):
+            item = state.context.get(category)
+            action = "added" if item is not None and item.revision == 1 else "updated"
+            return where.told(wire.ContextChanged, category=category, action=action)
+        case workbenches.ContextRemoved(category=category):
+            return where.told(wire.ContextChanged, category=category, action="deleted")
+        case (
+            drafts.DraftOpened()
+            | drafts.DraftDiscarded()
+            | drafts.FileChanged()
+            | drafts.PublishCompleted()
+        ):
+            return _draft_state(state, where)
+        case workbenches.ConversationRewound(message_id=message_id, reason="regenerate"):
+            return where.told(wire.WorkshopRegenerateStarted, message_id=message_id)
+        case workbenches.ConversationRewound(message_id=message_id):
+            has_draft = state.draft is not None
+            undone = wire.WorkshopUndoCompleted
+            return where.told(undone, message_id=message_id, has_draft=has_draft)
+        case drafts.CheckpointRestored(checkpoint_id=checkpoint_id) as restored:
+            before = restored.pre_restore_checkpoint_id
+            back = wire.CheckpointRestored
+            return where.told(back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before)
+        case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
+            return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
+        case _:
+            return _of_run(state, where, record)
+
+
+def _of_run(state: WorkbenchState, where: "_Where", record: Recorded) -> Notification | None:
+    """Return the notification that tells of an event of a run, or None if none does."""
+    match record.data:
+        case runs.NoticeGiven(code=code, message=message):
+            return where.told(wire.WorkshopNotice, error_code=code, message=message)
+        case runs.RunStarted(message_id=message_id, model_id=model_id):
+            told_run = wire.WorkshopRunStarted
+            return where.told(told_run, message_id=message_id, model_id=model_id)
+        case runs.RunResumed(model_id=model_id):
+            message_id = state.run(record.run).message_id
+            told_run = wire.WorkshopRunStarted
+            return where.told(told_run, message_id=message_id, model_id=model_id, resumed=True)
+        case runs.RunFinished() | runs.RunCancelled() | runs.RunInterrupted() as ended:
+            return _ended(state, where, ended)
+        case runs.RunFailed(code=code, message=message, subphase=subphase, retryable=retryable):
+            error = RunError(
+                error_code=code, message=message, subphase=subphase, retryable=retryable
+            )
+            return where.told(wire.WorkshopRunFailed, error=error)
+        case runs.RunCancelRequested():
+            return where.told(wire.WorkshopRunCancelRequested)
+        case runs.PhaseStarted(phase=phase):
+            return where.told(wire.WorkshopPhaseStarted, phase=phase)
+        case runs.PhaseCompleted(phase=phase):
+            return where.told(wire.WorkshopPhaseCompleted, phase=phase)
+        case runs.ItemStarted(item=item):
+            return _progress(state, where, item)
+        case runs.ToolReturned() | runs.ToolRefused() as ended:
+            return _tool_ended(state, where, ended)
+        case _:
+            return None
+
+
+class _Where(msgspec.Struct, frozen=True):
+    workbench_id: WorkbenchId
+    run: int
+    seq: Seq
+
+    def told(self, kind: type[Notification], **fields: object) -> Notification:
+        run_id = RunId(f"{self.workbench_id}-{self.run}") if self.run else msgspec.UNSET
+        return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
+
+
+def _draft_state(state: WorkbenchState, where: _Where) -> Notification:
+    draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
+    has_draft = state.draft is not None
+    return where.told(wire.DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
+
+
+def _files_changed(state: WorkbenchState, where: _Where, checkpoint_id: str) -> Notification | None:
+    """Tell which published files are not what they were at a checkpoint, if there are any."""
+    found = (each for each in reversed(state.checkpoints) if each.checkpoint_id == checkpoint_id)
+    checkpoint = next(found, None)
+    if checkpoint is None:
+        return None
+    before = {file.name: file.blob for file in checkpoint.files}
+    now = {name: entry.blob for name, entry in state.files.items()}
+    changes = {
+        "added": tuple(sorted(now.keys() - before.keys())),
+        "removed": tuple(sorted(before.keys() - now.keys())),
+        "updated": tuple(sorted(n for n in now.keys() & before.keys() if now[n] != before[n])),
+    }
+    return where.told(wire.WorkbenchFilesChanged, **changes) if any(changes.values()) else None
+
+
+def _regenerated(state: WorkbenchState, where: _Where) -> Notification | None:
+    answer = state.said[-1] if state.said else None
+    if answer is None or answer.run != where.run:
+        return None
+    return where.told(
+        wire.WorkshopRegenerateCompleted,
+        message_id=answer.message_id,
+        regenerates=state.run(where.run).regenerates,
+    )
+
+
+def _ended(
+    state: WorkbenchState,
+    where: _Where,
+    ended: runs.RunFinished | runs.RunCancelled | runs.RunInterrupted,
+) -> Notification:
+    status = {
+        runs.RunFinished: "finished",
+        runs.RunCancelled: "cancelled",
+        runs.RunInterrupted: "interrupted",
+    }[type(ended)]
+    has_draft = state.draft is not None
+    return where.told(wire.WorkshopRunFinished, status=status, has_draft=has_draft)
+
+
+def _progress(state: WorkbenchState, where: _Where, item: int) -> Notification | None:
+    plan = state.run(where.run).plan
+    if plan is None or not 1 <= item <= len(plan.items):
+        return None
+    return where.told(
+        wire.WorkshopImplementProgress,
+        current_item=item,
+        total_items=len(plan.items),
+        item_label=item_label(plan.items[item - 1].text),
+    )
+
+
+def _tool_ended(
+    state: WorkbenchState, where: _Where, ended: runs.ToolReturned | runs.ToolRefused
+) -> Notification | None:
+    if not where.run:
+        return None
+    name = ended.tool if isinstance(ended, runs.ToolRefused) else ""
+    # What ends is a call of the newest turn.
+    for turn in state.run(where.run).chain.turns[-1:]:
+        for call in turn.calls:
+            if call.id == ended.call_id:
+                name = call.name
+    success = isinstance(ended, runs.ToolReturned) and ended.ok
+    told = wire.WorkshopToolComplete
+    return where.told(told, tool_name=name, tool_call_id=ended.call_id, success=success)
+
+
+_LOG = "daemon"
+"""The log that has the events: who names it, or follows it, is told."""
+
+
+def watch_notice(seq: Seq, record: Recorded) -> Notification | None:
+    """Return the notification that tells of an event of the daemon's log, or None if none does.
+
+    Args:
+        seq: The event's number.
+        record: The event.
+    """
+    match record.data:
+        case watches.FileLanded() as landed:
+            return wire.WatchFileLanded(
+                workbench_id=_LOG,
+                seq=seq,
+                watch_id=landed.watch_id,
+                landing_id=seq,
+                path=landed.path,
+                size_bytes=landed.size_bytes,
+                outcome=landed.outcome,
+            )
+        case watches.WatchRunFinished() as finished:
+            return wire.WatchRunFinished(
+                workbench_id=_LOG,
+                seq=seq,
+                watch_id=finished.watch_id,
+                landing_ids=finished.landings,
+                outcome=finished.outcome,
+                run_workbench_id=finished.workbench_id,
+                code=finished.code,
+                message=finished.message,
+                delivered=finished.delivered,
+                retry=finished.retry_at_us > 0,
+            )
+        case _:
+            return None

@@ -1,0 +1,150 @@
+"""Publishing: look, intend, carry out, conclude; from any point a restart goes on.
+
+The bytes are blobs, durable long before. `PublishIntended` is the point of no return: from then on
+the publish will be completed, by this daemon or the next. Renames start only after it. An undo that
+reaches behind a publish, and a restore, are carried out in the same way.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import anyio
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.commands import CompletePublish, IntendPublish
+from kbd.core.runtime.clock import Clock
+from kbd.core.workbench.file_store import conflict_name
+from kbd.core.workbench.workbench import Bench, draft_view
+from kbd.errors import ValidationFailed
+from kbd.events.drafts import PublishIntended
+from kbd.events.shown import shown_time
+from kbd.requests import drafts as wire
+from kbd.requests.notifications import PublishPhase
+from kbd.types import BlobHash, FileName
+
+__all__ = ["carry_out", "publish"]
+
+
+async def publish(
+    bench: Bench,
+    clock: Clock,
+    *,
+    names: tuple[FileName, ...] | None,
+    keep_both: bool,
+    accept_external: bool,
+    progress: Callable[[PublishPhase], None],
+) -> wire.DraftPublished:
+    """Publish the draft, or some of its files.
+
+    Args:
+        bench: The workbench.
+        clock: Names the publish.
+        names: Which files, or None for all.
+        keep_both: Whether a file that changed in published/ meanwhile gets a second name.
+        accept_external: Whether files with new external references may go.
+        progress: Takes how far it is.
+
+    Raises:
+        ValidationFailed: There is no draft, or a person has to confirm something first.
+        ConflictPublishedChanged: Published files changed since the draft began.
+        KbdError: The disk is full or fails; the next start, or call, completes the publish.
+    """
+    # Shielded: a client that goes away between intent and outcome must not leave the draft held.
+    with anyio.CancelScope(shield=True):
+        async with bench.publishing:
+            pending = bench.state.publish
+            if pending is not None:  # The disk was full, or failed.
+                completed = await carry_out(bench, clock, progress)
+                left = draft_view(bench.state)
+                is_back = pending.rewind is not None or bool(pending.restores)
+                nothing_left = not left or (names is not None and left.keys().isdisjoint(names))
+                if nothing_left and not is_back:
+                    return completed
+            await _intend(
+                bench,
+                clock,
+                names=names,
+                keep_both=keep_both,
+                accept_external=accept_external,
+                progress=progress,
+            )
+            progress("swap_directories")
+            return await carry_out(bench, clock, progress)
+    raise AssertionError  # A scope that nobody cancels swallows nothing.
+
+
+async def _intend(
+    bench: Bench,
+    clock: Clock,
+    *,
+    names: tuple[FileName, ...] | None,
+    keep_both: bool,
+    accept_external: bool,
+    progress: Callable[[PublishPhase], None],
+) -> None:
+    progress("validating")
+    drafted = tuple(draft_view(bench.state))
+    if not drafted:
+        msg = "draft not found: there is nothing to publish"
+        raise ValidationFailed(msg)
+    progress("conflict_check")
+    found = await run_sync(_found, bench, drafted)
+    publish_id = clock.new_id()
+    free = {name: conflict_name(name, publish_id) for name in drafted}
+    progress("checkpoint_pre_publish")
+    await bench.keeper.submit(
+        IntendPublish(
+            publish_id=publish_id,
+            names=names,
+            found=found,
+            keep_both=keep_both,
+            free_names=free,
+            accept_external=accept_external,
+        )
+    )
+
+
+async def carry_out(
+    bench: Bench, clock: Clock, progress: Callable[[PublishPhase], None] = lambda _: None
+) -> wire.DraftPublished:
+    """Complete the intended publish, from wherever it stopped.
+
+    Raises:
+        ValidationFailed: No publish is under way.
+        KbdError: The disk is full or fails; it can be carried out later.
+    """
+    intended = bench.state.publish
+    if intended is None:
+        msg = "no publish is under way"
+        raise ValidationFailed(msg)
+    conflicted = await run_sync(partial(bench.files.carry_out, intended.files, intended.publish_id))
+    progress("finalizing")
+    checkpoint_id = f"c{clock.new_id()}"
+    await bench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
+    return _answer(bench, intended, conflicted, checkpoint_id)
+
+
+def _found(bench: Bench, names: tuple[FileName, ...]) -> dict[FileName, BlobHash | None]:
+    return {name: bench.files.published_hash(name) for name in names}
+
+
+def _answer(
+    bench: Bench,
+    intended: PublishIntended,
+    conflicted: tuple[tuple[FileName, FileName], ...],
+    checkpoint_id: str,
+) -> wire.DraftPublished:
+    moved = {name: given for name, given in conflicted if name != given}
+    left = {name for name, given in conflicted if name == given}
+    published = tuple(
+        moved.get(planned.name, planned.name)
+        for planned in intended.files
+        if planned.name not in left
+    )
+    kept = (*intended.kept_both, *moved.items())
+    return wire.DraftPublished(
+        published_at=shown_time(bench.state.updated_at_us),
+        checkpoint_id=checkpoint_id,
+        published=published,
+        kept_both=tuple(wire.KeptBoth(path=name, published_as=given) for name, given in kept),
+    )

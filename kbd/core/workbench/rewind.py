@@ -1,0 +1,147 @@
+"""Bringing an earlier moment back: undoing to a message, restoring a checkpoint.
+
+What was then is read by folding the log up to there; what it takes in published/ is carried out
+like a publish, so that a crash at any point is gone on from.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Literal
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.commands import RestoreCheckpoint, Rewind
+from kbd.core.domain.rewind_decisions import checkpoint_of, differences, message_said, rewound
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.runtime.clock import Clock
+from kbd.core.store.history import state_at
+from kbd.core.workbench.publish import carry_out
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import FileWriteFailed, ValidationFailed
+from kbd.events.blobs import BlobStore
+from kbd.events.drafts import PlannedFile
+from kbd.events.workbenches import ConversationRewound
+from kbd.types import BlobHash, FileName
+
+__all__ = ["Returned", "restore_checkpoint", "rewind_to"]
+
+
+class Returned(msgspec.Struct, frozen=True):
+    """What came of it.
+
+    Args:
+        files: The published files that changed.
+        checkpoint_id: The checkpoint of what they were until now; "" if none changed.
+    """
+
+    files: tuple[FileName, ...] = ()
+    checkpoint_id: str = ""
+
+
+async def rewind_to(
+    bench: Bench,
+    clock: Clock,
+    message_id: str,
+    reason: Literal["undo", "regenerate"] = "undo",
+    check: Callable[[WorkbenchState], None] = lambda _: None,
+) -> Returned:
+    """Have conversation, files, draft and runs stand as they did at a message.
+
+    Args:
+        bench: The workbench.
+        clock: Names the publish that it may take.
+        message_id: The message, of the person or an answer; it may be one that was cut off.
+        reason: "undo" or "regenerate".
+        check: Sees the workbench as it will stand, and may refuse; it may change what it sees.
+
+    Raises:
+        NotFound: There is no such message.
+        ValidationFailed: It is no message, or a run or a publish is under way.
+        ConflictPublishedChanged: Somebody changed a published file that would be replaced.
+        FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
+        KbdError: The disk is full or fails; the next start, or call, completes it.
+    """
+    said = message_said(bench.state, message_id)
+    then = await run_sync(state_at, bench.folders.log, said.seq)
+    back = rewound(then, message_id, reason)
+    check(then)
+    async with _held(bench, clock):
+        planned = differences(bench.state, back.files)
+        await run_sync(_check_kept, bench.blobs.store, _needed(planned, back))
+        found = await run_sync(_found, bench, planned)
+        outcome = await bench.keeper.submit(Rewind(back, clock.new_id(), found))
+        if any(isinstance(event, ConversationRewound) for event in outcome.events):
+            return Returned()
+        return await _carried_out(bench, clock)
+    raise AssertionError  # A scope that nobody cancels swallows nothing.
+
+
+async def restore_checkpoint(bench: Bench, clock: Clock, checkpoint_id: str) -> Returned:
+    """Have published/ hold what it held at a checkpoint.
+
+    Args:
+        bench: The workbench.
+        clock: Names the publish that it takes.
+        checkpoint_id: Which.
+
+    Raises:
+        NotFound: There is no such checkpoint.
+        ValidationFailed: A draft is open, or a run or a publish is under way.
+        ConflictPublishedChanged: Somebody changed a published file that would be replaced.
+        FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
+        KbdError: The disk is full or fails; the next start, or call, completes it.
+    """
+    files = checkpoint_of(bench.state, checkpoint_id).files
+    async with _held(bench, clock):
+        planned = differences(bench.state, files)
+        await run_sync(_check_kept, bench.blobs.store, _needed(planned))
+        found = await run_sync(_found, bench, planned)
+        await bench.keeper.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
+        return await _carried_out(bench, clock)
+    raise AssertionError  # A scope that nobody cancels swallows nothing.
+
+
+@asynccontextmanager
+async def _held(bench: Bench, clock: Clock) -> AsyncIterator[None]:
+    """Keep out whatever else changes published/, after completing what a full disk had stopped.
+
+    Shielded: a client that goes away between intent and outcome must not leave it half done.
+    """
+    if bench.publishing.locked() and bench.state.publish is not None:
+        msg = "a publish is under way"
+        raise ValidationFailed(msg, retryable=True)
+    with anyio.CancelScope(shield=True):
+        async with bench.publishing:
+            if bench.state.publish is not None:
+                await carry_out(bench, clock)
+            yield
+
+
+async def _carried_out(bench: Bench, clock: Clock) -> Returned:
+    done = await carry_out(bench, clock)
+    return Returned(done.published, done.checkpoint_id)
+
+
+def _needed(
+    planned: tuple[PlannedFile, ...], back: ConversationRewound | None = None
+) -> list[tuple[FileName, BlobHash]]:
+    """Return the bytes that it takes, each with the file that they are of."""
+    needed = [(file.name, file.new) for file in planned if file.new is not None]
+    if back is not None and back.draft is not None:
+        needed += [(file.name, file.blob) for file in back.draft.files if file.blob is not None]
+    return needed
+
+
+def _check_kept(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) -> None:
+    looked = store.verify({blob for _, blob in needed})
+    harmed = {*looked.damaged, *looked.missing}
+    if harmed:
+        lost = ", ".join(sorted({name for name, blob in needed if blob in harmed}))
+        msg = f"the bytes are damaged or missing of: {lost}; nothing was changed"
+        raise FileWriteFailed(msg)
+
+
+def _found(bench: Bench, planned: tuple[PlannedFile, ...]) -> dict[FileName, BlobHash | None]:
+    return {file.name: bench.files.published_hash(file.name) for file in planned}

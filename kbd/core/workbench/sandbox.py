@@ -1,0 +1,205 @@
+"""One confined root: the only way to a file below a folder that users and models can name.
+
+Paths are walked component by component from a held directory, never following a symbolic link, so
+that no swap between check and use can lead outside. Files are opened without blocking (a FIFO must
+not hang the daemon) and must be regular and have one name: a hard link may be a file elsewhere.
+
+What a path of a client, a model or a file on disk may mean: a relative name, or a refusal.
+
+The rules are those of contract, section 4, and reliability, section 5.3 A: a name must mean the
+same file on every machine that the workbench may be copied to, and must be readable in a terminal.
+"""
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kbd.errors import FileReadFailed, NotFound, SandboxViolation
+from kbd.types import FileName
+
+__all__ = ["MAX_COMPONENTS", "MAX_COMPONENT_BYTES", "ConfinedRoot", "file_name"]
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class ConfinedRoot:
+    """A folder that can be reached into, but not out of.
+
+    Args:
+        folder: The folder; it is held open, so replacing it by a link changes nothing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._root = os.open(folder, _DIRECTORY)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        os.close(self._root)
+
+    @contextmanager
+    def parent(self, name: FileName, *, create: bool = False) -> Iterator[tuple[int, str]]:
+        """Hold the folder of a name open; yield its descriptor and the last component.
+
+        Raises:
+            NotFound: A folder on the way does not exist.
+            SandboxViolation: A component on the way is a link or no folder.
+        """
+        *folders, last = name.split("/")
+        held = os.dup(self._root)
+        try:
+            for folder in folders:
+                inner = _step(held, folder, name, create=create)
+                os.close(held)
+                held = inner
+            yield held, last
+        finally:
+            os.close(held)
+
+    @contextmanager
+    def open(self, name: FileName) -> Iterator[int]:
+        """Hold a file open for reading; yield its descriptor.
+
+        Raises:
+            NotFound: It does not exist.
+            SandboxViolation: It, or a component on the way, is a link, a device, a FIFO, or has
+                another name elsewhere.
+            FileReadFailed: It may not be read.
+        """
+        with self.parent(name) as (folder, last):
+            try:
+                held = os.open(last, _FILE, dir_fd=folder)
+            except FileNotFoundError:
+                raise _missing(name) from None
+            except OSError as error:
+                raise _refused_file(name, error) from None
+        try:
+            _check_regular(held, name)
+            yield held
+        finally:
+            os.close(held)
+
+    def names(self) -> list[str]:
+        """Return the names of all regular files below the root, sorted; links are left out."""
+        return sorted(_below(self._root, ""))
+
+
+def _step(held: int, folder: str, name: FileName, *, create: bool) -> int:
+    if create:
+        try:
+            os.mkdir(folder, 0o700, dir_fd=held)
+            os.fsync(held)
+        except FileExistsError:
+            pass
+    try:
+        return os.open(folder, _DIRECTORY, dir_fd=held)
+    except FileNotFoundError:
+        raise _missing(name) from None
+    except OSError as error:
+        raise _refused_file(name, error) from None
+
+
+def _check_regular(held: int, name: FileName) -> None:
+    found = os.fstat(held)
+    if not stat.S_ISREG(found.st_mode):
+        msg = f"{name!r} is not a regular file"
+        raise SandboxViolation(msg)
+    if found.st_nlink > 1:
+        msg = f"{name!r} is a hard link: the same file has another name elsewhere"
+        raise SandboxViolation(msg)
+
+
+def _below(folder: int, prefix: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False), entry) for entry in entries]
+    for name, is_folder, entry in found:
+        if is_folder:
+            inner = os.open(name, _DIRECTORY, dir_fd=folder)
+            try:
+                yield from _below(inner, f"{prefix}{name}/")
+            finally:
+                os.close(inner)
+        elif entry.is_file(follow_symlinks=False):
+            yield prefix + name
+
+
+def _missing(name: FileName) -> NotFound:
+    return NotFound(f"there is no file {name!r}")
+
+
+def _refused_file(name: FileName, error: OSError) -> SandboxViolation | FileReadFailed:
+    """A link is ELOOP or ENOTDIR, a device without a driver ENXIO; the rest is permission."""
+    if isinstance(error, PermissionError):
+        return FileReadFailed(f"{name!r} may not be read")
+    return SandboxViolation(f"{name!r} leads through a link or is not a regular file")
+
+
+MAX_COMPONENT_BYTES = 200
+"""Most file systems allow 255; the rest is room for what a conflict or a copy appends."""
+
+MAX_COMPONENTS = 16
+
+_ROOTS = ("draft/", "published/")
+_RESERVED_FIRST = frozenset({"meta"})
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul"}
+    | {f"com{digit}" for digit in "123456789"}
+    | {f"lpt{digit}" for digit in "123456789"}
+)
+_FORBIDDEN = frozenset('\\:*?"<>|')
+# Formatting characters that reorder or hide text: a name that lies about itself.
+_INVISIBLE = frozenset({"Cf", "Cc", "Cs", "Zl", "Zp"})
+
+
+def file_name(path: str) -> FileName:
+    """Return the name that a path means inside a workbench, NFC and without `.` components.
+
+    A leading `draft/` or `published/` is dropped: it means the same file.
+
+    Raises:
+        SandboxViolation: It is absolute, has `..` as a component, or is not a name that every
+            machine can hold and every reader can see.
+    """
+    text = unicodedata.normalize("NFC", path)
+    for root in _ROOTS:
+        if text.startswith(root) and len(text) > len(root):
+            text = text[len(root) :]
+            break
+    if text.startswith(("/", "~")):
+        raise _refused_name(path, "is not relative to the workbench")
+    components = [part for part in text.split("/") if part not in ("", ".")]
+    if not components:
+        raise _refused_name(path, "names no file")
+    if len(components) > MAX_COMPONENTS:
+        raise _refused_name(path, f"has more than {MAX_COMPONENTS} levels")
+    if components[0].casefold() in _RESERVED_FIRST:
+        raise _refused_name(path, "is reserved")
+    for part in components:
+        _check(path, part)
+    return FileName("/".join(components))
+
+
+def _check(path: str, part: str) -> None:
+    if part == "..":
+        raise _refused_name(path, "would leave the workbench")
+    if len(part.encode("utf-8", "surrogatepass")) > MAX_COMPONENT_BYTES:
+        raise _refused_name(path, f"has a part of more than {MAX_COMPONENT_BYTES} bytes")
+    for character in part:
+        if unicodedata.category(character) in _INVISIBLE:
+            raise _refused_name(path, f"has the invisible character U+{ord(character):04X}")
+        if character in _FORBIDDEN:
+            raise _refused_name(
+                path, f"has the character {character!r}, which not every system allows"
+            )
+    if part[-1] in ". ":
+        raise _refused_name(path, "has a part that ends with a dot or a blank")
+    if part.split(".", 1)[0].casefold() in _DEVICES:
+        raise _refused_name(path, "is the name of a device on some systems")
+
+
+def _refused_name(path: str, why: str) -> SandboxViolation:
+    shown = path if len(path) <= 80 else path[:77] + "..."
+    return SandboxViolation(f"the path {shown!r} {why}")

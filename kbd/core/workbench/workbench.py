@@ -1,0 +1,62 @@
+"""One open workbench: its Keeper, its blobs, its files, its folders, in one hand."""
+
+from collections.abc import Mapping
+
+import anyio
+import msgspec
+
+from kbd.core.domain.commands import Command
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.store.keeper import Keeper
+from kbd.core.store.snapshots import Snapshots
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import FileStore
+from kbd.errors import LogCorrupt
+from kbd.types import BlobHash, FileName, WorkbenchId
+
+__all__ = ["Bench", "draft_view"]
+
+
+class Bench(msgspec.Struct, frozen=True):
+    """The parts of one open workbench.
+
+    Args:
+        folders: Where it lies.
+        keeper: The single writer of its log.
+        blobs: Its bytes.
+        files: published/ and draft/.
+        snapshots: Those of its state.
+        publishing: Held while published/ is changed: by a publish, an undo, or a person's files.
+        editing: Held by a client's own call while it edits: the next one sees what it wrote.
+    """
+
+    folders: WorkbenchFolders
+    keeper: Keeper[WorkbenchState, Command]
+    blobs: Blobs
+    files: FileStore
+    snapshots: Snapshots[WorkbenchState]
+    publishing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
+    editing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
+
+    @property
+    def id(self) -> WorkbenchId:
+        """Its id."""
+        return self.folders.id
+
+    @property
+    def state(self) -> WorkbenchState:
+        """What is durable."""
+        return self.keeper.state
+
+    @property
+    def damage(self) -> LogCorrupt | None:
+        """Why it is read-only, if it is."""
+        return self.keeper.journal.log.damage
+
+
+def draft_view(state: WorkbenchState) -> Mapping[FileName, BlobHash | None]:
+    """Return what draft/ should show."""
+    if state.draft is None:
+        return {}
+    return {name: drafted.blob for name, drafted in state.draft.files.items()}

@@ -1,0 +1,123 @@
+"""What one call sees of a workbench's files, and what it says that it wrote."""
+
+from pathlib import Path
+
+import pytest
+
+from folding import Folded
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.call_files import CallFiles
+from kbd.events.blobs import BlobStore
+from kbd.events.drafts import DraftOpened, FileChanged
+from kbd.events.workbenches import FileAdded
+from kbd.types import CallId, FileName
+
+pytestmark = pytest.mark.anyio
+
+A, NEW, GONE = FileName("a.book"), FileName("new.book"), FileName("gone.book")
+CALL = CallId("c1")
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    """An empty store of blobs."""
+    return Blobs(BlobStore(tmp_path / "blobs"))
+
+
+def opened(
+    state: WorkbenchState, blobs: Blobs, tmp_path: Path, *, published: bool = False
+) -> CallFiles:
+    """The files as a call sees them."""
+    stage = tmp_path / "stage"
+    stage.mkdir(exist_ok=True)
+    return CallFiles(state, blobs, stage, tmp_path / "cache", lambda _: {}, published=published)
+
+
+def put(
+    files: CallFiles, name: FileName, text: str, *external: str, notes: tuple[str, ...] = ()
+) -> None:
+    """Stage a text and put it."""
+    staged = files.stage()
+    staged.write_text(text)
+    files.put(name, staged, external=external, notes=notes)
+
+
+async def test_what_an_edit_brings_is_added_to_what_is_there(blobs: Blobs, tmp_path: Path) -> None:
+    """The change says all that the review should show of the file now, and what it was before."""
+    folded = Folded()
+    folded.add(A, "a")
+    files = opened(folded.state, blobs, tmp_path)
+    assert files.get(A).external == ()
+    put(files, A, "one", "B2: WEBSERVICE")
+    (first,) = await files.land(CALL)
+    assert (first.warnings, first.before_warnings) == (("B2: WEBSERVICE",), ())
+    folded.apply(DraftOpened("d"), first)
+
+    files = opened(folded.state, blobs, tmp_path)
+    assert files.get(A).external == ("B2: WEBSERVICE",)
+    put(files, A, "two", "C3: a link", "B2: WEBSERVICE")
+    (second,) = await files.land(CALL)
+    assert second.warnings == ("B2: WEBSERVICE", "C3: a link")
+    assert second.before_warnings == ("B2: WEBSERVICE",)
+    folded.apply(second)
+
+    files = opened(folded.state, blobs, tmp_path)
+    put(files, A, "three")
+    (harmless,) = await files.land(CALL)
+    assert harmless.warnings == second.warnings
+
+
+async def test_a_new_file_has_what_it_was_put_with(blobs: Blobs, tmp_path: Path) -> None:
+    """Nothing is known of it from before."""
+    files = opened(Folded().state, blobs, tmp_path)
+    put(files, NEW, "text", "a link")
+    (change,) = await files.land(CALL)
+
+    assert (change.before, change.warnings, change.before_warnings) == (None, ("a link",), ())
+
+
+async def test_what_is_published_can_be_seen_beside_the_draft(blobs: Blobs, tmp_path: Path) -> None:
+    """The published view has the published versions: no new file, and a deleted one still."""
+    folded = Folded()
+    base = await blobs.put(b"base")
+    changed = await blobs.put(b"changed")
+    folded.apply(
+        FileAdded(A, base, 4),
+        FileAdded(GONE, base, 4),
+        DraftOpened("d"),
+        FileChanged(A, base, changed, 7),
+        FileChanged(NEW, None, changed, 7),
+        FileChanged(GONE, base, None),
+    )
+    draft = opened(folded.state, blobs, tmp_path)
+    published = opened(folded.state, blobs, tmp_path, published=True)
+
+    assert list(draft.names()) == ["a.book", "new.book"]
+    assert list(published.names()) == ["a.book", "gone.book"]
+    assert draft.get("a.book").path.read_bytes() == b"changed"
+    assert published.get("a.book").path.read_bytes() == b"base"
+
+
+async def test_notes_of_several_edits_add_up(blobs: Blobs, tmp_path: Path) -> None:
+    """The review sees what each edit noticed, once, the newest twenty; a publish asks for none."""
+    folded = Folded()
+    folded.add(A, "a")
+    folded.apply(DraftOpened("d"))
+    files = opened(folded.state, blobs, tmp_path)
+    put(files, A, "one", notes=("skipped",))
+    folded.apply(*await files.land(CALL))
+    files = opened(folded.state, blobs, tmp_path)
+    put(files, A, "two", notes=("skipped", "text like a formula"))
+    (change,) = await files.land(CALL)
+    folded.apply(change)
+    assert (change.notes, change.before_notes) == (
+        ("skipped", "text like a formula"),
+        ("skipped",),
+    )
+    assert change.warnings == ()
+
+    files = opened(folded.state, blobs, tmp_path)
+    put(files, A, "three", notes=tuple(f"note {count}" for count in range(30)))
+    (change,) = await files.land(CALL)
+    assert change.notes == tuple(f"note {count}" for count in range(10, 30))

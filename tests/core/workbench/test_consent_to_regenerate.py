@@ -1,0 +1,43 @@
+"""Another answer sends files once more: nobody is asked after the fact."""
+
+from pathlib import Path
+
+import pytest
+
+from backends import on_trio
+from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
+from kbd.core.egress import scope_hash
+from kbd.core.methods.conversation import ConversationMethods
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import EgressConsentRequired
+from kbd.requests.workshop import WorkshopRegenerate
+from quiet import Quiet
+from supervised import Supervised
+from unattended_rig import MODEL, unattended, writes
+
+pytestmark = [pytest.mark.anyio, on_trio]
+
+
+async def _agree(running: Supervised, bench: Bench, *, persist: bool) -> None:
+    consent = running.shop.parts.egress.consent_to(bench.state, MODEL, persist=persist)
+    await bench.keeper.submit(GrantConsent(consent, scope_hash(bench.state, MODEL)))
+
+
+async def test_an_answer_is_given_once_more_with_consent_alone(tmp_path: Path) -> None:
+    """A consent for one run does not hold for another answer, and then nothing is undone."""
+    async with unattended(tmp_path / "h", writes("made.txt"), leaves=True) as (running, _):
+        bench = await running.bench(a__txt="text")
+        await bench.keeper.submit(SendMessage("u1", "do it"))
+        await _agree(running, bench, persist=False)
+        run = (await bench.keeper.submit(StartRun(None, MODEL))).run
+        await running.shop.runs.wait(bench, run)
+        assert bench.state.run(run).status == "finished"
+        methods, seq = ConversationMethods(running.shop), bench.state.seq
+        again = WorkshopRegenerate(workbench_id=bench.id, model_id=MODEL)
+        with pytest.raises(EgressConsentRequired):
+            await methods.regenerate(again, Quiet())
+        assert bench.state.seq == seq
+
+        await _agree(running, bench, persist=True)
+        assert (await methods.regenerate(again, Quiet())).status == "finished"
+        assert [run.undone for run in bench.state.runs] == [True, False]

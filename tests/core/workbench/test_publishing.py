@@ -1,0 +1,238 @@
+"""Publishing and extracting: what was begun is completed, also when its client has gone."""
+
+import os
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
+from kbd.core.workbench.extraction import extract_files, numbered
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import ConflictPublishedChanged, FileWriteFailed, ValidationFailed
+from kbd.requests.drafts import DraftPublished
+from kbd.types import FileName
+from supervised import CLOCK, draft, files_in, supervised
+
+pytestmark = pytest.mark.anyio
+
+A, B, NEW = FileName("a.txt"), FileName("b.txt"), FileName("new.txt")
+
+
+async def _publish(
+    bench: Bench,
+    names: tuple[FileName, ...] | None = None,
+    *,
+    keep_both: bool = False,
+    phases: list[str] | None = None,
+) -> DraftPublished:
+    return await publish(
+        bench,
+        CLOCK,
+        names=names,
+        keep_both=keep_both,
+        accept_external=False,
+        progress=([] if phases is None else phases).append,
+    )
+
+
+async def test_a_publish_tells_how_far_it_is(tmp_path: Path) -> None:
+    """Its phases in order, and what is in published/ at the end."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed", new__txt="made")
+        phases: list[str] = []
+        answer = await _publish(bench, phases=phases)
+
+        assert answer.published == (A, NEW)
+        assert files_in(bench.folders.published) == {"a.txt": "changed", "new.txt": "made"}
+        assert phases == [
+            "validating", "conflict_check", "checkpoint_pre_publish", "swap_directories",
+            "finalizing",
+        ]  # fmt: skip
+        assert [each.checkpoint_id for each in bench.state.checkpoints] == [answer.checkpoint_id]
+
+
+async def test_without_a_draft_nothing_is_recorded(tmp_path: Path) -> None:
+    """No checkpoint of a publish that did not happen."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        before = bench.state.seq
+        with pytest.raises(ValidationFailed, match="draft not found"):
+            await _publish(bench)
+
+        assert (bench.state.seq, bench.state.checkpoints) == (before, [])
+
+
+async def test_a_disk_that_fails_meanwhile_does_not_hold_the_draft(tmp_path: Path) -> None:
+    """The call fails; the next one completes what was intended, without a restart."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed")
+        bench.folders.stage.rmdir()
+        with pytest.raises(FileWriteFailed):
+            await _publish(bench)
+        assert files_in(bench.folders.published) == {"a.txt": "old"}
+        bench.folders.stage.mkdir()
+
+        assert (await _publish(bench)).published == (A,)
+        assert files_in(bench.folders.published) == {"a.txt": "changed"}
+        assert (bench.state.draft, bench.state.publish) == (None, None)
+
+
+async def test_what_is_left_of_the_draft_is_published_after_what_was_intended(
+    tmp_path: Path,
+) -> None:
+    """A part of the draft whose publish stopped is completed first, then what is asked for now."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed", new__txt="made")
+        found = {name: entry.blob for name, entry in bench.state.files.items()}
+        await bench.keeper.submit(IntendPublish("p" * 16, (A,), dict(found)))
+
+        assert (await _publish(bench)).published == (NEW,)
+        assert files_in(bench.folders.published) == {"a.txt": "changed", "new.txt": "made"}
+        assert len(bench.state.checkpoints) == 2
+
+
+async def test_a_client_that_goes_away_leaves_a_whole_publish(tmp_path: Path) -> None:
+    """Cancelled at whatever step, the draft is published or it is not; it is never held."""
+    async with supervised(tmp_path / "h") as running:
+        for steps in range(1, 9):
+            bench = await running.bench(a__txt="old")
+            await draft(bench, a__txt="changed")
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_publish, bench)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+            assert bench.state.publish is None
+            published = files_in(bench.folders.published)
+            drafted = bench.state.draft is not None
+            assert published == {"a.txt": "old" if drafted else "changed"}
+
+
+async def test_two_who_publish_together_publish_once(tmp_path: Path) -> None:
+    """One is answered, the other hears that there is no draft any more."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed")
+        heard: list[str] = []
+
+        async def ask() -> None:
+            try:
+                await _publish(bench)
+                heard.append("published")
+            except ValidationFailed as refused:
+                heard.append(refused.message.split(":")[0])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            tasks.start_soon(ask)
+        assert sorted(heard) == ["draft not found", "published"]
+        assert len(bench.state.checkpoints) == 1
+
+
+async def test_a_file_changed_by_hand_refuses_the_whole(tmp_path: Path) -> None:
+    """The file is named, nothing is published; without it, or beside it, the rest is."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="old")
+        await draft(bench, a__txt="changed", b__txt="changed")
+        (bench.folders.published / "a.txt").write_text("by hand")
+        with pytest.raises(ConflictPublishedChanged) as refused:
+            await _publish(bench)
+        assert refused.value.detail["files"] == [A]
+        assert files_in(bench.folders.published) == {"a.txt": "by hand", "b.txt": "old"}
+
+        assert (await _publish(bench, (B,))).published == (B,)
+        answer = await _publish(bench, keep_both=True)
+        (kept,) = answer.kept_both
+        assert (kept.path, bench.state.draft) == (A, None)
+        assert files_in(bench.folders.published) == {
+            "a.txt": "by hand", "b.txt": "changed", kept.published_as: "changed",
+        }  # fmt: skip
+
+
+async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:
+    """What somebody wrote is not deleted: of a deletion there are no two versions to keep."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt=None)
+        await bench.keeper.submit(ConfirmDeletions((A,)))
+        (bench.folders.published / "a.txt").write_text("by hand")
+        for keep_both in (False, True):
+            with pytest.raises(ConflictPublishedChanged):
+                await _publish(bench, keep_both=keep_both)
+
+        assert files_in(bench.folders.published) == {"a.txt": "by hand"}
+        assert bench.state.draft is not None
+
+
+async def test_a_client_that_goes_away_leaves_no_open_extraction(tmp_path: Path) -> None:
+    """Each file is extracted and recorded, or not begun; no half-written one stays."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x", b__txt="y", c__txt="z")
+        for steps in range(1, 12, 2):
+            out = tmp_path / str(steps)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(extract_files, bench, CLOCK, str(out), None)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+            assert bench.state.effects == {}
+            left = set(os.listdir(out)) if out.exists() else set()
+            assert left <= {"a.txt", "b.txt", "c.txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "second"),
+    [
+        ("a.txt", "a(1).txt"), ("archive.tar.gz", "archive.tar(1).gz"), (".env", ".env(1)"),
+        ("noext", "noext(1)"), ("a.b.", "a.b(1)."),
+    ],
+)  # fmt: skip
+async def test_a_taken_name_is_numbered(name: str, second: str) -> None:
+    """The number goes before the last suffix."""
+    names = numbered(name)
+
+    assert [next(names), next(names)] == [name, second]
+
+
+async def test_an_extraction_never_overwrites(tmp_path: Path) -> None:
+    """Each copy gets the first free name; links, folders and files of the user's stay."""
+    out = tmp_path / "out"
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="kbd")
+        out.mkdir()
+        (out / "a.txt").symlink_to(tmp_path / "nowhere")
+        (out / "a(1).txt").mkdir()
+        (out / "a(3).txt").write_text("mine")
+        results = [await extract_files(bench, CLOCK, str(out), (A,)) for _ in range(2)]
+
+        assert [Path(str(found[0].final_path)).name for found in results] == [
+            "a(2).txt", "a(4).txt",
+        ]  # fmt: skip
+        assert (out / "a(3).txt").read_text() == "mine"
+        assert (out / "a.txt").is_symlink()
+        assert not (tmp_path / "nowhere").exists()
+
+
+async def test_what_cannot_be_extracted_is_said(tmp_path: Path) -> None:
+    """Each with its reason; the rest is extracted; no reason tells a path."""
+    out = tmp_path / "out"
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="x")
+        await draft(bench, new__txt="made")
+        wanted = ("a.txt", "new.txt", "none.txt", "../a.txt")
+        results = await extract_files(bench, CLOCK, str(out), wanted)
+
+        assert [found.status for found in results] == ["extracted", *["skipped"] * 3]
+        assert [str(found.reason) for found in results[1:3]] == ["not published", "no such file"]
+        with pytest.raises(ValidationFailed):
+            await extract_files(bench, CLOCK, "relative", None)
+        (tmp_path / "file").write_text("x")
+        (failed,) = await extract_files(bench, CLOCK, str(tmp_path / "file" / "x"), (A,))
+        assert failed.status == "failed"
+        assert str(tmp_path) not in str(failed.reason)
+        assert bench.state.effects == {}

@@ -1,0 +1,48 @@
+"""What left, from a log: every request, in order, however the log is read in parts."""
+
+from pathlib import Path
+
+import pytest
+
+from backends import on_asyncio
+from kbd.core.store.journal import Journal
+from kbd.core.workbench import event_rows
+from kbd.events.base import Recorded
+from kbd.events.codec import recorded
+from kbd.events.log import EventLog
+from kbd.events.runs import ModelFailed
+from kbd.events.workbenches import RequestSent
+from kbd.types import Seq
+
+
+def request(size_bytes: int) -> Recorded:
+    """A request of a run."""
+    sent = RequestSent("p", "p:m", "a.example:443", "POST", "/v1", size_bytes)
+    return recorded(sent, 0, run=2)
+
+
+@on_asyncio
+@pytest.mark.anyio
+@pytest.mark.parametrize("limit", [1, 2, 100])
+@pytest.mark.parametrize("looked_at", [1, 3, 1000])
+async def test_all_are_told_once_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, looked_at: int
+) -> None:
+    """Asked on from `last_seq` until there is no more; a part without any is empty, not the end."""
+    monkeypatch.setattr(event_rows, "LOOKED_AT", looked_at)
+    other = recorded(ModelFailed("PROVIDER_UNAVAILABLE", "down"), 0, run=2)
+    journal = Journal(EventLog.open(tmp_path / "log"))
+    await journal.append([other, request(1), other, other, other, other, request(2), request(3)])
+    told: list[tuple[int, int, object]] = []
+    after, has_more = Seq(0), True
+    while has_more:
+        found = await event_rows.sent_requests("bench", journal, after, limit)
+        assert len(found.events) <= limit
+        assert found.last_seq > after
+        told += [(row.seq, row.bytes_out, row.run_id) for row in found.events]
+        after, has_more = found.last_seq, found.has_more
+    beyond = await event_rows.sent_requests("bench", journal, Seq(99), limit)
+    await journal.aclose()
+
+    assert told == [(2, 1, "bench-2"), (7, 2, "bench-2"), (8, 3, "bench-2")]
+    assert (beyond.events, beyond.has_more) == ((), False)
