@@ -14,11 +14,11 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.gateway.daily_budget import Purse
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.store.journal import Journal

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.gateway.daily_budget import Purse
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.journal import Journal

@@ -10,13 +10,13 @@ import anyio
 from kbd.core.domain.commands import Record
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.egress import Egress
+from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.gateway import Egress
 from kbd.core.methods import Shop
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets

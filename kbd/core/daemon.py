@@ -21,12 +21,12 @@ from kbd import __version__
 from kbd.core.archive.first import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.egress import Egress
+from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.gateway import Egress
 from kbd.core.methods import Shop, handlers
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.purse import Purse
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home

@@ -21,10 +21,10 @@ from kbd.core.domain.commands import AddFiles, Command, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.gateway.daily_budget import Purse
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits

@@ -23,7 +23,7 @@ MINE = f"line one\nmy own key is {KEY}\n"
 LEAKY = """\
 import logging, structlog
 from kbd import hookimpl
-from kbd.core.egress import crossing
+from kbd.core.gateway import crossing
 lent = crossing.Lent
 def noisy(key, *more):
     print("lent", key)

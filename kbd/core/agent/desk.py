@@ -11,10 +11,10 @@ from kbd.core.agent.performing import Means, OpenSearch
 from kbd.core.domain.commands import Command
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.gateway.daily_budget import Purse
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.keeper import Keeper

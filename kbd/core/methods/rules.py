@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kbd.core.egress import Egress
+from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.paths import Home
 from kbd.core.watcher.names import Patterns
 from kbd.core.watcher.tree import Tree

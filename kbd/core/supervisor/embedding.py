@@ -6,7 +6,7 @@ from typing import Literal
 import anyio
 
 from kbd.core.agent.budget import check_budget, cost_of, retry_wait_s, worst_cost
-from kbd.core.egress import RecordSent
+from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import (

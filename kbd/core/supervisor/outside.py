@@ -13,8 +13,8 @@ from anyio import from_thread
 from kbd.core.agent.budget import check_budget, cost_of, worst_cost
 from kbd.core.agent.window import reply_room
 from kbd.core.domain.commands import Record, RecordRun
-from kbd.core.egress import RecordSent
-from kbd.core.egress.embedders import NONE
+from kbd.core.gateway.embedders import NONE
+from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.supervisor.embedding import embedded
 from kbd.core.supervisor.parts import Parts
 from kbd.core.workbench.workbench import Bench

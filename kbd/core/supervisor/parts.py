@@ -5,11 +5,11 @@ from typing import Protocol
 
 import msgspec
 
-from kbd.core.egress import Egress
+from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings

@@ -8,7 +8,7 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.commands import AddFiles, GrantConsent
 from kbd.core.domain.watch_state import carries_consent
 from kbd.core.domain.workbench_state import folded_name
-from kbd.core.egress import Egress
+from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.settings import Limits
 from kbd.core.supervisor import Benches
 from kbd.core.unattended.standing import job_run

@@ -10,10 +10,10 @@ from agent_rig import Opened, two_items
 from backends import on_asyncio, on_trio
 from kbd import hookimpl
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.gateway.daily_budget import Purse
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.purse import Purse
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.events.workbenches import BudgetCharged, BudgetReserved

@@ -12,7 +12,7 @@ from kbd.core.domain.commands import Command, Record
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.egress.told import Telling, cleaned
+from kbd.core.gateway.redacted_stream import Telling, cleaned
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets

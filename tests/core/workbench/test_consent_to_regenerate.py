@@ -6,7 +6,7 @@ import pytest
 
 from backends import on_trio
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
-from kbd.core.egress import scope_hash
+from kbd.core.gateway.gateway import scope_hash
 from kbd.core.methods.conversation import ConversationMethods
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import EgressConsentRequired

@@ -12,8 +12,8 @@ from folding import Folded, blob
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.egress import Egress, scope_hash
-from kbd.core.egress.crossing import Lent
+from kbd.core.gateway.gateway import Egress, scope_hash
+from kbd.core.gateway.outbound_call import Lent
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins

@@ -11,9 +11,9 @@ from agent_rig import NoSync
 from backends import on_asyncio
 from kbd.core.domain.daemon_decisions import ChargeBudget, ReserveBudget, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, Spent
+from kbd.core.gateway.daily_budget import Purse
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.purse import Purse
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.errors import BudgetCapReached
 from kbd.events.base import Recorded

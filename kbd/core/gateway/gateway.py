@@ -1,5 +1,9 @@
-"""Consent, keys and an HTTP client, lent for one call."""
+"""Consent, keys and an HTTP client, lent for one call.
 
+What consent is about: what people put into a workbench, and the model that is sent it.
+"""
+
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -12,11 +16,10 @@ from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.egress.crossing import Crossings, Lent, RecordSent, Sending
-from kbd.core.egress.embedders import ChosenEmbedder, Embedders
-from kbd.core.egress.models import Models
-from kbd.core.egress.scope import scope_hash
-from kbd.core.egress.told import Telling, cleaned
+from kbd.core.gateway.embedders import ChosenEmbedder, Embedders
+from kbd.core.gateway.models import Models
+from kbd.core.gateway.outbound_call import Crossings, Lent, RecordSent, Sending
+from kbd.core.gateway.redacted_stream import Telling, cleaned
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.hosts import Host, parse_host
@@ -44,7 +47,26 @@ from kbd.providers import (
     Provider,
 )
 
-__all__ = ["Egress"]
+__all__ = ["Egress", "scope_hash"]
+
+
+def scope_hash(state: WorkbenchState, model_id: str) -> str:
+    """Return the hash of the names and contents that people added, their context, and the model.
+
+    What runs made of them adds nothing that was not agreed to, so publishing asks for no new
+    consent; adding a file, writing another context item or choosing another model does. A workbench
+    without context items has the hash that it always had: what was agreed to before holds.
+    """
+    digest = hashlib.sha256(model_id.encode())
+    for name, entry in sorted(state.files.items()):
+        if entry.origin is not None:
+            digest.update(f"\0{name}\0{entry.origin}".encode())
+    for category, item in sorted(state.context.items()):
+        # No file has an empty name, so no file can be taken for a context item.
+        content = hashlib.sha256(item.text.encode()).hexdigest()
+        digest.update(f"\0\0{category}\0{content}".encode())
+    return digest.hexdigest()
+
 
 CLOSING_S = 5.0
 """An embedder that does not let go of what it holds keeps the daemon no longer than this."""

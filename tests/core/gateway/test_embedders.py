@@ -14,7 +14,7 @@ from folding import Folded
 from kbd import hookimpl
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.egress import Egress, scope_hash
+from kbd.core.gateway.gateway import Egress, scope_hash
 from kbd.core.methods.egress import EgressMethods
 from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.catalog import Catalog

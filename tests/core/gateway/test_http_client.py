@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from backends import on_asyncio, on_trio
-from kbd.core.outbound import Crossing, Leaving
+from kbd.core.gateway.http_client import Crossing, Leaving
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import DiskFull, EgressBlockedByPolicy, ValidationFailed
 

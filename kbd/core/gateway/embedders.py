@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 import structlog
 
-from kbd.core.egress.models import Models
+from kbd.core.gateway.models import Models
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.settings import Settings

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.egress.told import cleaned_error
+from kbd.core.gateway.redacted_stream import cleaned_error
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.hosts import Host
 from kbd.core.runtime.secrets import Secrets
@@ -128,15 +128,15 @@ class Crossings:
 
     async def _crossing(self, provider_id: str, endpoint: str, tell: Any) -> Any:
         # In a thread the first time: the client and its certificates take some 100 ms.
-        outbound = await run_sync(_outbound)
+        http_client = await run_sync(_http_client)
         if provider_id not in self._pools:
-            made = await run_sync(outbound.connections)
+            made = await run_sync(http_client.connections)
             self._pools.setdefault(provider_id, made)
         pool = self._pools[provider_id]
-        return outbound.Crossing(pool, endpoint, self._allowed, tell, self._timeout_s)
+        return http_client.Crossing(pool, endpoint, self._allowed, tell, self._timeout_s)
 
 
-def _outbound() -> Any:
-    from kbd.core import outbound  # noqa: PLC0415 - 92 ms that offline need not pay
+def _http_client() -> Any:
+    from kbd.core.gateway import http_client  # noqa: PLC0415 - 92 ms that offline need not pay
 
-    return outbound
+    return http_client

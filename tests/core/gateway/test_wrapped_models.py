@@ -12,11 +12,11 @@ from backends import on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.domain.commands import GrantConsent
-from kbd.core.egress import Egress
+from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
-from kbd.core.purse import Purse
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import RunLimits, Settings
