@@ -7,7 +7,8 @@ from pathlib import Path
 
 import anyio
 
-from kbd.core.agent import Desk, run_agent
+from kbd.core.agent import run_agent
+from kbd.core.agent.run_context import Desk
 from kbd.core.domain.commands import Command, Record, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon

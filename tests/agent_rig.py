@@ -11,7 +11,8 @@ import anyio
 import msgspec
 
 from kbd import hookimpl
-from kbd.core.agent import Desk, Notice, run_agent
+from kbd.core.agent import Notice, run_agent
+from kbd.core.agent.run_context import Desk
 from kbd.core.domain.commands import Command, InterruptRun, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench

@@ -16,7 +16,8 @@ import anyio
 import msgspec
 
 from agent_rig import NoSync
-from kbd.core.agent import Desk, run_agent
+from kbd.core.agent import run_agent
+from kbd.core.agent.run_context import Desk
 from kbd.core.domain.commands import AddFiles, Command, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench

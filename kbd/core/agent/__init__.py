@@ -17,13 +17,6 @@ result as it is shown).
 """
 
 from kbd.core.agent.controller import DEFAULT_SYSTEM_PROMPT, AgentController
-from kbd.core.agent.copies import (
-    clear_unfinished,
-    has_tool_log,
-    write_copies,
-    write_tool_log,
-)
-from kbd.core.agent.desk import Complete, Desk
 from kbd.core.agent.notices import (
     Announce,
     LoopWarned,
@@ -32,7 +25,14 @@ from kbd.core.agent.notices import (
     TextDelta,
     ToolStarted,
 )
+from kbd.core.agent.readable_copies import (
+    clear_unfinished,
+    has_tool_log,
+    write_copies,
+    write_tool_log,
+)
 from kbd.core.agent.run import run_agent
+from kbd.core.agent.run_context import Complete, Desk
 from kbd.toolcall import Toolcall, find_toolcall, render_toolcall, render_toolresult
 
 __all__ = [

@@ -20,8 +20,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from kbd.core.agent.fitting import fitted_block
-from kbd.core.agent.spoken import said_in
+from kbd.core.agent.conversation_text import said_in
+from kbd.core.agent.truncation import fitted_block
 from kbd.core.workspace.generation import Said, TextModel, own_words
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls, render_toolcall
 

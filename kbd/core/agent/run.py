@@ -14,13 +14,13 @@ from functools import partial
 
 import structlog
 
-from kbd.core.agent import conversation, outline, plan
-from kbd.core.agent.briefing import briefing
-from kbd.core.agent.copies import write_copies, write_tool_log
-from kbd.core.agent.desk import Desk
+from kbd.core.agent import plan, plan_outline, prompt_messages
 from kbd.core.agent.phases import PHASES, turn_limit
-from kbd.core.agent.turns import Opening, Talk, converse
-from kbd.core.agent.verdicts import Objection, takes_any
+from kbd.core.agent.prompt_messages import briefing
+from kbd.core.agent.readable_copies import write_copies, write_tool_log
+from kbd.core.agent.run_context import Desk
+from kbd.core.agent.tool_loop import Opening, Talk, converse
+from kbd.core.agent.turn_faults import Objection, takes_any
 from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
@@ -110,7 +110,7 @@ async def _research(desk: Desk) -> None:
     async def opening() -> tuple[Message, ...]:
         request = _request(desk)
         told = await briefing(desk, request)
-        return conversation.research_opening(request, _earlier(desk), told.context, told.files)
+        return prompt_messages.research_opening(request, _earlier(desk), told.context, told.files)
 
     text = await converse(desk, _talk(desk, Phase.RESEARCH, opening))
     await _record(desk, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH))
@@ -123,7 +123,7 @@ async def _plan(desk: Desk) -> None:
     async def opening() -> tuple[Message, ...]:
         request, research = _request(desk), desk.current.research or ""
         told = await briefing(desk, request, light=True)
-        return conversation.plan_opening(
+        return prompt_messages.plan_opening(
             request, _earlier(desk), told.context, research, told.files, desk.limits.items
         )
 
@@ -174,7 +174,7 @@ async def _attempt(desk: Desk, place: int, known: plan.Known) -> None:
         now = desk.current
         wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(desk)}"
         told = await briefing(desk, wanted)
-        return conversation.implement_opening(
+        return prompt_messages.implement_opening(
             _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(desk)
         )
 
@@ -207,13 +207,13 @@ async def _summarise(desk: Desk) -> None:
 
     async def opening() -> tuple[Message, ...]:
         room, draft, run = _plan_room(desk), desk.state.draft, desk.current
-        changed = outline.changes(draft.files if draft else {}, room)
-        return conversation.summary_opening(
+        changed = plan_outline.changes(draft.files if draft else {}, room)
+        return prompt_messages.summary_opening(
             _request(desk), _plan_of(run), changed, room, run.notices
         )
 
     said = await converse(desk, _talk(desk, Phase.SUMMARY, opening))
-    text = outline.with_failures(said, _plan_of(desk.current))
+    text = plan_outline.with_failures(said, _plan_of(desk.current))
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(desk.answer_id, text),
@@ -261,11 +261,11 @@ def _request(desk: Desk) -> str:
 
 
 def _plan_room(desk: Desk) -> int:
-    return outline.plan_room(desk.model(desk.current.model_id).context_tokens)
+    return plan_outline.plan_room(desk.model(desk.current.model_id).context_tokens)
 
 
 def _earlier(desk: Desk) -> str:
-    return conversation.earlier(desk.state.said, desk.current.message_id)
+    return prompt_messages.earlier(desk.state.said, desk.current.message_id)
 
 
 def _plan_of(run: Run) -> Plan:

@@ -12,9 +12,9 @@ import anyio
 import structlog
 
 from kbd.core.agent.budget import fingerprint
-from kbd.core.agent.desk import Desk
 from kbd.core.agent.notices import LoopWarned, ToolStarted
-from kbd.core.agent.performing import (
+from kbd.core.agent.run_context import Desk
+from kbd.core.agent.tool_execution import (
     INLINE_BYTES,
     Done,
     error_text,

@@ -8,8 +8,8 @@ to cut is found in them by halving.
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from kbd.core.agent.conversation import turn_messages
-from kbd.core.agent.verdicts import Objection
+from kbd.core.agent.prompt_messages import turn_messages
+from kbd.core.agent.turn_faults import Objection
 from kbd.core.agent.window import (
     Fitted,
     bare,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kbd.core.agent.context import weigh
+from kbd.core.agent.context_items import weigh
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import msgspec
 
-from kbd.core.agent.performing import INLINE_BYTES
+from kbd.core.agent.tool_execution import INLINE_BYTES
 from kbd.core.domain.call_decisions import refuse_client
 from kbd.core.domain.commands import RecordCall
 from kbd.core.plugins.host import Plugin

@@ -11,7 +11,7 @@ from anyio import from_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from anyio.to_thread import run_sync
 
-from kbd.core.agent.performing import Means
+from kbd.core.agent.tool_execution import Means
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls

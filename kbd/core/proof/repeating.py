@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.agent.budget import fingerprint
-from kbd.core.agent.performing import (
+from kbd.core.agent.tool_execution import (
     Done,
     Means,
     error_text,

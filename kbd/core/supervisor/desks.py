@@ -6,8 +6,8 @@ from typing import assert_never
 import anyio
 import msgspec
 
-from kbd.core.agent import Desk
 from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
+from kbd.core.agent.run_context import Desk
 from kbd.core.domain.commands import RecordRun
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.supervisor.parts import Parts

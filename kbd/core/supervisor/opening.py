@@ -7,7 +7,12 @@ from contextlib import contextmanager
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.agent import clear_unfinished, has_tool_log, write_copies, write_tool_log
+from kbd.core.agent.readable_copies import (
+    clear_unfinished,
+    has_tool_log,
+    write_copies,
+    write_tool_log,
+)
 from kbd.core.domain.commands import Command, InterruptRun, Record
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench

@@ -4,7 +4,7 @@ import anyio
 import structlog
 from anyio.to_thread import run_sync
 
-from kbd.core.agent import write_copies, write_tool_log
+from kbd.core.agent.readable_copies import write_copies, write_tool_log
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.supervisor.conversation_copy import ConversationCopy
 from kbd.core.workbench.workbench import Bench, draft_view

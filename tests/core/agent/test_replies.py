@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.agent.replies import recorded_calls, recorded_text
+from kbd.core.agent.model_calls import recorded_calls, recorded_text
 from kbd.core.workbench.blobs import Blobs
 from kbd.events.blobs import BlobStore
 from kbd.messages import ToolCall

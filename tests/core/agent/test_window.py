@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.verdicts import takes_any
+from kbd.core.agent.turn_faults import takes_any
 from kbd.core.agent.window import (
     LEAST_BYTES_A_TOKEN,
     MOST_BYTES_A_TOKEN,

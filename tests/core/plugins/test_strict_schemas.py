@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from kbd.core.agent.performing import parsed
+from kbd.core.agent.tool_execution import parsed
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import operations_of
 from kbd.core.plugins.host import Plugins

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.agent import plan as plans
-from kbd.core.agent.receipts import shown
+from kbd.core.agent.truncation import shown
 from kbd.core.domain.state_text import PlanLine, render
 from kbd.errors import KbdError
 from kbd.messages import Message

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.core.agent.receipts import RECEIPT_BYTES, shown
+from kbd.core.agent.truncation import RECEIPT_BYTES, shown
 from kbd.errors import NotFound, ValidationFailed
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.testing.tools import Workbench, check_tool

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kbd.core.agent.outline import changes, outline, plan_room, results
+from kbd.core.agent.plan_outline import changes, outline, plan_room, results
 from kbd.core.domain.run_state import Item, ItemState, Plan
 from kbd.core.domain.workbench_state import DraftFile
 from kbd.types import BlobHash, FileName

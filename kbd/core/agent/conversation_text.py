@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kbd.core.agent.fitting import fitted_block
+from kbd.core.agent.truncation import fitted_block
 from kbd.core.workspace.generation import Said, without_tags
 from kbd.toolcall import Toolcall, parse_toolcalls, render_toolcall, wrap_toolresult
 

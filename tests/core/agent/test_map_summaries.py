@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.agent.summaries import SUMMARY_BYTES, summary
+from kbd.core.agent.manifest import SUMMARY_BYTES, summary
 
 
 def test_counts_names_and_sizes_stay() -> None:

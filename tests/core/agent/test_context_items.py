@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kbd.core.agent.blocks import NAMES, block
-from kbd.core.agent.context import Guidance, asks_for, told, weigh
+from kbd.core.agent.context_items import Guidance, asks_for, told, weigh
 from kbd.core.domain.workbench_state import ContextItem
 from kbd.errors import ContextExhausted, StyleMergeFailed
 from kbd.formats import FormatHandler

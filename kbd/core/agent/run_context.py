@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.core.agent.manifest import Manifest
 from kbd.core.agent.notices import Announce
-from kbd.core.agent.performing import Means, OpenSearch
+from kbd.core.agent.tool_execution import Means, OpenSearch
 from kbd.core.domain.commands import Command
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState

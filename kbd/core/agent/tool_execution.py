@@ -15,7 +15,7 @@ import structlog
 
 from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, Loop, loop_verdict
-from kbd.core.agent.receipts import shown
+from kbd.core.agent.truncation import shown
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin

@@ -1,14 +1,27 @@
-"""One turn asked of a provider: attempts, waits between them, a deadline; each attempt an event."""
+"""One turn asked of a provider: attempts, waits between them, a deadline; each attempt an event.
+
+What one turn consumes, over all its attempts, at its model's prices.
+
+A model's reply as it is recorded: ids made unique, arguments valid or set aside.
+
+What goes back to a model must be well-formed: providers refuse a conversation that holds a call
+with broken JSON. So ill-formed arguments are kept as a blob, named with their fault, and sent back
+as "{}".
+"""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import anyio
+import msgspec
 import structlog
 
-from kbd.core.agent.bill import Bill
-from kbd.core.agent.budget import retry_wait_s
-from kbd.core.agent.desk import Desk
+from kbd.core.agent.budget import cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.notices import RateLimited, TextDelta
-from kbd.core.agent.replies import recorded_text
+from kbd.core.agent.run_context import Desk
+from kbd.core.agent.window import reply_room
 from kbd.core.domain.commands import RecordRun
+from kbd.core.workbench.blobs import Blobs
 from kbd.errors import (
     KbdError,
     NetworkUnavailable,
@@ -16,12 +29,137 @@ from kbd.errors import (
     ProviderUnavailable,
     UserCanceled,
 )
+from kbd.events.base import ReplyCall
 from kbd.events.runs import ModelFailed
-from kbd.messages import Usage
-from kbd.providers import MalformedReply, ModelReply, ModelRequest, OptionRefused
-from kbd.types import Phase
+from kbd.messages import ToolCall, Usage
+from kbd.providers import MalformedReply, ModelInfo, ModelReply, ModelRequest, OptionRefused
+from kbd.types import CallId, Phase
 
-__all__ = ["asked"]
+__all__ = [
+    "MAX_ARGUMENT_BYTES",
+    "MAX_TEXT_CHARS",
+    "Bill",
+    "asked",
+    "recorded_calls",
+    "recorded_text",
+]
+
+
+class Bill:
+    """Adds up what the attempts at a turn consumed.
+
+    Args:
+        model: Whose prices count.
+        input_tokens: What the turn sends, as estimated.
+
+    Attributes:
+        tokens: What was consumed so far, input and reply together.
+        cost: The same in US dollars.
+    """
+
+    def __init__(self, model: ModelInfo, input_tokens: int) -> None:
+        self._model, self._input_tokens = model, input_tokens
+        self.tokens, self.cost = 0, 0.0
+
+    @property
+    def most_tokens(self) -> int:
+        """What the turn is likely to consume at most."""
+        return self._input_tokens + reply_room(self._model)
+
+    @property
+    def most_cost(self) -> float:
+        """The same in US dollars."""
+        return worst_cost(self._input_tokens, reply_room(self._model), self._model)
+
+    def add(self, usage: Usage) -> float:
+        """Add what an attempt consumed, and return its cost in US dollars."""
+        cost = cost_of(usage, self._model)
+        self.tokens += usage.input_tokens + usage.output_tokens
+        self.cost += cost
+        return cost
+
+    def of_broken_off(self, characters: int) -> Usage:
+        """Return what an answer is likely to have consumed that broke off after so much text."""
+        return Usage(self._input_tokens, int(characters / self._model.bytes_per_token) + 1)
+
+
+MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
+"""Arguments beyond this are not even kept: no file of office work is written in one call of it."""
+
+MAX_INLINE_BYTES = 64 * 1024
+MAX_TEXT_CHARS = 1_000_000
+MAX_NAME_CHARS = 120
+MAX_ID_CHARS = 120
+MAX_FAULT_CHARS = 1000
+
+
+def recorded_text(text: str) -> str:
+    """Return a reply's text as it is recorded: no lone surrogates, at most a million characters."""
+    return _clean(text)[:MAX_TEXT_CHARS]
+
+
+async def recorded_calls(
+    calls: Sequence[ToolCall], taken: AbstractSet[CallId], blobs: Blobs
+) -> tuple[ReplyCall, ...]:
+    """Return a reply's calls as they are recorded.
+
+    Args:
+        calls: What the model wrote.
+        taken: The ids that calls of this run have already.
+        blobs: Where arguments are kept that are long or ill-formed.
+    """
+    fresh: set[CallId] = set()
+    kept: list[ReplyCall] = []
+    for call in calls:
+        call_id = _unique(call.id, taken, fresh)
+        fresh.add(call_id)
+        name = _clean(call.name)[:MAX_NAME_CHARS]
+        told = _clean(call.fault)[:MAX_FAULT_CHARS]
+        kept.append(await _kept(call_id, name, call.arguments or "{}", told, blobs))
+    return tuple(kept)
+
+
+async def _kept(call_id: CallId, name: str, arguments: str, told: str, blobs: Blobs) -> ReplyCall:
+    """Keep one call; `told` is what its provider found wrong with it."""
+    data = arguments.encode("utf-8", "replace")
+    if len(data) > MAX_ARGUMENT_BYTES:
+        large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
+        return ReplyCall(call_id, name, "{}", fault=large)
+    fault = told or _fault(data)
+    if fault is not None:
+        return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
+    if len(data) > MAX_INLINE_BYTES:
+        return ReplyCall(call_id, name, "", blob=await blobs.put(data))
+    return ReplyCall(call_id, name, data.decode())
+
+
+def _fault(data: bytes) -> str | None:
+    """Say what is wrong with arguments, or None."""
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        return f"the arguments are not valid JSON: {fault}"
+    return None if isinstance(value, dict) else "the arguments are not a JSON object"
+
+
+def _unique(wanted: str, taken: AbstractSet[CallId], fresh: AbstractSet[CallId]) -> CallId:
+    """Return an id that no call has yet: the one wanted, or that with a number.
+
+    The number begins with how many calls there were: some servers call every call the same, and
+    the thousandth must not look through all before it.
+    """
+    base = _clean(wanted)[:MAX_ID_CHARS] or "call"
+    found, number = CallId(base), len(taken) + len(fresh)
+    while found in taken or found in fresh:
+        number += 1
+        found = CallId(f"{base}-{number}")
+    return found
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()
+
 
 PARTIAL_CHARACTERS = 2000
 """How much of an answer that was cut short is recorded: enough to see what became of it."""

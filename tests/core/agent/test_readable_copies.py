@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from agent_rig import Opened, two_items
-from kbd.core.agent import write_copies
+from kbd.core.agent.readable_copies import write_copies
 from kbd.core.domain.commands import SendMessage
 
 pytestmark = pytest.mark.anyio

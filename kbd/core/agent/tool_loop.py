@@ -9,15 +9,13 @@ from typing import Literal
 
 import msgspec
 
-from kbd.core.agent.asking import asked
-from kbd.core.agent.bill import Bill
 from kbd.core.agent.budget import Loop, check_budget, cost_of, loop_verdict
-from kbd.core.agent.desk import Desk
+from kbd.core.agent.model_calls import Bill, asked, recorded_calls, recorded_text
 from kbd.core.agent.phases import PHASES
-from kbd.core.agent.replies import recorded_calls, recorded_text
+from kbd.core.agent.run_context import Desk
 from kbd.core.agent.toolbox import answer, refuse_surplus
 from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.verdicts import Objection, fault_of, is_cut
+from kbd.core.agent.turn_faults import Objection, fault_of, is_cut
 from kbd.core.agent.window import as_measured
 from kbd.core.domain.commands import RecordRun
 from kbd.core.domain.run_state import Chain, Run, Turn
