@@ -30,9 +30,9 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
+from kbd.core.sessions.recovery import open_bench
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_workbench
-from kbd.core.supervisor.opening import open_bench
 from kbd.core.workbench.workbench import Bench
 from kbd.events import BlobStore, codec
 from kbd.events.frame import BODY_AT, HEADER_BYTES, SEGMENT_BYTES

@@ -21,9 +21,11 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
 from kbd.core.workbench.workbench import Bench

@@ -33,12 +33,14 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.server import Hub, Server, ServerLimits
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_daemon
 from kbd.core.store.snapshotting import Renewal
-from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.unattended import Unattended
 from kbd.core.watcher.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notice

@@ -15,7 +15,7 @@ from real_daemon import RealDaemon
 __all__ = ["LIVE", "Moments", "strip", "tree"]
 
 LIVE = """
-import kbd.core.supervisor.opening as opening
+import kbd.core.sessions.recovery as opening
 from kbd.core.store.history import state_hash
 folded, heard = opening.fold_workbench, open({path!r}, "a", buffering=1)
 def heard_fold(state, seq, record):

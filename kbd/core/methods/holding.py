@@ -6,7 +6,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.supervisor import Benches
+from kbd.core.sessions.workbenches import Benches
 from kbd.requests.base import Request
 
 __all__ = ["holding"]

@@ -15,8 +15,8 @@ from kbd.core.agent.tool_execution import INLINE_BYTES
 from kbd.core.domain.call_decisions import refuse_client
 from kbd.core.domain.commands import RecordCall
 from kbd.core.plugins.host import Plugin
-from kbd.core.supervisor import Parts
-from kbd.core.supervisor.desks import open_files
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.run_contexts import open_files
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import Bench
 from kbd.editing import Edited

@@ -8,8 +8,10 @@ import msgspec
 from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server import Later, Tell, Waiting
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.keeper import Outcome
-from kbd.core.supervisor import Benches, Parts, Runs
 from kbd.core.watcher.watcher import Watcher
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import ProviderNotConfigured

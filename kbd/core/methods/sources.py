@@ -8,7 +8,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.supervisor import Parts
+from kbd.core.sessions.parts import Parts
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import ValidationFailed

@@ -7,8 +7,8 @@ import msgspec
 
 from kbd.core.methods.shop import Shop
 from kbd.core.server import Handler, Session
-from kbd.core.supervisor.desks import open_files, open_formats
-from kbd.core.supervisor.searching import lookup_of, use_index
+from kbd.core.sessions.run_contexts import open_files, open_formats
+from kbd.core.sessions.search_access import lookup_of, use_index
 from kbd.core.workspace.lookup import Lookup
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire

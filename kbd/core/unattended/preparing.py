@@ -10,7 +10,7 @@ from kbd.core.domain.watch_state import carries_consent
 from kbd.core.domain.workbench_state import folded_name
 from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.settings import Limits
-from kbd.core.supervisor import Benches
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.unattended.standing import job_run
 from kbd.core.watcher import Job, JobFile
 from kbd.core.workbench.sandbox import file_name

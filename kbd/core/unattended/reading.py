@@ -1,7 +1,7 @@
 """Whether what landed can be read at all: a run on nothing but damaged files is not made."""
 
-from kbd.core.supervisor import Parts
-from kbd.core.supervisor.desks import open_files, open_formats
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Mappable

@@ -5,7 +5,9 @@ import anyio
 from kbd.core.domain.commands import DiscardDraft, InterruptRun, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.watch_state import Ended
-from kbd.core.supervisor import Benches, Parts, Runs
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.unattended.commands import run_command
 from kbd.core.unattended.delivering import Deliveries, delivered_paths
 from kbd.core.unattended.preparing import agree, open_for

@@ -6,7 +6,7 @@ import pytest
 from agent_rig import Opened, Rig, two_items
 from backends import on_asyncio
 from kbd.core.domain.commands import Record, SendMessage
-from kbd.core.supervisor.conversation_copy import ConversationCopy
+from kbd.core.sessions.projection import ConversationCopy
 from kbd.events.base import Recorded
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.types import Seq

@@ -12,7 +12,7 @@ from kbd.core.domain.commands import Record
 from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings
-from kbd.core.supervisor.embedding import embedded
+from kbd.core.sessions.search_access import embedded
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import (
     BudgetCapReached,

@@ -15,10 +15,10 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.recovery import told_as_ours
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.history import state_at
-from kbd.core.supervisor.benches import Benches
-from kbd.core.supervisor.opening import told_as_ours
-from kbd.core.supervisor.parts import Parts
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import FileReadFailed, NotFound
 from kbd.events.blobs import BlobStore

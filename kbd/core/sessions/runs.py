@@ -7,9 +7,9 @@ from anyio.abc import TaskGroup
 from kbd.core.agent import run_agent
 from kbd.core.domain.commands import EndRun, InterruptRun
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.run_contexts import desk_for
 from kbd.core.store.keeper import Observer
-from kbd.core.supervisor.desks import desk_for
-from kbd.core.supervisor.parts import Parts
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError
 from kbd.events.base import Recorded

@@ -18,7 +18,7 @@ from kbd.core.methods.workbenches import WorkbenchMethods
 from kbd.core.methods.workshop import WorkshopMethods
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server import Batch, Session, Synced
-from kbd.core.supervisor import idle
+from kbd.core.sessions import workbenches
 from kbd.core.workbench.workbench import Bench
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
@@ -40,7 +40,7 @@ ONE = Settings(watch=WatchSettings(open_workbenches=1))
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a workbench be idle as soon as nothing is under way in it."""
-    monkeypatch.setattr(idle, "IDLE_S", 0.0)
+    monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
 
 
 def _open(running: Supervised) -> list[str]:
@@ -92,7 +92,7 @@ async def test_what_is_under_way_keeps_a_workbench_open(
         file = FileVersion(A, copied.state.files[A].blob, 1)
         copying = EffectIntended("e1", "deliver", str(tmp_path), file)
         await copied.keeper.submit(Record((copying,)))
-        monkeypatch.setattr(idle, "IDLE_S", 0.0)
+        monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
         async with published.publishing, edited.editing:
             with (await running.benches.wire(followed.id)).followed():
                 with running.benches.held(held.id):

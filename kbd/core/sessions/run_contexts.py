@@ -10,8 +10,8 @@ from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, T
 from kbd.core.agent.run_context import Desk
 from kbd.core.domain.commands import RecordRun
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.supervisor.parts import Parts
-from kbd.core.supervisor.searching import lookup_of
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.search_access import lookup_of
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workbench.workbench import Bench
 from kbd.core.workspace.lookup import Lookup
