@@ -24,9 +24,9 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.watcher.copies import Copies
-from kbd.core.watcher.inbox import Inbox
-from kbd.core.watcher.tree import Tree
+from kbd.core.watch.inbox import Inbox
+from kbd.core.watch.ingest import Copies
+from kbd.core.watch.tree import Tree
 from kbd.events.log import EventLog
 from kbd.events.watches import PassedFile, WatchRule
 from kbd.types import WatchId

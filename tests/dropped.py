@@ -10,9 +10,9 @@ import msgspec
 
 from kbd.core.domain.watch_decisions import AddWatch
 from kbd.core.runtime.settings import WatchSettings
-from kbd.core.watcher.copies import Copies
-from kbd.core.watcher.inbox import Inbox
-from kbd.core.watcher.tree import Tree
+from kbd.core.watch.inbox import Inbox
+from kbd.core.watch.ingest import Copies
+from kbd.core.watch.tree import Tree
 from kbd.events.watches import FileLanded, PassedFile, WatchRule
 from kbd.types import BlobHash, WatchId
 from landings import DaemonLog, daemon_log

@@ -26,8 +26,8 @@ from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.unattended import Unattended
-from kbd.core.watcher.watcher import Watcher
+from kbd.core.watch.watch_jobs import Unattended
+from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import Bench
 from kbd.core.workspace.rooms import Rooms
 from kbd.events.drafts import DraftOpened, FileChanged

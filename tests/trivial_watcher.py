@@ -25,8 +25,8 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.watcher import Job, Result
-from kbd.core.watcher.watcher import Watcher
+from kbd.core.watch.job import Job, Result
+from kbd.core.watch.watcher import Watcher
 from kbd.events.log import EventLog
 from kbd.events.watches import RuleLimits, WatchRule
 from kbd.types import WatchId

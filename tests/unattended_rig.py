@@ -16,8 +16,8 @@ from kbd import hookimpl
 from kbd.core.domain.watch_decisions import AddWatch, FinishRun, Land, RetryLandings, StartNext
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.unattended import Unattended
-from kbd.core.watcher import Job, JobFile, Result
+from kbd.core.watch.job import Job, JobFile, Result
+from kbd.core.watch.watch_jobs import Unattended
 from kbd.events.watches import FileLanded, WatchRule, WatchRunFinished, WatchRunStarted
 from kbd.providers import (
     Access,

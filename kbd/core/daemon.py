@@ -41,8 +41,8 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_daemon
 from kbd.core.store.snapshotting import Renewal
-from kbd.core.unattended import Unattended
-from kbd.core.watcher.watcher import Watcher
+from kbd.core.watch.watch_jobs import Unattended
+from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notice
 from kbd.core.workspace.rooms import Rooms
 from kbd.errors import KbdError

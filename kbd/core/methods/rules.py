@@ -11,8 +11,8 @@ import msgspec
 
 from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.paths import Home
-from kbd.core.watcher.names import Patterns
-from kbd.core.watcher.tree import Tree
+from kbd.core.watch.name_patterns import Patterns
+from kbd.core.watch.tree import Tree
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.watches import (
     FailurePolicy,

@@ -12,7 +12,7 @@ from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.keeper import Outcome
-from kbd.core.watcher.watcher import Watcher
+from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import ProviderNotConfigured
 from kbd.requests.base import Answer

@@ -27,7 +27,7 @@ from kbd.core.methods.rules import (
 )
 from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.watcher.trial import Trial, snapshot, trial
+from kbd.core.watch.dry_run import Trial, snapshot, trial
 from kbd.core.workbench.watch_rows import Hints, failed_found, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (

@@ -1,0 +1,142 @@
+"""Copies of a job's results in the folder that its rule names, each made once.
+
+For each copy the log has the intent, and then the outcome. A copy whose outcome is missing was cut
+off by a crash: its partial tells whether it was made (`kbd.core.workbench.extraction`). Where the
+disk knows no links it does not, and a copy that a crash cut off is made a second time under the
+next free name. Nothing is ever overwritten.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import CapacityLimiter, fail_after
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.commands import Record
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.runtime.clock import Clock
+from kbd.core.store.keeper import Keeper
+from kbd.core.watch.job import Job
+from kbd.core.workbench.extraction import extract, find_copy, forget_partial, note_written
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import DiskFull, FileWriteFailed
+from kbd.events.base import FileVersion
+from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
+
+__all__ = ["AT_ONCE", "Deliveries", "delivered_paths"]
+
+AT_ONCE = 8
+"""Copies that are under way at once, of all jobs: a disk on the network may block one for ever."""
+
+
+PATIENCE_S = 600.0
+"""How long a folder for results may take for one copy: 100 MiB over a slow line take half of it."""
+
+T = TypeVar("T")
+
+
+class Deliveries:
+    """Makes the copies.
+
+    Args:
+        daemon: The Keeper of the daemon's log, which is told what is written where.
+        clock: Names the effects.
+        patience_s: Seconds that a folder for results may take to answer.
+    """
+
+    def __init__(
+        self,
+        daemon: Keeper[DaemonState, DaemonCommand],
+        clock: Clock,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._daemon, self._clock, self._patience_s = daemon, clock, patience_s
+        self._threads = CapacityLimiter(AT_ONCE)
+
+    async def deliver(self, bench: Bench, job: Job, directory: str) -> None:
+        """Make the copies that are missing: of published files that are not as they were added.
+
+        Raises:
+            DiskFull: No space is left there; the rest is delivered by the next call.
+            FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
+        """
+        try:
+            await self._settle(bench)
+            missing = _missing(bench.state, directory)
+            await note_written(
+                self._daemon,
+                directory,
+                missing,
+                watch_id=job.watch_id,
+                depth=job.depth,
+                threads=self._threads,
+            )
+            for file in missing:
+                await self._deliver(bench, directory, file)
+        except (DiskFull, FileWriteFailed) as error:
+            error.retryable = True  # The folder is a person's: it may be there, or empty, later.
+            raise
+
+    async def _settle(self, bench: Bench) -> None:
+        """Record what became of copies that were cut off, and remove what is left of them."""
+        for effect in tuple(bench.state.effects.values()):
+            if effect.kind != "deliver":
+                continue
+            made = await self._in_thread(find_copy, effect)
+            if made is None:
+                await self._in_thread(forget_partial, effect)
+                aborted = EffectAborted(effect.effect_id, "it was cut off")
+                await bench.keeper.submit(Record((aborted,)))
+            else:
+                await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+        for done in bench.state.delivered:
+            await self._in_thread(forget_partial, done.intended)
+
+    async def _deliver(self, bench: Bench, directory: str, file: FileVersion) -> None:
+        effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
+        await bench.keeper.submit(Record((effect,)))
+        try:
+            made = await self._in_thread(extract, effect, bench.blobs.path(file.blob))
+        except _NoAnswerError:
+            # Nobody knows what becomes of the copy: its intent stays open until it can be told.
+            raise
+        except (DiskFull, FileWriteFailed) as error:
+            await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
+            raise
+        await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+        await self._in_thread(forget_partial, effect)
+
+    async def _in_thread(self, work: Callable[..., T], *given: object) -> T:
+        """Do something that a disk on the network may make hang for ever.
+
+        Raises:
+            FileWriteFailed: It did; the thread is left behind.
+        """
+        try:
+            with fail_after(self._patience_s):
+                return await run_sync(work, *given, limiter=self._threads, abandon_on_cancel=True)
+        except TimeoutError:
+            msg = "the folder for results does not answer"
+            raise _NoAnswerError(msg) from None
+
+
+class _NoAnswerError(FileWriteFailed):
+    """A call to the disk has not come back."""
+
+
+def delivered_paths(state: WorkbenchState) -> tuple[str, ...]:
+    """Return the paths of the copies that were made, in order."""
+    return tuple(str(Path(each.intended.directory, each.final_name)) for each in state.delivered)
+
+
+def _missing(state: WorkbenchState, directory: str) -> tuple[FileVersion, ...]:
+    made = {(each.intended.directory, each.intended.file) for each in state.delivered}
+    changed = (
+        FileVersion(name, entry.blob, entry.size_bytes)
+        for name, entry in sorted(state.files.items())
+        if entry.blob != entry.origin
+    )
+    return tuple(file for file in changed if (directory, file) not in made)

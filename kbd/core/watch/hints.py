@@ -1,0 +1,213 @@
+"""What the system tells of changes in a watched folder. It is a hint; the truth is a scan.
+
+A thread of its own listens, through watchfiles. Where the system does not tell (network disks), or
+cannot (its limits are used up, a name is no text), the reason is kept, and listening is tried again
+after a pause; the folder is looked through more often meanwhile. Of a folder that takes the place
+of another one nothing is told: whoever sees that has to say `begin_anew`.
+
+Which folders are on another machine, where the system tells of no changes made there.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+from anyio import CancelScope, CapacityLimiter, from_thread
+from anyio.to_thread import run_sync
+
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.watch.name_patterns import is_temporary
+
+__all__ = ["MOUNTS", "Heard", "Hints", "is_remote"]
+
+MOUNTS = Path("/proc/self/mountinfo")
+"""Where the system lists what is mounted (proc_pid_mountinfo(5))."""
+
+_REMOTE = frozenset(
+    {
+        "9p", "acfs", "afp", "afs", "beegfs", "ceph", "cifs", "coda", "drvfs", "fuse", "gfs",
+        "gfs2", "gluster", "glusterfs", "gpfs", "lustre", "ncp", "ncpfs", "nfs", "nfs4", "ocfs2",
+        "orangefs", "panfs", "prl_fs", "pvfs2", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf",
+        "virtiofs", "vmhgfs", "webdav",
+    }
+)  # fmt: skip
+"""Kinds of file systems whose content others change. Any `fuse.…` is held for one of them."""
+
+
+def is_remote(folder: str, mounts: Path = MOUNTS) -> bool:
+    """Tell whether a folder is on a network disk, or shared with another machine. Blocking.
+
+    Args:
+        folder: An absolute path without links in it.
+        mounts: The list of mounts; where there is none, no folder is remote.
+    """
+    try:
+        lines = mounts.read_bytes().splitlines()
+    except OSError:
+        return False
+    longest, kind = -1, ""
+    for line in lines:
+        before, _, after = line.partition(b" - ")
+        fields, kinds = before.split(b" "), after.split(b" ")
+        if len(fields) < 5 or not kinds[0]:
+            continue
+        point = _plain(fields[4])
+        # Of two mounts on one point the later one is seen.
+        if len(point) >= longest and _is_below(folder, point):
+            longest, kind = len(point), kinds[0].decode("ascii", "replace")
+    return kind in _REMOTE or kind.startswith("fuse.")
+
+
+def _is_below(folder: str, point: str) -> bool:
+    return point == "/" or folder == point or folder.startswith(f"{point}/")
+
+
+def _plain(field: bytes) -> str:
+    r"""Undo the escapes of blanks, tabs, line ends and backslashes, such as `\040`."""
+    text = field
+    for code in (b"\\040", b"\\011", b"\\012", b"\\134"):
+        text = text.replace(code, bytes([int(code[1:], 8)]))
+    return text.decode("utf-8", "surrogateescape")
+
+
+Heard = Callable[[tuple[str, ...] | None], None]
+"""Told of raw paths below the folder where something is new; None if it may be anywhere."""
+
+_FEW = 4000
+"""More changes at once may mean that others were dropped: the system keeps 16,384 (reliability,
+section 2.6), and each file makes some four."""
+
+_STEP_MS = 100
+"""Changes are told when there were no more for so long; stopping takes as long, too."""
+
+_GATHER_MS = 400
+"""They are told at the latest after this."""
+
+_SIGN_MS = 500
+"""Nothing is known of the moment when listening begins; after this without a change it has."""
+
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+
+
+class Hints:
+    """Listens at one folder.
+
+    Args:
+        folder: An absolute path without links in it.
+        heard: Told what is heard, in the event loop.
+
+    Attributes:
+        is_heard: Whether the system tells of changes now.
+        reason: Why not, or "".
+    """
+
+    def __init__(self, folder: str, heard: Heard) -> None:
+        self._folder, self._heard = folder, heard
+        self.is_heard, self.reason = False, ""
+        # One that hangs keeps its own thread, and no other's.
+        self._thread = CapacityLimiter(1)
+        self._scope = CancelScope()
+        self._anew = Bell()
+
+    async def run(self) -> None:
+        """Listen for ever; takes about a step to stop."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            rings, began_s = self._anew.rings, anyio.current_time()
+            with CancelScope() as self._scope:
+                self.reason = await self._listen()
+            self._begin(is_heard=False)
+            if anyio.current_time() - began_s > _LONGEST_PAUSE_S:
+                pause_s = _FIRST_PAUSE_S
+            with anyio.move_on_after(pause_s):
+                await self._anew.wait(rings)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            if self._anew.rings > rings:
+                pause_s = _FIRST_PAUSE_S
+
+    def begin_anew(self) -> None:
+        """Stop listening and begin again: the folder is another one now."""
+        self._anew.ring()
+        self._scope.cancel()
+
+    def _begin(self, *, is_heard: bool) -> None:
+        """Note whether changes are told of; in either case some may have been missed."""
+        if is_heard:
+            self.reason = ""
+        if is_heard != self.is_heard:
+            self.is_heard = is_heard
+            self._heard(None)
+
+    async def _listen(self) -> str:
+        """Listen until it fails; return why."""
+        stop = threading.Event()
+
+        async def stop_if_cancelled() -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                stop.set()
+
+        reason = ""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop_if_cancelled)
+            # The thread is waited for: it tells the loop, which must be there as long.
+            with CancelScope(shield=True):
+                reason = await run_sync(self._hear, stop, limiter=self._thread)
+            tasks.cancel_scope.cancel()
+        return reason
+
+    def _hear(self, stop: threading.Event) -> str:
+        if _is_told_to_scan():
+            return "WATCHFILES_FORCE_POLLING is set"
+        if is_remote(self._folder):
+            return "the system does not tell of changes on a network disk"
+        from watchfiles import Change, watch  # noqa: PLC0415 - 62 ms without any watch
+
+        try:
+            for changes in watch(
+                self._folder,
+                watch_filter=None,
+                debounce=_GATHER_MS,
+                step=_STEP_MS,
+                stop_event=stop,
+                rust_timeout=_SIGN_MS,
+                yield_on_timeout=True,
+                raise_interrupt=False,
+                force_polling=False,
+                ignore_permission_denied=True,
+            ):
+                if stop.is_set():
+                    break
+                news = {path for change, path in changes if change is not Change.deleted}
+                self._tell(news, len(changes))
+                if (Change.deleted, self._folder) in changes:
+                    # One that is made again at once may have the same inode, but nobody listens.
+                    return "the folder was removed"
+        except FileNotFoundError:
+            return "the folder is not there"
+        except (RuntimeError, OSError) as error:
+            # Its own error is a RuntimeError: too many watches, or a name that is no text.
+            why = str(error).replace(self._folder, "the folder")
+            return f"the system does not tell of changes: {why}"
+        return "" if stop.is_set() else "the system told of no more changes"
+
+    def _tell(self, news: set[str], count: int) -> None:
+        """Pass on what was heard, and, with the first sign of life, that listening began."""
+        if not self.is_heard:
+            from_thread.run_sync(lambda: self._begin(is_heard=True))
+        if count > _FEW:
+            from_thread.run_sync(self._heard, None)
+            return
+        raw = [os.path.relpath(path, self._folder) for path in news]
+        told = tuple(path for path in raw if not any(map(is_temporary, path.split("/"))))
+        if told:
+            from_thread.run_sync(self._heard, told)
+
+
+def _is_told_to_scan() -> bool:
+    """Tell whether the environment asks for scans only, as it does of watchfiles itself."""
+    told = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower()
+    return told not in ("", "0", "false", "disable", "disabled")

@@ -1,0 +1,318 @@
+"""One watched folder: what lands whole in it is copied, and recorded in the daemon's log once.
+
+Hints and scans find files that look otherwise than the log says; each settles, is copied, and is
+recorded. Nothing is kept between two starts but the log: a scan at the start finds what is missing
+there. What goes wrong with the folder or the disk is told in the health, and tried again.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+import anyio
+import msgspec
+import structlog
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import Land, PassOver
+from kbd.core.domain.watch_state import Watch, WatchStatus
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.settings import WatchSettings
+from kbd.core.store.keeper import Keeper
+from kbd.core.watch.hints import Hints
+from kbd.core.watch.ingest import Copies, Unsettled
+from kbd.core.watch.retry import LONGEST_PAUSE_S, must_stop, record
+from kbd.core.watch.scanner import Sight, Survey, highest
+from kbd.core.watch.seen_files import Known
+from kbd.core.watch.settling import Settling
+from kbd.core.watch.tree import Found
+from kbd.errors import DiskFull, KbdError, NotFound
+from kbd.events.disk import LogPoisoned
+from kbd.events.watches import FileLanded
+from kbd.types import WatchId
+
+__all__ = ["Health", "Inbox"]
+
+_ROOT_S = 2.0
+"""So often it is looked whether the folder is still the same one: nothing tells of that."""
+
+_REST = 10
+"""Between two scans at least so many times the time of one: a huge folder on a slow disk."""
+
+_NOTED_AT_ONCE = 500
+"""Of what a scan found so much is noted before others have a turn: about a millisecond."""
+
+_TAKEN_AT_ONCE = 4
+"""Copies at the same time: their syncs are done together by the disk."""
+
+_DUE_AT_ONCE = 64
+"""Files that are brought in before hints are looked at again; their records make one frame."""
+
+_TRIES = 5
+"""A file that cannot be read for a reason that may pass is recorded as failed after so many."""
+
+_FULL_S = 10.0
+"""A full disk is tried again after this."""
+
+_log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+
+class Health(msgspec.Struct, frozen=True):
+    """How a watched folder is looked at.
+
+    Args:
+        hints: "system" if changes are told, "scan" if the folder is looked through again and
+            again, "missing" if it cannot be looked at.
+        reason: Why it is not as it should be, or "".
+        settling: How many files are not whole yet.
+    """
+
+    hints: Literal["system", "scan", "missing"]
+    reason: str
+    settling: int
+
+
+class Inbox:
+    """Looks at one watched folder.
+
+    Args:
+        watch_id: Which.
+        keeper: The Keeper of the daemon's log.
+        copies: Where copies of what landed go.
+        settings: How it is looked at.
+        file_bytes: The largest file that is taken.
+    """
+
+    def __init__(
+        self,
+        watch_id: WatchId,
+        keeper: Keeper[DaemonState, DaemonCommand],
+        copies: Copies,
+        settings: WatchSettings,
+        file_bytes: int,
+    ) -> None:
+        rule = keeper.state.watching.watches[watch_id].rule
+        self._watch_id, self._keeper, self._copies = watch_id, keeper, copies
+        self._settings = settings
+        self._quiet_s, self._known = rule.quiet_s, Known()
+        self._sight = Sight(watch_id, rule, self._known, file_bytes)
+        self._settling = Settling(rule.quiet_s)
+        self._hints = Hints(rule.folder, self._hear)
+        # What is new: at these places; anywhere, if `_all_is_new`.
+        self._news: set[str] = set()
+        self._all_is_new = True
+        self._bell = Bell()
+        self._looking, self._taking = CapacityLimiter(1), CapacityLimiter(_TAKEN_AT_ONCE)
+        self._identity: tuple[int, int] | None = None
+        # Why the folder, folders below it, or files cannot be looked at or kept.
+        self._missing, self._unread, self._full = "", "", ""
+        self._full_until_s = self._scan_at_s = self._landed_s = 0.0
+        self._is_busy = False
+
+    async def run(self) -> None:
+        """Look until the watch is removed; cancel it to stop.
+
+        Raises:
+            LogPoisoned: The disk failed (in a group).
+        """
+        self._landed_s = anyio.current_time()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._hints.run)
+            while (watch := self._watch()) is not None:
+                rings = self._bell.rings
+                if await self._is_there():
+                    await self._look(watch)
+                    await self._bring_in_due(watch)
+                await self._rest(rings)
+            tasks.cancel_scope.cancel()
+
+    def health(self) -> Health:
+        """Return how the folder is looked at now."""
+        if self._missing:
+            return Health("missing", self._missing, 0)
+        hints = self._hints
+        reason = self._full or self._unread or hints.reason
+        return Health("system" if hints.is_heard else "scan", reason, len(self._settling))
+
+    def is_quiet(self) -> bool:
+        """Tell whether nothing settles, and nothing landed for the rule's quiet time.
+
+        A file that somebody holds open for writing without writing does not count.
+        """
+        # From a folder that is not there nothing comes: what waits does not wait for it.
+        news = not self._missing and (self._all_is_new or bool(self._news))
+        return not self._is_busy and not news and self.quiet_at_s <= anyio.current_time()
+
+    @property
+    def quiet_at_s(self) -> float:
+        """When it will be quiet if nothing more happens, on the event loop's clock."""
+        due_s = self._settling.last_s
+        return (self._landed_s if due_s is None else due_s) + self._quiet_s
+
+    def look_again(self) -> None:
+        """Look through the whole folder now."""
+        self._hear(None)
+
+    def _watch(self) -> Watch | None:
+        watch = self._keeper.state.watching.watches.get(self._watch_id)
+        return None if watch is None or watch.status is WatchStatus.REMOVED else watch
+
+    def _hear(self, places: tuple[str, ...] | None) -> None:
+        """Note where something is new; wakes the inbox."""
+        if places is None:
+            self._all_is_new = True
+        else:
+            self._news.update(places)
+        self._bell.ring()
+
+    async def _is_there(self) -> bool:
+        """Look whether the folder is there, and the same one as before."""
+        try:
+            identity = await self._in_thread(self._looking, self._sight.identity)
+        except KbdError as error:
+            if not self._missing:
+                _log.warning("watch_folder_missing", watch=self._watch_id, reason=error.message)
+            self._missing, self._identity = error.message, None
+            self._settling.clear()
+            return False
+        if self._missing or self._identity not in (None, identity):
+            self._hints.begin_anew()
+        if identity != self._identity:
+            self._identity, self._all_is_new = identity, True
+        self._missing = ""
+        return True
+
+    async def _look(self, watch: Watch) -> None:
+        """Look through what is new, or through all if it is time."""
+        now_s = anyio.current_time()
+        places: list[str] | None = None
+        if not self._all_is_new and now_s < self._scan_at_s:
+            if not self._news:
+                return
+            places = list(highest(self._news))
+        self._news.clear()
+        self._is_busy, self._all_is_new = True, False
+        try:
+            stop = threading.Event()
+            try:
+                survey = await self._in_thread(
+                    self._looking, self._sight.survey, watch, places, stop
+                )
+            finally:
+                stop.set()  # The thread may be left behind, and must not go on for long.
+        except KbdError:
+            self._all_is_new = True  # Gone in this moment: the next look at the root says more.
+            return
+        finally:
+            self._is_busy = False
+        if places is None:
+            self._note_scan(survey, anyio.current_time() - now_s)
+        now_s = anyio.current_time()
+        for count, found in enumerate(survey.fresh, 1):
+            self._settling.see(found, now_s)
+            if count % _NOTED_AT_ONCE == 0:
+                await anyio.lowlevel.checkpoint()
+
+    def _note_scan(self, survey: Survey, took_s: float) -> None:
+        settings = self._settings
+        every_s = settings.rescan_s if self._hints.is_heard else settings.poll_s
+        self._scan_at_s = anyio.current_time() + max(every_s, _REST * took_s)
+        if survey.remembered is not None:
+            self._known.keep_only(survey.remembered)
+        trouble = ""
+        if survey.unread:
+            path, why = next(iter(survey.unread.items()))
+            more = f", and {len(survey.unread) - 1} more" if len(survey.unread) > 1 else ""
+            trouble = f"{path or 'the folder'} cannot be read: {why}{more}"
+        if trouble and trouble != self._unread:
+            _log.warning("watch_folder_unread", watch=self._watch_id, reason=trouble)
+        self._unread = trouble
+
+    async def _bring_in_due(self, watch: Watch) -> None:
+        """Bring in files that are whole, some at once; each ends as recorded, put off or let go."""
+        now_s = anyio.current_time()
+        if now_s < self._full_until_s:
+            return
+        due = self._settling.due(now_s, _DUE_AT_ONCE)
+        if not due:
+            return
+        self._is_busy = True
+        try:
+            async with anyio.create_task_group() as tasks:
+                for found in due:
+                    tasks.start_soon(self._bring_in, watch, found)
+        finally:
+            self._is_busy = False
+
+    async def _bring_in(self, watch: Watch, found: Found) -> None:
+        async with self._copies.taking() as store:
+            try:
+                finding = await self._in_thread(
+                    self._taking, self._sight.examine, watch, found, store
+                )
+            except (Unsettled, NotFound):
+                self._put_off(found, self._quiet_s)
+                return
+            except DiskFull as error:
+                _log.error("watch_disk_full", watch=self._watch_id, reason=error.message)
+                self._full = error.message
+                self._full_until_s = anyio.current_time() + _FULL_S
+                self._put_off(found, _FULL_S)
+                return
+            except LogPoisoned:
+                raise
+            except KbdError as error:
+                if error.retryable and self._put_off(found, self._quiet_s) <= _TRIES:
+                    return
+                finding = self._sight.failed(found, error)
+            except Exception as fault:
+                if must_stop(fault):
+                    raise
+                # A fault of ours with one file must not keep all others from landing.
+                _log.error("watch_file_failed_inside", watch=self._watch_id, exc_info=fault)
+                self._put_off(found, LONGEST_PAUSE_S)
+                return
+            self._full = ""
+            await self._settle(found, finding)
+
+    def _put_off(self, found: Found, pause_s: float) -> int:
+        return self._settling.put_off(found.raw, anyio.current_time() + pause_s)
+
+    async def _settle(self, found: Found, finding: Land | PassOver | Found | None) -> None:
+        """Record what became of a file, or look at it again if it changed."""
+        if isinstance(finding, Found):
+            if finding.signature != found.signature:
+                self._settling.see(finding, anyio.current_time())
+                return
+            self._known.remember(finding)
+        elif finding is not None:
+            outcome = await record(self._keeper, finding)
+            events = outcome.events if outcome is not None else ()
+            if isinstance(finding, Land) and not events:
+                self._known.remember(found)
+            if any(isinstance(event, FileLanded) and not event.outcome for event in events):
+                self._landed_s = anyio.current_time()
+        self._settling.forget(found.raw)
+
+    async def _rest(self, rings: int) -> None:
+        """Wait until something is due, or somebody rings."""
+        now_s = anyio.current_time()
+        until_s = now_s + _ROOT_S
+        due_s = self._settling.next_s
+        if due_s is not None:
+            until_s = min(until_s, max(due_s, self._full_until_s))
+        if not self._missing:
+            until_s = min(until_s, self._scan_at_s)
+        with anyio.move_on_after(max(0.0, until_s - now_s)):
+            await self._bell.wait(rings)
+
+    async def _in_thread(
+        self, limiter: CapacityLimiter, work: Callable[..., T], *given: object
+    ) -> T:
+        """Do something that blocks, perhaps for ever: a network disk may hang."""
+        return await run_sync(work, *given, limiter=limiter, abandon_on_cancel=True)

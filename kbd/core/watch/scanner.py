@@ -1,0 +1,167 @@
+"""The looks of an inbox into its folder: which files are new, and what one of them is. Blocking."""
+
+import threading
+import time
+from collections.abc import Iterable
+
+import msgspec
+
+from kbd.core.domain.watch_decisions import Land, PassOver
+from kbd.core.domain.watch_state import Watch
+from kbd.core.watch.ingest import Unsettled, take
+from kbd.core.watch.name_patterns import Patterns
+from kbd.core.watch.seen_files import Known
+from kbd.core.watch.tree import Found, Tree
+from kbd.core.workbench.sandbox import file_name
+from kbd.errors import KbdError
+from kbd.events.blobs import BlobStore
+from kbd.events.watches import PassedFile, WatchRule
+from kbd.types import WatchId
+
+__all__ = ["Sight", "Survey", "highest"]
+
+_BREATH, _BREATH_S = 100, 0.0002
+"""After so many entries a scan stands back: with four at once the event loop waits for 5 ms then
+(99th percentile) instead of 20, and 100,000 entries take a quarter of a second longer."""
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """What a look through a folder found.
+
+    Args:
+        fresh: Files that look otherwise than is known.
+        remembered: Paths of the others of which something is noted; None if not all were seen.
+        unread: Folders that could not be read, with the reason.
+    """
+
+    fresh: list[Found]
+    remembered: set[str] | None
+    unread: dict[str, str]
+
+
+class Sight:
+    """What is seen of one watched folder.
+
+    Args:
+        watch_id: Which.
+        rule: Its rule.
+        known: What is known of its files.
+        file_bytes: The largest file that is taken.
+    """
+
+    def __init__(self, watch_id: WatchId, rule: WatchRule, known: Known, file_bytes: int) -> None:
+        self._watch_id, self._known, self._file_bytes = watch_id, known, file_bytes
+        self._folder, self._patterns = rule.folder, Patterns(rule.patterns)
+
+    def identity(self) -> tuple[int, int]:
+        """Return which folder it is.
+
+        Raises:
+            KbdError: It cannot be looked at.
+        """
+        with Tree(self._folder) as tree:
+            return tree.identity
+
+    def survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> Survey:
+        """Find what looks otherwise than is known.
+
+        Args:
+            watch: The watch as the log has it.
+            places: Where; None for everywhere.
+            stop: Set when nobody waits any more.
+
+        Raises:
+            KbdError: The folder cannot be looked at.
+        """
+        fresh: list[Found] = []
+        remembered: set[str] = set()
+        with Tree(self._folder) as tree:
+            for place in [""] if places is None else places:
+                for count, found in enumerate(tree.walk(place), 1):
+                    if stop.is_set():
+                        return Survey(fresh, None, {})
+                    if count % _BREATH == 0:
+                        time.sleep(_BREATH_S)
+                    if self._known.knows(watch, found):
+                        if self._known.is_remembered(found.path):
+                            remembered.add(found.path)
+                    elif _may_land(found) and self._patterns.takes(found.path):
+                        fresh.append(found)
+            unread = tree.unread
+        return Survey(fresh, None if unread else remembered, unread)
+
+    def examine(
+        self, watch: Watch, found: Found, store: BlobStore
+    ) -> Land | PassOver | Found | None:
+        """Look at a file that stayed the same, and copy it if it may be new.
+
+        Returns:
+            What is to be recorded; or what it looks like, if that changed or is all that did; or
+            None if it is gone.
+
+        Raises:
+            Unsettled: It is not whole yet.
+            KbdError: It cannot be taken.
+        """
+        with self._opened() as tree:
+            now = tree.look(found.raw)
+            if now is None or not _may_land(now):
+                return None
+            if now.signature != found.signature:
+                return now
+            if self._known.was_passed(watch, tree, now):
+                return PassOver(self._watch_id, (PassedFile(now.path, now.signature),))
+            file_name(now.raw)
+            if self._known.is_touched(watch, tree, now):
+                return now
+            taken = take(tree, now.raw, store, self._file_bytes)
+            return Land(
+                watch_id=self._watch_id,
+                path=now.path,
+                folder=self._folder_of(now),
+                sha256=taken.sha256,
+                size_bytes=taken.size_bytes,
+                signature=taken.signature,
+                gone=self._known.gone(watch, tree, now, taken),
+            )
+
+    def _opened(self) -> Tree:
+        """Open the folder for a look at one file, whose fault it is not if that fails."""
+        try:
+            return Tree(self._folder)
+        except KbdError:
+            raise Unsettled from None
+
+    def failed(self, found: Found, error: KbdError) -> Land:
+        """Return what is to be recorded of a file that could not be taken."""
+        return Land(
+            watch_id=self._watch_id,
+            path=found.path,
+            folder=self._folder_of(found),
+            sha256="",
+            size_bytes=found.size_bytes,
+            signature=found.signature,
+            code=error.code,
+            message=error.message,
+        )
+
+    def _folder_of(self, found: Found) -> str:
+        above, slash, _ = found.path.rpartition("/")
+        return f"{self._folder}{slash}{above}"
+
+
+def _may_land(found: Found) -> bool:
+    """Tell whether an entry is a file, be its name text or not."""
+    return found.kind == "file" or (found.kind == "special" and found.path != found.raw)
+
+
+def highest(places: Iterable[str]) -> Iterable[str]:
+    """Leave out the places that are below others: those are looked through whole."""
+    kept = set(places)
+    for place in sorted(kept):
+        above = place
+        while above := above.rpartition("/")[0]:
+            if above in kept:
+                break
+        else:
+            yield place

@@ -1,0 +1,232 @@
+"""Which job is next: runs on landed files are started in turn over all watches.
+
+A job is begun by `StartNext`, which the daemon's log answers with `WatchRunStarted`, and ended by
+`FinishRun`. What lies between is the labour's affair; a daemon that dies there finds the landings
+in stage RUNNING, and its successor goes on with the same job.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_decisions import FinishRun, StartNext
+from kbd.core.domain.watch_state import Landing, LandingStage, Watch, WatchStatus
+from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.paths import Home
+from kbd.core.store.keeper import Keeper
+from kbd.core.watch.job import Job, JobFile, Labour, Result
+from kbd.core.watch.retry import LONGEST_PAUSE_S, must_stop, record
+from kbd.errors import ToolWorkerUnavailable
+from kbd.events.blobs import BlobStore
+from kbd.events.watches import WatchRunFinished, WatchRunStarted
+from kbd.types import BlobHash, Seq, WatchId
+
+__all__ = ["Arrivals", "Starter"]
+
+_SHORTEST_WAIT_S = 0.05
+"""A clock that is looked at too early is looked at again after this."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Arrivals(Protocol):
+    """What the starter asks of an inbox: whether a batch is whole."""
+
+    @property
+    def quiet_at_s(self) -> float | None:
+        """When it will be, on the event loop's clock, if nothing more lands; None if unknown."""
+
+    def is_quiet(self) -> bool:
+        """Tell whether nothing settles, and nothing landed for a quiet window."""
+
+
+class Starter:
+    """Starts and ends jobs, so many at once and no watch twice before another's turn.
+
+    Args:
+        keeper: The Keeper of the daemon's own log.
+        home: Where the copies lie.
+        concurrency: How many jobs are under way at once.
+        clock: What retries and limits go by.
+        labour: Carries them out.
+        arrivals: Returns a watch's inbox, if there is one.
+
+    Attributes:
+        bell: Rung when there may be something to start.
+    """
+
+    def __init__(
+        self,
+        keeper: Keeper[DaemonState, DaemonCommand],
+        home: Home,
+        concurrency: int,
+        clock: Clock,
+        labour: Labour,
+        arrivals: Callable[[WatchId], Arrivals | None],
+    ) -> None:
+        self.bell = Bell()
+        self._keeper, self._home, self._concurrency = keeper, home, concurrency
+        self._clock, self._labour, self._arrivals = clock, labour, arrivals
+        self._left: deque[Job] = deque()
+        self._busy = 0
+        self._last: WatchId | None = None
+
+    async def run(self) -> None:
+        """Go on with what was under way, then start what is due, for ever."""
+        # Answered after all that was asked before: a start that was cut off shows in the state.
+        await record(self._keeper, RecordDaemon(()))
+        self._left, self._busy = deque(self._under_way()), 0
+        async with anyio.create_task_group() as tasks:
+            while True:
+                rings = self.bell.rings
+                await self._fill(tasks)
+                with anyio.move_on_after(self._wait_s()):
+                    await self.bell.wait(rings)
+
+    @property
+    def _watches(self) -> dict[WatchId, Watch]:
+        return self._keeper.state.watching.watches
+
+    def _under_way(self) -> Iterator[Job]:
+        """Return the jobs that a daemon left when it stopped, whatever its watch is now."""
+        for watch in self._watches.values():
+            running = watch.in_stage(LandingStage.RUNNING)
+            for group in dict.fromkeys(landing.group for landing in running):
+                yield self._job(watch, group)
+
+    async def _fill(self, tasks: TaskGroup) -> None:
+        """Start jobs until enough are under way or none is due."""
+        while self._busy < self._concurrency:
+            job = self._left.popleft() if self._left else await self._next()
+            if job is None:
+                return
+            self._busy += 1
+            tasks.start_soon(self._work, job)
+
+    async def _next(self) -> Job | None:
+        """Begin the next job, of the first watch in turn that has one."""
+        for watch_id in self._in_turn():
+            job = await self._begin(watch_id)
+            if job is not None:
+                self._last = watch_id
+                return job
+        return None
+
+    def _in_turn(self) -> list[WatchId]:
+        """Return all watches, from the one after that whose turn was last."""
+        watch_ids = list(self._watches)
+        after = watch_ids.index(self._last) + 1 if self._last in self._watches else 0
+        return watch_ids[after:] + watch_ids[:after]
+
+    async def _begin(self, watch_id: WatchId) -> Job | None:
+        """Begin a job of a watch; None if none is due, also after putting aside what may not run.
+
+        Raises:
+            LogPoisoned: The disk failed.
+        """
+        while True:
+            watch, now_us = self._watches.get(watch_id), self._clock.now_us()
+            if watch is None or not _may_start(watch, now_us):
+                return None
+            outcome = await record(self._keeper, StartNext(watch_id, now_us, self._closed(watch)))
+            if outcome is None or not outcome.events:
+                return None
+            for event in outcome.events:
+                if isinstance(event, WatchRunStarted):
+                    return self._job(self._watches[watch_id], event.landings)
+
+    def _closed(self, watch: Watch) -> bool:
+        if watch.rule.mode == "file":
+            return True
+        arrivals = self._arrivals(watch.watch_id)
+        return arrivals is not None and arrivals.is_quiet()
+
+    def _job(self, watch: Watch, numbers: tuple[Seq, ...]) -> Job:
+        landings = [watch.landings[number] for number in numbers if number in watch.landings]
+        copies = BlobStore(self._home.landed(watch.watch_id))
+        return Job(
+            watch_id=watch.watch_id,
+            rule=watch.rule,
+            files=tuple(_file(landing, copies) for landing in landings),
+            workbench_id=landings[0].workbench_id,
+            attempt=landings[0].attempt,
+            depth=max(landing.depth for landing in landings),
+        )
+
+    async def _work(self, job: Job) -> None:
+        """Carry a job out and record how it ended."""
+        try:
+            result = await self._carried_out(job)
+            finished = WatchRunFinished(
+                watch_id=job.watch_id,
+                landings=tuple(file.landing_id for file in job.files),
+                workbench_id=job.workbench_id,
+                outcome=result.outcome,
+                run_id=result.run_id,
+                code=result.code,
+                message=result.message,
+                delivered=result.delivered,
+            )
+            now_us = self._clock.now_us()
+            await record(self._keeper, FinishRun(finished, result.retryable, now_us))
+        finally:
+            self._busy -= 1
+            self.bell.ring()
+
+    async def _carried_out(self, job: Job) -> Result:
+        try:
+            return await self._labour(job)
+        except Exception as fault:
+            if must_stop(fault):
+                raise
+            _log.error("watch_job_failed_inside", watch=job.watch_id, exc_info=fault)
+            inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
+            return Result(
+                "failed", code=inside.code, message=inside.message, retryable=inside.retryable
+            )
+
+    def _wait_s(self) -> float:
+        """Return how long nothing is due if nobody rings."""
+        if self._busy >= self._concurrency:
+            return float("inf")
+        now_us = self._clock.now_us()
+        active = (each for each in self._watches.values() if each.status is WatchStatus.ACTIVE)
+        waits_s = [wait_s for watch in active for wait_s in self._waits_s(watch, now_us)]
+        return max(_SHORTEST_WAIT_S, min(waits_s, default=float("inf")))
+
+    def _waits_s(self, watch: Watch, now_us: int) -> Iterator[float]:
+        for landing in watch.in_stage(LandingStage.RETRYING):
+            # The time of day may be set: no wait for it is taken to be right for long.
+            yield min((landing.retry_at_us - now_us) / 1_000_000, LONGEST_PAUSE_S)
+        if watch.rule.mode == "batch" and watch.in_stage(LandingStage.WAITING):
+            arrivals = self._arrivals(watch.watch_id)
+            quiet_at_s = arrivals.quiet_at_s if arrivals is not None else None
+            left_s = quiet_at_s - anyio.current_time() if quiet_at_s is not None else 0.0
+            # Past its time and not quiet, it looks at something or cannot: that may take a while.
+            yield left_s if left_s > 0 else watch.rule.quiet_s
+
+
+def _may_start(watch: Watch, now_us: int) -> bool:
+    """Tell whether it is worth asking: what is due is decided where the log is."""
+    return watch.status is WatchStatus.ACTIVE and any(
+        landing.stage is LandingStage.WAITING
+        or (landing.stage is LandingStage.RETRYING and landing.retry_at_us <= now_us)
+        for landing in watch.landings.values()
+    )
+
+
+def _file(landing: Landing, copies: BlobStore) -> JobFile:
+    return JobFile(
+        landing_id=landing.landing_id,
+        path=landing.path,
+        sha256=landing.sha256,
+        size_bytes=landing.size_bytes,
+        copy=copies.path(BlobHash(landing.sha256)),
+    )

@@ -1,0 +1,302 @@
+"""What is in a watched folder: looked at component by component, never through a link.
+
+The root's path has no links in it, and no link below it is followed, so nothing that is swapped
+between two looks leads outside. Unlike in a workbench (`kbd.core.workbench.sandbox`), folders on
+the way may be closed to reading, a file may have a second name, and a failing network disk is told
+from what is refused: it may be back later. Blocking.
+"""
+
+import errno
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Literal, Self
+
+import msgspec
+
+from kbd.core.watch.name_patterns import is_temporary
+from kbd.errors import FileReadFailed, NotFound
+
+__all__ = ["MAX_DEPTH", "Found", "Kind", "Tree", "signature_of"]
+
+MAX_DEPTH = 64
+"""Folders below each other; more are a loop of mounts."""
+
+_MAX_NAMED = 100
+"""Of so many folders that could not be read the reason is kept."""
+
+_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_NOT_THERE = (FileNotFoundError, NotADirectoryError)
+
+Kind = Literal["file", "link", "special", "temporary"]
+"""What an entry is; "special" are devices, pipes, sockets, and files whose name is no text."""
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """An entry of a watched folder that is no folder.
+
+    Args:
+        path: Its path below the root, as it is on disk; what is no readable text is escaped.
+        size_bytes: Its size.
+        signature: `size:mtime_ns:ctime_ns:inode`.
+        kind: What it is.
+        raw: The path that calls to the system take; unlike `path` where that is escaped.
+    """
+
+    path: str
+    size_bytes: int
+    signature: str
+    kind: Kind
+    raw: str
+
+
+class Tree:
+    """A watched folder, held open while it is looked at. May be used by one thread at a time.
+
+    Args:
+        folder: An absolute path without links in it.
+
+    Attributes:
+        folder: The same.
+        identity: Its device and inode: another one's if the folder was replaced.
+        unread: Folders below it that could not be read, with the reason; the first hundred.
+
+    Raises:
+        NotFound: It is not there.
+        FileReadFailed: It cannot be read, or a link or no folder is on the way.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.unread: dict[str, str] = {}
+        try:
+            with _descended("/", folder.strip("/").split("/")) as parent:
+                self._root = os.open(".", _FOLDER, dir_fd=parent)
+        except FileNotFoundError:
+            raise NotFound("the watched folder is not there") from None
+        except OSError as error:
+            raise FileReadFailed(f"the watched folder cannot be read: {_why(error)}") from error
+        found = os.fstat(self._root)
+        self.identity = (found.st_dev, found.st_ino)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        os.close(self._root)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def walk(self, below: str = "") -> Iterator[Found]:
+        """Yield all entries below a folder that are no folders, links and temporary ones too.
+
+        What cannot be read is left out and named in `unread`. Temporary folders are not entered.
+
+        Args:
+            below: A raw path below the root; if it is no folder it is itself what is found.
+        """
+        parts = below.split("/") if below else []
+        if _any_temporary(below):
+            return
+        try:
+            if parts:
+                with self._parent(below) as (parent, name):
+                    if not stat.S_ISDIR(_seen(parent, name).st_mode):
+                        yield _found(below, _seen(parent, name), temporary=False)
+                        return
+                    held = os.open(name, _FOLDER, dir_fd=parent)
+            else:
+                held = os.open(".", _FOLDER, dir_fd=self._root)
+        except _NOT_THERE:
+            return
+        except OSError as error:
+            self._note(below, error)
+            return
+        yield from self._below(held, f"{below}/" if below else "", len(parts))
+
+    def look(self, path: str) -> Found | None:
+        """Return what is at a path, or None if nothing is, or a folder.
+
+        Args:
+            path: A raw path below the root.
+
+        Raises:
+            FileReadFailed: It cannot be told.
+        """
+        try:
+            with self._parent(path) as (parent, name):
+                seen = _seen(parent, name)
+        except (*_NOT_THERE, ValueError):
+            return None
+        except OSError as error:
+            raise _refused(path, error) from error
+        return (
+            None
+            if stat.S_ISDIR(seen.st_mode)
+            else _found(path, seen, temporary=_any_temporary(path))
+        )
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[int]:
+        """Hold a regular file open for reading; yield its descriptor.
+
+        Args:
+            path: A raw path below the root.
+
+        Raises:
+            NotFound: It is not there, or not a regular file any more.
+            FileReadFailed: It cannot be read.
+        """
+        try:
+            with self._parent(path) as (parent, name):
+                # A pipe must not make it wait; of a device nothing may be asked.
+                if not stat.S_ISREG(_seen(parent, name).st_mode):
+                    raise _gone(path)
+                held = os.open(name, _FILE, dir_fd=parent)
+        except _NOT_THERE:
+            raise _gone(path) from None
+        except OSError as error:
+            raise _refused(path, error) from error
+        try:
+            if not stat.S_ISREG(os.fstat(held).st_mode):
+                raise _gone(path)
+            yield held
+        finally:
+            os.close(held)
+
+    @contextmanager
+    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
+        *folders, name = path.split("/")
+        with _descended(self._root, folders) as parent:
+            yield parent, name
+
+    def _below(self, folder: int, prefix: str, depth: int) -> Iterator[Found]:
+        """Yield what is below an open folder, and close it. Its own files come first."""
+        try:
+            folders = []
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        # The kind is known without a call; only what is no folder is looked at.
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(entry.name)
+                            continue
+                        try:
+                            seen = entry.stat(follow_symlinks=False)
+                        except FileNotFoundError:
+                            continue
+                        except OSError as error:
+                            self._note(prefix.rstrip("/"), error)
+                            continue
+                        name = entry.name
+                        yield _found(prefix + name, seen, temporary=is_temporary(name))
+            except OSError as error:
+                self._note(prefix.rstrip("/"), error)
+            for name in folders:
+                if not is_temporary(name):
+                    yield from self._enter(folder, name, prefix, depth)
+        finally:
+            os.close(folder)
+
+    def _enter(self, folder: int, name: str, prefix: str, depth: int) -> Iterator[Found]:
+        if depth + 1 > MAX_DEPTH:
+            self._unread(prefix + name, f"it is more than {MAX_DEPTH} folders deep")
+            return
+        try:
+            held = os.open(name, _FOLDER, dir_fd=folder)
+        except _NOT_THERE:
+            return
+        except OSError as error:
+            self._note(prefix + name, error)
+            return
+        yield from self._below(held, f"{prefix}{name}/", depth + 1)
+
+    def _note(self, path: str, error: OSError) -> None:
+        self._unread(path, _why(error))
+
+    def _unread(self, path: str, why: str) -> None:
+        if len(self.unread) < _MAX_NAMED:
+            self.unread[_readable(path)] = why
+
+
+def signature_of(seen: os.stat_result) -> str:
+    """Return what tells that a file is unchanged: `size:mtime_ns:ctime_ns:inode`."""
+    return f"{seen.st_size}:{seen.st_mtime_ns}:{seen.st_ctime_ns}:{seen.st_ino}"
+
+
+@contextmanager
+def _descended(start: int | str, folders: list[str]) -> Iterator[int]:
+    """Hold open the folder that names lead to, one after the other, through no link."""
+    held = os.open(".", _STEP, dir_fd=start) if isinstance(start, int) else os.open(start, _STEP)
+    try:
+        for folder in folders:
+            inner = os.open(folder or ".", _STEP, dir_fd=held)
+            os.close(held)
+            held = inner
+        yield held
+    finally:
+        os.close(held)
+
+
+def _seen(parent: int, name: str) -> os.stat_result:
+    return os.stat(name, dir_fd=parent, follow_symlinks=False)
+
+
+def _any_temporary(path: str) -> bool:
+    return any(is_temporary(part) for part in path.split("/"))
+
+
+def _found(path: str, seen: os.stat_result, *, temporary: bool) -> Found:
+    kind: Kind
+    shown = path
+    if not path.isprintable():
+        shown = _readable(path)
+    if stat.S_ISLNK(seen.st_mode):
+        kind = "link"
+    elif not stat.S_ISREG(seen.st_mode):
+        kind = "special"
+    elif temporary:
+        kind = "temporary"
+    else:
+        kind = "file" if shown == path else "special"
+    return Found(shown, seen.st_size, signature_of(seen), kind, path)
+
+
+def _readable(path: str) -> str:
+    """Escape what is no text or would not be seen: bytes, controls, what reorders a line."""
+    return "".join(
+        character.encode("unicode_escape", "surrogatepass").decode()
+        if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        else character
+        for character in path
+    )
+
+
+def _why(error: OSError) -> str:
+    """Say why without a path; links and what is no folder are told by the same errors."""
+    if isinstance(error, NotADirectoryError) or error.errno == errno.ELOOP:
+        return "a link or no folder is on the way"
+    return (error.strerror or "no reason was given").lower()
+
+
+def _gone(path: str) -> NotFound:
+    return NotFound(f"there is no file {path!r} any more")
+
+
+def _refused(path: str, error: OSError) -> FileReadFailed:
+    """A refusal stands until somebody changes it; anything else may be gone the next time."""
+    lasting = isinstance(error, PermissionError)
+    return FileReadFailed(f"{_readable(path)} cannot be read: {_why(error)}", retryable=not lasting)

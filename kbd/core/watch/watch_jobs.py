@@ -1,0 +1,392 @@
+"""A job from its workbench to its outcome: each step is done unless the log says that it was.
+
+A job's workbench: made under the id that the log names, with the files that landed, once.
+
+Whether what landed can be read at all: a run on nothing but damaged files is not made.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.commands import (
+    AddFiles,
+    DiscardDraft,
+    GrantConsent,
+    InterruptRun,
+    SendMessage,
+    StartRun,
+)
+from kbd.core.domain.run_state import Run, RunStatus
+from kbd.core.domain.watch_state import Ended, carries_consent
+from kbd.core.domain.workbench_state import folded_name
+from kbd.core.gateway.gateway import Egress
+from kbd.core.runtime.settings import Limits
+from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.run_contexts import open_files, open_formats
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
+from kbd.core.watch.deliveries import Deliveries, delivered_paths
+from kbd.core.watch.job import Job, JobFile, Result
+from kbd.core.watch.next_step import (
+    Standing,
+    failed_items,
+    fresh_message_id,
+    is_own_draft,
+    is_published,
+    job_run,
+    standing,
+)
+from kbd.core.watch.rule_commands import run_command
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import (
+    EgressConsentRequired,
+    FileReadFailed,
+    KbdError,
+    ToolWorkerUnavailable,
+    UserCanceled,
+    ValidationFailed,
+    error_with_code,
+)
+from kbd.events.disk import LogPoisoned
+from kbd.events.watches import WatchRule
+from kbd.events.workbenches import FileAdded
+from kbd.formats import Mappable
+from kbd.types import FileName, RunId, WatchId
+
+__all__ = ["Unattended", "agree", "open_for", "refuse_unreadable"]
+
+_NAME_CHARACTERS = 200
+"""As long as the name of a workbench may be that a client makes."""
+
+
+async def open_for(benches: Benches, job: Job, limits: Limits) -> Bench:
+    """Return the job's workbench with its files, whatever of that was there already.
+
+    Raises:
+        SandboxViolation: A path is no name for a file of a workbench.
+        ValidationFailed: Two files would have one name, or there are too many.
+        FileReadFailed: A copy is not there any more, or not what it was.
+        KbdError: The workbench cannot be made or opened.
+    """
+    names = _names(job)
+    if job.workbench_id not in benches.daemon.state.workbenches:
+        await benches.create(_name(job), job.workbench_id)
+    bench = await benches.open(job.workbench_id)
+    # Once a run was begun all were there: what is not there now, a person took out.
+    if job_run(bench.state) is None:
+        await _add(bench, names, job.rule.folder, limits.files)
+    return bench
+
+
+async def agree(bench: Bench, egress: Egress, job: Job, model_id: str) -> None:
+    """See to it that the run may be made, with the consent that the rule carries.
+
+    Raises:
+        EgressConsentRequired: Nobody agreed that what lands may be sent to this model.
+        KbdError: The model cannot be called; the message says what is missing.
+    """
+    egress.check_set_up(model_id)
+    if egress.consented(bench.state, model_id):
+        return
+    endpoint = egress.endpoint(model_id)
+    if not carries_consent(job.rule, model_id, endpoint):
+        place = endpoint or model_id.partition(":")[0]
+        msg = (
+            f"what lands here would be sent to {place} (model {model_id}), and "
+            f"nobody agreed to that: kbd watch resume {job.watch_id} --consent"
+        )
+        raise EgressConsentRequired(msg)
+    consent = egress.consent_to(bench.state, model_id, persist=False)
+    await bench.keeper.submit(GrantConsent(consent, consent.scope_hash))
+
+
+def _name(job: Job) -> str:
+    more = len(job.files) - 1
+    name = f"{job.rule.name}: {job.files[0].path}" + (f" and {more} more" if more else "")
+    return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
+
+
+def _names(job: Job) -> dict[FileName, JobFile]:
+    """Return the files by their names in the workbench.
+
+    Raises:
+        SandboxViolation: A path is no name for a file of a workbench.
+        ValidationFailed: Two would have one name on some machine.
+    """
+    names: dict[FileName, JobFile] = {}
+    taken: dict[str, str] = {}
+    for file in job.files:
+        name = file_name(file.path)
+        other = taken.setdefault(folded_name(name), file.path)
+        if other != file.path:
+            msg = f"{other!r} and {file.path!r} would have the same name in a workbench"
+            raise ValidationFailed(msg)
+        names[name] = file
+    return names
+
+
+async def _add(bench: Bench, names: dict[FileName, JobFile], folder: str, limit: int) -> None:
+    missing: list[FileAdded] = []
+    for name, file in names.items():
+        entry = bench.state.files.get(name)
+        if entry is not None and entry.origin == file.sha256:
+            continue
+        blob, size_bytes = await bench.blobs.put_file(file.copy)
+        if blob != file.sha256:
+            msg = f"the copy of {file.path!r} is not what it was when it landed"
+            raise FileReadFailed(msg)
+        source = str(Path(folder, file.path))
+        missing.append(FileAdded(name, blob, size_bytes, source_path=source))
+    if missing:
+        outcome = await bench.keeper.submit(AddFiles(tuple(missing), limit))
+        added = {event.name for event in outcome.events if isinstance(event, FileAdded)}
+        for refused in (file.name for file in missing if file.name not in added):
+            msg = f"the workbench has another file of the name {refused!r}"
+            raise ValidationFailed(msg)
+    # Also those of an attempt before: a full disk may have come between the event and the file.
+    published = {name: entry.blob for name, entry in bench.state.files.items()}
+    await run_sync(partial(bench.files.restore_missing, published))
+
+
+async def refuse_unreadable(parts: Parts, bench: Bench) -> None:
+    """Look into files until one can be read; a file of no known format counts as readable.
+
+    A model that meets a damaged file often says so and changes nothing, which would pass for a run
+    with nothing to do. What is looked at here is the map that the run's first prompt shows anyway,
+    so nothing is computed twice.
+
+    Args:
+        parts: The daemon's.
+        bench: The workbench before its first run.
+
+    Raises:
+        FileReadFailed: None of them can be read; the message is that of the first.
+    """
+    files, formats = open_files(parts, bench, published=True), open_formats(parts, bench)
+    first: FileReadFailed | None = None
+    names = files.names()
+    for name in names:
+        file = files.get(name)
+        try:
+            if isinstance(formats.for_name(name), Mappable):
+                await formats.map(file)
+            else:
+                await formats.info(file)
+        except FileReadFailed as error:
+            first = first or error
+        except KbdError:
+            return  # A worker that took too long, say: the run will tell.
+        else:
+            return
+    if first is not None:
+        more = f" (nor can {len(names) - 1} more)" if len(names) > 1 else ""
+        raise FileReadFailed(f"{first.message}{more}", retryable=False)
+
+
+_SAID_CHARACTERS = 300
+"""How much of what a model said is told with an outcome; all of it is in the workbench."""
+
+_STARTS = 2
+"""A run that was interrupted although the daemon goes on is resumed once."""
+
+
+class Unattended:
+    """Carries out what watched folders ask for.
+
+    Args:
+        parts: The daemon's.
+        benches: Its workbenches.
+        runs: Its runs.
+    """
+
+    def __init__(self, parts: Parts, benches: Benches, runs: Runs) -> None:
+        self._parts, self._benches, self._runs = parts, benches, runs
+        self._deliveries = Deliveries(benches.daemon, parts.clock)
+
+    async def carry_out(self, job: Job) -> Result:
+        """Bring a job to its outcome, from wherever it stopped: there is one run of it.
+
+        While the daemon stops it waits to be cancelled: what is left is done after the next start.
+
+        Raises:
+            LogPoisoned: The disk failed, and the daemon must stop.
+        """
+        opened_s = float("-inf")
+        with self._benches.held(job.workbench_id):
+            try:
+                bench = await open_for(self._benches, job, self._parts.settings.limits)
+                opened_s = self._parts.clock.monotonic_s()
+                result = await self._carry_out(bench, job)
+            except LogPoisoned:
+                raise
+            except KbdError as error:
+                if self._runs.is_stopping:
+                    await anyio.sleep_forever()
+                result = self._failed(job, error)
+        # Thousands of files may land: what only the job asked for is not kept open.
+        await self._benches.let_go(job.workbench_id, opened_s)
+        return result
+
+    async def notify(
+        self, watch_id: WatchId, rule: WatchRule, ended: Ended
+    ) -> tuple[int | None, str]:
+        """Run the rule's command for an outcome; return its exit code, or why there is none."""
+        return await run_command(
+            watch_id,
+            rule,
+            ended,
+            holds_key=self._parts.egress.holds_key,
+            limit_s=self._parts.settings.watch.command_s,
+        )
+
+    async def _carry_out(self, bench: Bench, job: Job) -> Result:
+        for _ in range(_STARTS):
+            next_step = standing(bench.state, self._reported(job))
+            if next_step is Standing.ASK_AGAIN:
+                await _clear(bench)
+            if next_step in (Standing.ASK, Standing.ASK_AGAIN):
+                message_id = fresh_message_id(bench.state)
+                await bench.keeper.submit(SendMessage(message_id, job.rule.prompt))
+            if next_step is not Standing.CONCLUDE:
+                await self._run(bench, job, is_under_way=next_step is Standing.WAIT)
+            run = job_run(bench.state)
+            if run is not None and run.status is not RunStatus.INTERRUPTED:
+                return await self._conclude(bench, job, run)
+            if self._runs.is_stopping:
+                await anyio.sleep_forever()
+        msg = "the run was interrupted"
+        raise ToolWorkerUnavailable(msg)
+
+    def _reported(self, job: Job) -> set[RunId]:
+        """Return the runs that the daemon's log says the job has failed with."""
+        watch = self._benches.daemon.state.watching.watches.get(job.watch_id)
+        known = watch.landings if watch is not None else {}
+        return {known[f.landing_id].run_id for f in job.files if f.landing_id in known}
+
+    async def _run(self, bench: Bench, job: Job, *, is_under_way: bool) -> None:
+        """Start or resume the run, unless it is under way, and wait for its end."""
+        if not is_under_way:
+            chosen = self._benches.daemon.state.model_id
+            model_id = job.rule.model_id or self._parts.egress.models.default(chosen)
+            if job_run(bench.state) is None:
+                await refuse_unreadable(self._parts, bench)
+            await agree(bench, self._parts.egress, job, model_id)
+            await bench.keeper.submit(StartRun(None, model_id))
+        run = job_run(bench.state)
+        if run is not None:
+            await self._runs.wait(bench, run.number)
+            if bench.state.active_run() is run:
+                # Its end could not be recorded, for the disk was full: it can be resumed.
+                await bench.keeper.submit(InterruptRun("its end could not be recorded"))
+
+    async def _conclude(self, bench: Bench, job: Job, run: Run) -> Result:
+        """Do what the rule wants done with what a run left, and return the outcome.
+
+        Raises:
+            KbdError: The job has failed.
+        """
+        run_id = bench.state.run_id(run.number)
+        if run.status is RunStatus.CANCELLED:
+            raise UserCanceled("a person cancelled the run", retryable=False)
+        if run.error is not None:
+            failure = error_with_code(run.error.code, run.error.message)
+            failure.retryable = run.error.retryable
+            raise failure
+        if not is_published(bench.state, run):
+            if run.undone:
+                raise UserCanceled("a person undid the run", retryable=False)
+            _check_items(bench, run)
+            if run.discarded:
+                raise UserCanceled("a person discarded the draft of the run", retryable=False)
+            if bench.state.draft is None:
+                return Result("unchanged", run_id, message=_beginning(run.summary or ""))
+            if job.rule.publish == "review":
+                return Result("review", run_id)
+            await self._publish(bench, run)
+        if job.rule.deliver_to is not None:
+            await self._deliveries.deliver(bench, job, job.rule.deliver_to)
+        return Result("published", run_id, delivered=delivered_paths(bench.state))
+
+    async def _publish(self, bench: Bench, run: Run) -> None:
+        """Publish what the run made, if nothing in it waits for a person.
+
+        Raises:
+            KbdError: Something does; the draft is left as it is.
+        """
+        try:
+            if bench.state.publish is None and not is_own_draft(bench.state, run):
+                msg = "others than the run worked on its draft"
+                raise ValidationFailed(msg)
+            await publish(
+                bench,
+                self._parts.clock,
+                names=None,
+                keep_both=False,
+                accept_external=False,
+                progress=lambda _: None,
+            )
+        except KbdError as error:
+            if error.retryable or isinstance(error, LogPoisoned):
+                raise
+            raise error_with_code(error.code, f"{error.message}{_left(bench)}") from None
+
+    def _failed(self, job: Job, error: KbdError) -> Result:
+        """Return the outcome of a job that an error has ended."""
+        bench = self._benches.opened(job.workbench_id)
+        run = job_run(bench.state) if bench is not None else None
+        return Result(
+            "failed",
+            bench.state.run_id(run.number) if bench is not None and run is not None else RunId(""),
+            error.code,
+            error.message,
+            error.retryable,
+            delivered_paths(bench.state) if bench is not None else (),
+        )
+
+
+async def _clear(bench: Bench) -> None:
+    """Throw away what the last run left in the draft.
+
+    Raises:
+        ValidationFailed: A person works in this workbench.
+    """
+    if bench.state.draft is None:
+        return
+    run = job_run(bench.state)
+    if run is None or not is_own_draft(bench.state, run):
+        msg = f"a draft of somebody's own is open{_left(bench)}, then retry"
+        raise ValidationFailed(msg)
+    await bench.keeper.submit(DiscardDraft())
+
+
+def _check_items(bench: Bench, run: Run) -> None:
+    """Raise what some items of the plan failed with.
+
+    Raises:
+        KbdError: Some have; the code is that of the first of them.
+    """
+    failed = failed_items(run)
+    if failed and run.plan is not None:
+        count = f"{len(failed)} of {len(run.plan.items)} items failed"
+        left = _left(bench) if bench.state.draft is not None else ""
+        reason = failed[0].reason if not failed[0].declined else _beginning(failed[0].answer)
+        code = failed[0].code if not failed[0].declined else ValidationFailed.code
+        failure = error_with_code(code, f"{count}: {reason}{left}")
+        failure.retryable = False
+        raise failure
+
+
+def _beginning(said: str) -> str:
+    """Return how a text of a model begins, on one line."""
+    line = " ".join(said.split())
+    return line if len(line) <= _SAID_CHARACTERS else f"{line[: _SAID_CHARACTERS - 1]}…"
+
+
+def _left(bench: Bench) -> str:
+    """Return what a person can do about a draft that is left."""
+    return f"; its draft waits: kbd review {bench.id}"

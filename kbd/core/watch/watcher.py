@@ -1,0 +1,241 @@
+"""All watched folders: an inbox for each, the starter of jobs, the rules' commands.
+
+What is recorded in the daemon's log decides what there is to do; an observer of it wakes whoever
+has to do it. Cancelled, the watcher leaves everything to be gone on with by the next one.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import anyio
+from anyio import CancelScope
+from anyio.abc import TaskGroup
+from anyio.to_thread import run_sync
+
+from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.watch_state import Watch, WatchStatus
+from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.paths import Home
+from kbd.core.runtime.settings import Settings
+from kbd.core.store.keeper import Keeper
+from kbd.core.watch.inbox import Health, Inbox
+from kbd.core.watch.ingest import Copies, remove_folders, strange_folders
+from kbd.core.watch.job import Labour, Notify
+from kbd.core.watch.outcome_commands import Commands
+from kbd.core.watch.retry import keep_up
+from kbd.core.watch.scheduler import Starter
+from kbd.events.base import Recorded
+from kbd.events.watches import (
+    FileLanded,
+    LandingsDismissed,
+    LandingsParked,
+    LandingsRetried,
+    WatchAdded,
+    WatchRemoved,
+    WatchResumed,
+    WatchRunFinished,
+)
+from kbd.types import Seq, WatchId
+
+__all__ = ["Watcher"]
+
+_SWEEP_PAUSE_S = 5.0
+"""A folder of copies is swept no more often than this: each time it is read as a whole."""
+
+_BEGINS = Health("scan", "it is about to be looked at", 0)
+"""The health of a watch whose inbox does not work yet, or is about to be tried again."""
+
+
+class Watcher:
+    """Watches folders as the daemon's log says.
+
+    Args:
+        keeper: The Keeper of that log.
+        home: Where copies of what landed lie.
+        settings: How folders are looked at.
+        labour: Carries jobs out.
+        notify: Runs a rule's command for an outcome.
+        clock: What retries and limits go by.
+    """
+
+    def __init__(
+        self,
+        keeper: Keeper[DaemonState, DaemonCommand],
+        home: Home,
+        settings: Settings,
+        labour: Labour,
+        notify: Notify,
+        clock: Clock | None = None,
+    ) -> None:
+        self._keeper, self._home, self._settings = keeper, home, settings
+        self._inboxes: dict[WatchId, Inbox] = {}
+        self._looking: dict[WatchId, CancelScope] = {}
+        self._copies: dict[WatchId, Copies] = {}
+        self._commands = Commands(keeper, notify)
+        self._starter = Starter(
+            keeper,
+            home,
+            settings.watch.concurrency,
+            clock or SystemClock(),
+            labour,
+            self._inboxes.get,
+        )
+        self._changed, self._outdated = Bell(), Bell()
+        self._unswept: dict[WatchId, None] = {}
+        keeper.observe(self._observe)
+
+    async def run(self) -> None:
+        """Watch, for ever; cancel it to stop.
+
+        Raises:
+            LogPoisoned: The disk failed (in a group).
+        """
+        await self._remove_left()
+        self._unswept.update(dict.fromkeys(self._watches))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(keep_up, "starter", self._starter.run)
+            tasks.start_soon(keep_up, "commands", self._commands.run)
+            tasks.start_soon(keep_up, "sweeping", self._sweep)
+            while True:
+                rings = self._changed.rings
+                self._look(tasks)
+                await self._changed.wait(rings)
+
+    def health(self, watch_id: WatchId) -> Health:
+        """Return how a folder is looked at."""
+        inbox = self._inboxes.get(watch_id)
+        return inbox.health() if inbox is not None else _BEGINS
+
+    def look_again(self, watch_id: WatchId) -> None:
+        """Have a folder looked through now."""
+        if (inbox := self._inboxes.get(watch_id)) is not None:
+            inbox.look_again()
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator[None]:
+        """Hold this while somebody reads copies of what landed: none is swept meanwhile."""
+        async with AsyncExitStack() as held:
+            for watch_id in tuple(self._watches):
+                await held.enter_async_context(self._copies_of(watch_id).taking())
+            yield
+
+    def _look(self, tasks: TaskGroup) -> None:
+        """Start an inbox for each watch that has none, and stop those of removed ones."""
+        watched = {each.watch_id for each in self._watches.values() if _is_looked_at(each)}
+        for watch_id in self._looking.keys() - watched:
+            self._looking[watch_id].cancel()
+        for watch_id in watched - self._looking.keys():
+            scope = self._looking[watch_id] = CancelScope()
+            tasks.start_soon(self._keep_looking, watch_id, scope)
+
+    async def _keep_looking(self, watch_id: WatchId, scope: CancelScope) -> None:
+        try:
+            with scope:
+                await keep_up("inbox", partial(self._look_into, watch_id))
+        finally:
+            del self._looking[watch_id]
+            self._note_unswept(watch_id)
+            # It may have been added anew while this one came to its end.
+            self._changed.ring()
+
+    async def _look_into(self, watch_id: WatchId) -> None:
+        if watch_id not in self._watches:
+            return
+        inbox = Inbox(
+            watch_id,
+            self._keeper,
+            self._copies_of(watch_id),
+            self._settings.watch,
+            self._settings.limits.file_bytes,
+        )
+        self._inboxes[watch_id] = inbox
+        try:
+            await inbox.run()
+        finally:
+            del self._inboxes[watch_id]
+
+    @property
+    def _watches(self) -> dict[WatchId, Watch]:
+        return self._keeper.state.watching.watches
+
+    async def _remove_left(self) -> None:
+        """Remove the copies of watches that were removed when the daemon died; before any lands."""
+        known = frozenset(self._watches)
+        strange = await run_sync(strange_folders, self._home.landings, known)
+        if not strange:
+            return
+        removed: set[str] = set()
+
+        def note(_seq: int, record: Recorded) -> None:
+            if isinstance(record.data, WatchRemoved):
+                removed.add(record.data.watch_id)
+
+        # Only what the log says was removed: a folder that it does not know is somebody's.
+        await self._keeper.journal.replay(note, Seq(0))
+        await run_sync(remove_folders, [path for path in strange if path.name in removed])
+
+    async def _sweep(self) -> None:
+        """Sweep the copies that no landing needs, wherever one may have come to its end."""
+        while True:
+            rings = self._outdated.rings
+            for watch_id in tuple(self._unswept):
+                del self._unswept[watch_id]
+                await self._sweep_one(watch_id)
+            await anyio.sleep(_SWEEP_PAUSE_S)
+            if not self._unswept:
+                await self._outdated.wait(rings)
+
+    async def _sweep_one(self, watch_id: WatchId) -> None:
+        if not await self._copies_of(watch_id).sweep(partial(self._needed, watch_id)):
+            self._unswept[watch_id] = None
+        elif watch_id not in self._watches and watch_id not in self._looking:
+            del self._copies[watch_id]
+
+    def _copies_of(self, watch_id: WatchId) -> Copies:
+        if watch_id not in self._copies:
+            self._copies[watch_id] = Copies(self._home.landed(watch_id))
+        return self._copies[watch_id]
+
+    def _needed(self, watch_id: WatchId) -> frozenset[str]:
+        watch = self._watches.get(watch_id)
+        landings = watch.landings.values() if watch is not None else ()
+        return frozenset(landing.sha256 for landing in landings if landing.sha256)
+
+    def _note_unswept(self, watch_id: WatchId) -> None:
+        self._unswept[watch_id] = None
+        self._outdated.ring()
+
+    def _observe(self, seq: Seq, record: Recorded) -> None:
+        """Wake whoever has to do with an event."""
+        del seq
+        match record.data:
+            case WatchAdded():
+                self._changed.ring()
+            case WatchRemoved(watch_id=watch_id):
+                self._changed.ring()
+                self._note_unswept(watch_id)
+            case FileLanded(watch_id=watch_id) | LandingsParked(watch_id=watch_id):
+                self._starter.bell.ring()
+                self._commands.bell.ring()
+                self._note_unswept(watch_id)
+            case LandingsRetried(watch_id=watch_id):
+                self._starter.bell.ring()
+                # What could not be read has no copy: it is looked for as if it were new.
+                self.look_again(watch_id)
+            case WatchResumed():
+                self._starter.bell.ring()
+            case WatchRunFinished(watch_id=watch_id):
+                self._commands.bell.ring()
+                self._note_unswept(watch_id)
+            case LandingsDismissed(watch_id=watch_id):
+                self._note_unswept(watch_id)
+            case _:
+                pass
+
+
+def _is_looked_at(watch: Watch) -> bool:
+    """Tell whether files land; they do while a watch is paused or suspended, too."""
+    return watch.status is not WatchStatus.REMOVED

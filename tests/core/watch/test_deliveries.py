@@ -1,0 +1,240 @@
+"""Copies of results: each made once, never over anything, also when one was cut off."""
+
+import errno
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from anyio import to_thread
+
+from kbd.core.domain.commands import Record
+from kbd.core.watch.deliveries import Deliveries, delivered_paths
+from kbd.core.watch.job import Job
+from kbd.core.workbench.extraction import extract
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.workbench import Bench
+from kbd.errors import DiskFull, FileWriteFailed
+from kbd.events.base import FileVersion
+from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
+from kbd.events.watches import WatchRule
+from kbd.types import FileName, Seq, WatchId
+from supervised import CLOCK, Supervised, draft, files_in, supervised
+
+pytestmark = pytest.mark.anyio
+
+on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"], indirect=True)
+on_trio = pytest.mark.parametrize("anyio_backend", ["trio"], indirect=True)
+"""What becomes of a copy does not hang on the loop; the tests without a mark run on both."""
+
+A = FileName("a.txt")
+EFFECT = "0123456789abcdef"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder for results."""
+    folder = (tmp_path / "out").resolve()
+    folder.mkdir()
+    return folder
+
+
+def _job(bench: Bench) -> Job:
+    rule = WatchRule("reports", "/in", "do it")
+    return Job(WatchId("00000000000000aa"), rule, (), bench.id, attempt=1, depth=2)
+
+
+async def _deliver(running: Supervised, bench: Bench, out: Path) -> tuple[str, ...]:
+    opened = await running.benches.open(bench.id)
+    deliveries = Deliveries(running.benches.daemon, CLOCK)
+    await deliveries.deliver(opened, _job(opened), str(out))
+    assert opened.state.effects == {}
+    return delivered_paths(opened.state)
+
+
+async def _published(running: Supervised, **files: str) -> Bench:
+    """Return a workbench with a file that was added, and with files that were made."""
+    bench = await running.bench(mine__txt="as it was added")
+    await draft(bench, **files)
+    await publish(
+        bench, CLOCK, names=None, keep_both=False, accept_external=False, progress=lambda _: None
+    )
+    return bench
+
+
+def _until_there(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.005)
+
+
+def _move(folder: Path, to: Path) -> None:
+    folder.rename(to)
+
+
+async def _begun(bench: Bench, out: Path) -> EffectIntended:
+    """Record the intent of the copy that is made first."""
+    entry = bench.state.files[A]
+    file = FileVersion(A, entry.blob, entry.size_bytes)
+    effect = EffectIntended(EFFECT, "deliver", str(out), file)
+    await bench.keeper.submit(Record((effect,)))
+    return effect
+
+
+async def _facts(bench: Bench, kind: type) -> int:
+    read = await bench.keeper.journal.read(Seq(0), 10_000)
+    return sum(isinstance(record.data, kind) for _, record in read)
+
+
+async def test_results_get_free_names(tmp_path: Path, out: Path) -> None:
+    """What was made is copied, folders and all, what was added is not, and what is there stays."""
+    (out / "a.txt").write_text("somebody's")
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a", **{"sub/b__txt": "b"})
+        for _ in range(2):
+            paths = await _deliver(running, bench, out)
+            assert paths == (str(out / "a(1).txt"), str(out / "sub/b.txt"))
+            assert files_in(out) == {"a.txt": "somebody's", "a(1).txt": "a", "sub/b.txt": "b"}
+        written = running.benches.daemon.state.watching.written
+        found = {(place.folder, place.depth) for places in written.values() for place in places}
+        assert found == {(str(out), 2), (str(out / "sub"), 2)}
+
+
+@on_asyncio
+@pytest.mark.parametrize("reached", ["intended", "half written", "whole", "made", "moved", "done"])
+async def test_a_copy_that_was_cut_off_is_made_once(
+    tmp_path: Path, out: Path, reached: str
+) -> None:
+    """Wherever a kill came, there is one copy, one outcome that says so, and nothing hidden."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        effect = await _begun(bench, out)
+        match reached:
+            case "half written":
+                (out / f".kbd-{EFFECT}.part").write_text("")
+            case "whole":
+                shutil.copy(bench.blobs.path(effect.file.blob), out / f".kbd-{EFFECT}.part")
+            case "made" | "moved" | "done":
+                extract(effect, bench.blobs.path(effect.file.blob))
+                if reached == "moved":
+                    (out / "a.txt").rename(out / "theirs.txt")
+                if reached == "done":
+                    await bench.keeper.submit(Record((EffectDone(EFFECT, "a.txt"),)))
+    async with supervised(tmp_path / "h") as again:
+        paths = await _deliver(again, bench, out)
+        name = "theirs.txt" if reached == "moved" else "a.txt"
+        assert files_in(out) == {name: "a"}
+        assert paths == (str(out / name),)
+        opened = await again.benches.open(bench.id)
+        assert await _facts(opened, EffectDone) == 1
+        aborted = reached in ("intended", "half written", "whole")
+        assert await _facts(opened, EffectAborted) == aborted
+
+
+@on_trio
+async def test_one_that_was_taken_away_is_not_made_again(tmp_path: Path, out: Path) -> None:
+    """Somebody moved the copy elsewhere before the log knew of it: it was delivered."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        effect = await _begun(bench, out)
+        extract(effect, bench.blobs.path(effect.file.blob))
+        (out / "a.txt").rename(tmp_path / "theirs.txt")
+        assert await _deliver(running, bench, out) == (str(out / "a.txt"),)
+        assert files_in(out) == {}
+
+
+@on_asyncio
+async def test_a_folder_that_is_missing_may_be_there_later(tmp_path: Path, out: Path) -> None:
+    """It is not made: a disk may be away. What was cut off is asked about again, too."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        _move(out, tmp_path / "away")
+        with pytest.raises(FileWriteFailed) as failed:
+            await _deliver(running, bench, out)
+        assert failed.value.retryable
+        assert failed.value.message == "'a.txt' cannot be delivered: No such file or directory"
+        assert bench.state.effects == {}
+        _move(tmp_path / "away", out)
+        effect = await _begun(bench, out)
+        extract(effect, bench.blobs.path(effect.file.blob))
+        _move(out, tmp_path / "away")
+        with pytest.raises(FileWriteFailed):
+            await _deliver(running, bench, out)
+        _move(tmp_path / "away", out)
+        assert await _deliver(running, bench, out) == (str(out / "a.txt"),)
+        assert files_in(out) == {"a.txt": "a"}
+
+
+@on_trio
+async def test_a_full_disk_keeps_what_was_delivered(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next call makes what is missing, and leaves nothing half written before that."""
+    copy = shutil.copyfileobj
+    copied: list[object] = []
+
+    def full(source: BinaryIO, target: BinaryIO, length: int) -> None:
+        copied.append(source)
+        if len(copied) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        copy(source, target, length)
+
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a", **{"sub/b__txt": "b"})
+        monkeypatch.setattr(shutil, "copyfileobj", full)
+        with pytest.raises(DiskFull) as failed:
+            await _deliver(running, bench, out)
+        assert failed.value.retryable
+        assert files_in(out) == {"a.txt": "a"}
+        assert len(await _deliver(running, bench, out)) == 2
+        assert files_in(out) == {"a.txt": "a", "sub/b.txt": "b"}
+
+
+@on_trio
+async def test_a_disk_without_links_gets_whole_files(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once and over nothing; and when it is full, no half of one."""
+    copy, fails = shutil.copyfileobj, [False, True, False, False]
+
+    def refused(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    def full(source: BinaryIO, target: BinaryIO, length: int) -> None:
+        copy(source, target, length)
+        if fails.pop(0):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (out / "a.txt").write_text("somebody's")
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        monkeypatch.setattr(os, "link", refused)
+        monkeypatch.setattr(shutil, "copyfileobj", full)
+        with pytest.raises(DiskFull):
+            await _deliver(running, bench, out)
+        assert files_in(out) == {"a.txt": "somebody's"}
+        assert await _deliver(running, bench, out) == (str(out / "a(1).txt"),)
+        assert files_in(out) == {"a.txt": "somebody's", "a(1).txt": "a"}
+
+
+@on_trio
+async def test_a_disk_that_hangs_is_not_waited_for(tmp_path: Path, out: Path) -> None:
+    """The delivery fails in time; what becomes of the copy later is found out, and it is one."""
+    async with supervised(tmp_path / "home") as running:
+        bench = await _published(running, a__txt="made")
+        blob = bench.blobs.path(bench.state.files[A].blob)
+        content = blob.read_bytes()
+        blob.unlink()
+        os.mkfifo(blob)  # Its reader waits for a writer, as for a disk that is not there now.
+        deliveries = Deliveries(running.benches.daemon, CLOCK, patience_s=0.05)
+        with pytest.raises(FileWriteFailed, match="does not answer") as failed:
+            await deliveries.deliver(bench, _job(bench), str(out))
+        assert failed.value.retryable
+        assert len(bench.state.effects) == 1
+        await to_thread.run_sync(blob.write_bytes, content)
+        await to_thread.run_sync(_until_there, out / A)
+
+        assert await _deliver(running, bench, out) == (str(out / A),)
+        assert await _facts(bench, EffectIntended) == 1
+        assert files_in(out) == {A: "made"}
