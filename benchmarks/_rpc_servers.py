@@ -12,18 +12,11 @@ from typing import Any, ClassVar
 import anyio
 import msgspec
 
-from kbd.core.server import (
-    Batch,
-    Handlers,
-    Hub,
-    Server,
-    ServerLimits,
-    Session,
-    Stream,
-    Synced,
-    subscription_handlers,
-)
+from kbd.core.server import Hub, subscription_handlers
 from kbd.core.server.connection import Connection
+from kbd.core.server.dispatch import Batch, Handlers, Session, Stream, Synced
+from kbd.core.server.limits import ServerLimits
+from kbd.core.server.listener import Server
 from kbd.requests.base import Answer, Request
 from kbd.requests.daemon import PluginsList
 from kbd.types import Seq, WorkbenchId

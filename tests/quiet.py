@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kbd.core.server import Stream
+from kbd.core.server.dispatch import Stream
 from kbd.requests.base import Notification
 from kbd.types import Seq, WorkbenchId
 

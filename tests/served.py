@@ -10,20 +10,10 @@ from typing import Any
 import anyio
 import msgspec
 
-from kbd.core.server import (
-    Batch,
-    Handlers,
-    Hub,
-    Later,
-    Server,
-    ServerLimits,
-    Session,
-    Stream,
-    Synced,
-    Tell,
-    Waiting,
-    subscription_handlers,
-)
+from kbd.core.server import Hub, subscription_handlers
+from kbd.core.server.dispatch import Batch, Handlers, Later, Session, Stream, Synced, Tell, Waiting
+from kbd.core.server.limits import ServerLimits
+from kbd.core.server.listener import Server
 from kbd.errors import NotFound, ValidationFailed
 from kbd.requests.daemon import (
     DaemonShutdown,

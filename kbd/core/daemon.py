@@ -32,7 +32,9 @@ from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
-from kbd.core.server import Hub, Server, ServerLimits
+from kbd.core.server import Hub
+from kbd.core.server.limits import ServerLimits
+from kbd.core.server.listener import Server
 from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches

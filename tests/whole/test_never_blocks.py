@@ -9,7 +9,7 @@ from real_daemon import RealDaemon
 
 DETECTOR = (
     "from blockbuster import BlockBuster; detector = BlockBuster('kbd'); "
-    "[each.can_block_in('kbd/core/server/transport.py', {'serve'}) "
+    "[each.can_block_in('kbd/core/server/listener.py', {'serve'}) "
     "for each in detector.functions.values()]; detector.activate()"
 )
 """Makes every blocking call that is reached from kbd's code within the event loop an error.

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from kbd.core.archive.backup import Backup
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.shown import shown_time
 from kbd.requests import archives as wire

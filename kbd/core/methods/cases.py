@@ -11,7 +11,7 @@ from kbd.core.archive.placing import checked_target
 from kbd.core.archive.writing import Written
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.extraction import note_written
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.base import FileVersion

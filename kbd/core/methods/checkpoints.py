@@ -4,7 +4,7 @@ from kbd.core.domain.commands import CreateCheckpoint
 from kbd.core.domain.rewind_decisions import checkpoint_of
 from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Handler, Later, Session, Waiting
+from kbd.core.server.dispatch import Handler, Later, Session, Waiting
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.events.shown import shown_time
 from kbd.requests import drafts as wire

@@ -8,7 +8,7 @@ from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.sources import text_of
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.shown import shown_time

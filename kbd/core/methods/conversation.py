@@ -10,7 +10,7 @@ from kbd.core.domain.rewind_decisions import answered
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.shop import Shop
 from kbd.core.methods.workshop import run_ended
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
 from kbd.core.workbench.run_rows import run_answer

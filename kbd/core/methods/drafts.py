@@ -4,7 +4,7 @@ import msgspec
 
 from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Handler, Later, Session, Waiting
+from kbd.core.server.dispatch import Handler, Later, Session, Waiting
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.sandbox import file_name

@@ -3,7 +3,7 @@
 import msgspec
 
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.fork import fork_workbench
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request

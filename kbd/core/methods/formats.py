@@ -12,7 +12,7 @@ from kbd.core.methods.shop import Shop
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Owned
 from kbd.core.plugins.wire_methods import WireMethod
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.workbench.call_files import CallFiles
 from kbd.editing import Edited, apply_operations, copy_assets, own_file

@@ -10,7 +10,8 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Batch, Handler, Session, Stream, Synced, subscription_handlers
+from kbd.core.server import subscription_handlers
+from kbd.core.server.dispatch import Batch, Handler, Session, Stream, Synced
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventWire
 from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed

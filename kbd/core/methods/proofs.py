@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.core.methods.shop import Shop
 from kbd.core.proof.process import Proofs
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import NotFound, ValidationFailed
 from kbd.requests import proofs as wire
 from kbd.requests.base import Request

@@ -14,7 +14,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.methods.shop import Shop
 from kbd.core.replay.span import Span
 from kbd.core.replay.story import told_of
-from kbd.core.server import Handler, Session
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import note_written
 from kbd.core.workbench.run_rows import run_info

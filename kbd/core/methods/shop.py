@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.server import Later, Tell, Waiting
+from kbd.core.server.dispatch import Later, Tell, Waiting
 from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches

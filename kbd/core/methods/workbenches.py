@@ -5,7 +5,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.domain.commands import ChooseModel
 from kbd.core.methods.shop import Shop
-from kbd.core.server import Handler, Later, Session, Waiting
+from kbd.core.server.dispatch import Handler, Later, Session, Waiting
 from kbd.core.workbench.listings import closed_row, disk_bytes, info, scope, workbench_row
 from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire

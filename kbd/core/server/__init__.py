@@ -19,12 +19,22 @@ A client that does not read is dropped with its cursor; nobody else notices. Wha
 bytes of a message, requests in flight (past that a client is not read), what waits for a client.
 """
 
-from kbd.core.server.dispatch import Handler, Handlers, Later, Session, Tell, Waiting
+from kbd.core.server.dispatch import (
+    Batch,
+    Follow,
+    Handler,
+    Handlers,
+    Later,
+    Session,
+    Stream,
+    Synced,
+    Tell,
+    Waiting,
+)
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
-from kbd.core.server.stream import Batch, Follow, Stream, Synced
+from kbd.core.server.listener import Server
 from kbd.core.server.subscriptions import subscription_handlers
-from kbd.core.server.transport import Server
 
 __all__ = [
     "Batch",

@@ -1,8 +1,12 @@
-"""One client: its requests in, the answers and what it should be told out."""
+"""One client: its requests in, the answers and what it should be told out.
+
+The lines that answer requests which could not be carried out.
+"""
 
 import socket
 from collections.abc import Mapping, Sequence
 from functools import partial
+from secrets import token_hex
 from typing import Any, Literal, assert_never
 
 import anyio
@@ -10,45 +14,79 @@ import msgspec
 import structlog
 from anyio.abc import TaskGroup
 
-from kbd.core.server.answering import (
-    cancelled_line,
-    duplicate_line,
-    failed_line,
-    refused_line,
-)
-from kbd.core.server.crew import Crew, Job
-from kbd.core.server.dispatch import Later, Route, Waiting, outcome
+from kbd.core.server.dispatch import Later, Route, Stream, Waiting, outcome
 from kbd.core.server.hub import Hub
+from kbd.core.server.in_flight import Crew, Job
 from kbd.core.server.intake import Intake, Rest
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox, Post
 from kbd.core.server.poller import Poller, Watch
-from kbd.core.server.stream import Stream
 from kbd.core.server.subscriptions import feed
-from kbd.errors import ValidationFailed
+from kbd.errors import KbdError, ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
 from kbd.rpc import (
     Batch,
     Call,
     Cancel,
+    Code,
     Framer,
     Parser,
     Refusal,
     answer,
     batch,
+    failure,
     notification,
+    refusal,
 )
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "cancelled_line", "duplicate_line", "failed_line", "refused_line"]
+
+log = structlog.get_logger()
+
+
+def refused_line(refused: Refusal) -> bytes:
+    """Return the line for a message that is no valid request."""
+    return refusal(refused.id, refused.code, refused.message, refused.data)
+
+
+def duplicate_line(call: Call) -> bytes:
+    """Return the line for a request whose id is in flight already."""
+    return refusal(_id(call), Code.INVALID_REQUEST, "a request with this id is in flight")
+
+
+def cancelled_line(call: Call) -> bytes | None:
+    """Return the line for a request that its client cancelled; None if it wants no answer."""
+    message_id = _id(call)
+    if message_id is None:
+        return None
+    return refusal(message_id, Code.CANCELLED, "request cancelled")
+
+
+def failed_line(call: Call, route: Route, error: Exception) -> bytes | None:
+    """Return the line for a request whose handler raised; None if it wants no answer.
+
+    What is no KbdError stays in the daemon's own log, under the reference that the client gets.
+    """
+    message_id = _id(call)
+    if isinstance(error, KbdError):
+        line = failure(message_id, error, route.kind.subject)
+    else:
+        reference = token_hex(6)
+        log.error("request failed", method=route.kind.method, reference=reference, exc_info=error)
+        line = refusal(message_id, Code.INTERNAL, "internal error", {"reference": reference})
+    return None if message_id is None else line
+
+
+def _id(call: Call) -> int | str | None:
+    return None if isinstance(call.id, msgspec.UnsetType) else call.id
+
 
 _ID_LENGTH = 16
 """Of a workbench id, and of its part of a run id."""
 
 _UNSET = msgspec.UNSET
-
-log = structlog.get_logger()
 
 
 class Connection:

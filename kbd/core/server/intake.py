@@ -7,7 +7,7 @@ from typing import NamedTuple
 import anyio
 import structlog
 
-from kbd.core.server.crew import Crew
+from kbd.core.server.in_flight import Crew
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
 from kbd.core.server.poller import Watch

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from typing import assert_never
 
-from kbd.core.server.dispatch import Handlers, Session
+from kbd.core.server.dispatch import Batch, Follow, Handlers, Session, Stream, Synced
 from kbd.core.server.outbox import Mark, Outbox
-from kbd.core.server.stream import Batch, Follow, Stream, Synced
 from kbd.errors import ValidationFailed
 from kbd.requests.base import Unset
 from kbd.requests.events import (

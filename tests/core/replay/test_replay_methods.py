@@ -10,7 +10,7 @@ from kbd.core.domain.commands import Record
 from kbd.core.domain.watch_decisions import AddWatch
 from kbd.core.methods.replays import PAGE_BYTES, ReplayMethods
 from kbd.core.runtime.paths import Home
-from kbd.core.server import Session
+from kbd.core.server.dispatch import Session
 from kbd.errors import LogCorrupt, NotFound, ValidationFailed
 from kbd.events.codec import recorded
 from kbd.events.log import EventLog

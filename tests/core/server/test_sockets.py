@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.server import ServerLimits
-from kbd.core.server.sockets import bound_socket
+from kbd.core.server.limits import ServerLimits
+from kbd.core.server.listener import bound_socket
 from kbd.errors import ValidationFailed
 from served import connected, serving, until
 

@@ -12,7 +12,7 @@ import pytest
 from kbd.core.domain.daemon_decisions import DeleteWorkbench
 from kbd.core.methods import handlers
 from kbd.core.methods.logs import LogMethods
-from kbd.core.server import Stream, Synced
+from kbd.core.server.dispatch import Stream, Synced
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.keeper import Observer
 from kbd.core.workbench.workbench import Bench

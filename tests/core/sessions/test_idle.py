@@ -17,7 +17,7 @@ from kbd.core.methods.logs import LogMethods
 from kbd.core.methods.workbenches import WorkbenchMethods
 from kbd.core.methods.workshop import WorkshopMethods
 from kbd.core.runtime.settings import Settings, WatchSettings
-from kbd.core.server import Batch, Session, Synced
+from kbd.core.server.dispatch import Batch, Session, Synced
 from kbd.core.sessions import workbenches
 from kbd.core.workbench.workbench import Bench
 from kbd.events.base import FileVersion

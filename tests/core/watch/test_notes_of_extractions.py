@@ -8,7 +8,7 @@ import pytest
 from kbd.core.domain.watch_decisions import AddWatch, RemoveWatch
 from kbd.core.domain.watch_state import Written
 from kbd.core.methods.files import FileMethods
-from kbd.core.server import Session
+from kbd.core.server.dispatch import Session
 from kbd.core.workbench.extraction import note_written
 from kbd.events.base import FileVersion
 from kbd.events.watches import WatchRule
