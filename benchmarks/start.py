@@ -21,7 +21,7 @@ from benchmarks.commands import started
 from kbd.client.blocking import Client, ConnectionLostError
 
 BARE = "python -c pass"
-DAEMON = "import kbd.core.daemon"
+DAEMON = "import kbd.core.api.daemon"
 PEER = "llm --version"
 
 

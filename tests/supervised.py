@@ -7,12 +7,12 @@ from pathlib import Path
 
 import anyio
 
+from kbd.core.api.context import Shop
 from kbd.core.domain.commands import Record
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.daily_budget import Purse
 from kbd.core.gateway.gateway import Egress
-from kbd.core.methods import Shop
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins

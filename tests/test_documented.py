@@ -16,7 +16,7 @@ import pytest
 import kbd_toolcall
 from kbd import errors, hookspecs
 from kbd.cli import command, exits, watch, workbench
-from kbd.core import daemon
+from kbd.core.api import daemon
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime import paths

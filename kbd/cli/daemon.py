@@ -37,7 +37,7 @@ def _daemon(arguments: argparse.Namespace) -> int:
     # Everything the daemon is made of; no other command needs any of it. It is here to stay: the
     # collector of cycles would look through it in vain, now, and for 20 ms at each full pass later.
     gc.disable()
-    from kbd.core.daemon import main  # noqa: PLC0415 - 186 ms
+    from kbd.core.api.daemon import main  # noqa: PLC0415 - 186 ms
 
     gc.freeze()
     gc.enable()

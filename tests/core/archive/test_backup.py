@@ -14,12 +14,12 @@ from anyio.to_thread import run_sync
 from backends import on_asyncio, on_trio
 from backups import assert_beginning, checked, folder_of, kept
 from events.failing_disks import FullDisk
+from kbd.core.api.archives import BackupMethods
 from kbd.core.archive.backup import Backup, check_backup
 from kbd.core.archive.copying import hash_of
 from kbd.core.archive.inventory import FileKept, read_inventory
 from kbd.core.archive.restore import restore
 from kbd.core.domain.commands import SendMessage
-from kbd.core.methods.backups import BackupMethods
 from kbd.errors import DiskFull, FileReadFailed, KbdError, ValidationFailed
 from kbd.events.disk import DISK
 from kbd.requests.archives import BackupCreate, BackupCreated

@@ -12,11 +12,11 @@ import pytest
 from backends import on_asyncio, on_trio
 from folding import Folded
 from kbd import hookimpl
+from kbd.core.api.egress import EgressMethods
+from kbd.core.api.providers import ProviderMethods
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.gateway import Egress, scope_hash
-from kbd.core.methods.egress import EgressMethods
-from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from backends import on_asyncio, on_trio
+from kbd.core.api.providers import ProviderMethods
 from kbd.core.domain.commands import Record
-from kbd.core.methods.providers import ProviderMethods
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings
 from kbd.core.sessions.search_access import embedded

@@ -9,9 +9,9 @@ import anyio
 import msgspec
 import pytest
 
+from kbd.core.api.handlers import handlers
+from kbd.core.api.logs import LogMethods
 from kbd.core.domain.daemon_decisions import DeleteWorkbench
-from kbd.core.methods import handlers
-from kbd.core.methods.logs import LogMethods
 from kbd.core.server.dispatch import Stream, Synced
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.keeper import Observer

@@ -11,11 +11,11 @@ from typing import cast
 import anyio
 import pytest
 
+from kbd.core.api.context import holding
+from kbd.core.api.logs import LogMethods
+from kbd.core.api.runs import WorkshopMethods
+from kbd.core.api.workbenches import WorkbenchMethods
 from kbd.core.domain.commands import Record, SendMessage
-from kbd.core.methods.holding import holding
-from kbd.core.methods.logs import LogMethods
-from kbd.core.methods.workbenches import WorkbenchMethods
-from kbd.core.methods.workshop import WorkshopMethods
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import Batch, Session, Synced
 from kbd.core.sessions import workbenches

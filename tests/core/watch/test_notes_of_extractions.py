@@ -5,9 +5,9 @@ from typing import cast
 
 import pytest
 
+from kbd.core.api.files import FileMethods
 from kbd.core.domain.watch_decisions import AddWatch, RemoveWatch
 from kbd.core.domain.watch_state import Written
-from kbd.core.methods.files import FileMethods
 from kbd.core.server.dispatch import Session
 from kbd.core.workbench.extraction import note_written
 from kbd.events.base import FileVersion

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from backends import on_trio
+from kbd.core.api.conversation import ConversationMethods
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.gateway.gateway import scope_hash
-from kbd.core.methods.conversation import ConversationMethods
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import EgressConsentRequired
 from kbd.requests.workshop import WorkshopRegenerate

@@ -17,12 +17,12 @@ import pytest
 
 from agent_rig import call, item_of, said, say
 from backends import on_asyncio
+from kbd.core.api.conversation import ConversationMethods
+from kbd.core.api.drafts import CheckpointMethods
+from kbd.core.api.files import FileMethods
+from kbd.core.api.workbenches import ForkMethods
 from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft, SendMessage, StartRun
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.methods.checkpoints import CheckpointMethods
-from kbd.core.methods.conversation import ConversationMethods
-from kbd.core.methods.files import FileMethods
-from kbd.core.methods.forking import ForkMethods
 from kbd.core.store.history import state_at
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import Bench

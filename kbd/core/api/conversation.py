@@ -5,11 +5,11 @@ from collections.abc import Callable
 import anyio
 import msgspec
 
+from kbd.core.api.context import Shop
+from kbd.core.api.runs import run_ended
 from kbd.core.domain.commands import StartRun
 from kbd.core.domain.rewind_decisions import answered
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.methods.shop import Shop
-from kbd.core.methods.workshop import run_ended
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to

@@ -3,11 +3,11 @@
 import msgspec
 
 from kbd.core.agent.context_items import weigh
+from kbd.core.api.context import Shop
+from kbd.core.api.files import text_of
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.methods.shop import Shop
-from kbd.core.methods.sources import text_of
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, ValidationFailed

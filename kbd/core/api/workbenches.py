@@ -1,11 +1,15 @@
-"""Methods about workbenches."""
+"""Methods about workbenches.
+
+The method that makes a workbench of another one.
+"""
 
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.api.context import Shop
 from kbd.core.domain.commands import ChooseModel
-from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.sessions.fork import fork_workbench
 from kbd.core.workbench.listings import closed_row, disk_bytes, info, scope, workbench_row
 from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire
@@ -13,7 +17,7 @@ from kbd.requests.base import Request
 from kbd.requests.providers import DefaultModel
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["WorkbenchMethods"]
+__all__ = ["ForkMethods", "WorkbenchMethods"]
 
 
 class WorkbenchMethods:
@@ -136,4 +140,43 @@ class WorkbenchMethods:
             request.workbench_id,
             lambda _: ChooseModel(model_id),
             lambda _bench, _outcome: DefaultModel(model_id=model_id),
+        )
+
+
+class ForkMethods:
+    """Forks workbenches."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {wire.WorkbenchFork: self.fork}
+
+    async def fork(self, request: wire.WorkbenchFork, session: Session) -> wire.WorkbenchForked:
+        """Make a workbench of what another one holds, or held.
+
+        Raises:
+            KbdError: As for `fork_workbench`; there is no fork.
+        """
+        message_id, seq = request.from_message_id, request.from_seq
+        with self._shop.benches.held(request.source_workbench_id):
+            workbench_id = await fork_workbench(
+                self._shop.parts,
+                self._shop.benches,
+                request.source_workbench_id,
+                request.mode,
+                request.name,
+                message_id=None if isinstance(message_id, msgspec.UnsetType) else message_id,
+                seq=None if isinstance(seq, msgspec.UnsetType) else Seq(seq),
+            )
+        session.name(workbench_id)
+        state = (await self._shop.bench(workbench_id)).state
+        return wire.WorkbenchForked(
+            workbench_id=workbench_id,
+            parent_workbench_id=request.source_workbench_id,
+            mode=request.mode,
+            source_seq=state.parent.source_seq if state.parent else Seq(0),
+            files=len(state.files),
+            messages=len(state.said),
         )

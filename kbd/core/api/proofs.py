@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.methods.shop import Shop
+from kbd.core.api.context import Shop
 from kbd.core.proof.process import Proofs
 from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import NotFound, ValidationFailed

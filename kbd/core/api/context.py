@@ -1,13 +1,18 @@
-"""What methods reach: the daemon's parts, its open workbenches, its runs, its watched folders."""
+"""What methods reach: the daemon's parts, its open workbenches, its runs, its watched folders.
 
-from collections.abc import Callable
-from functools import partial
+Requests that wait keep their workbench open, however long they take.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from inspect import iscoroutinefunction
+from typing import Any
 
 import msgspec
 
 from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.server.dispatch import Later, Tell, Waiting
+from kbd.core.server.dispatch import Handler, Later, Session, Tell, Waiting
 from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
@@ -15,9 +20,9 @@ from kbd.core.store.keeper import Outcome
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import ProviderNotConfigured
-from kbd.requests.base import Answer
+from kbd.requests.base import Answer, Request
 
-__all__ = ["Shop"]
+__all__ = ["Shop", "holding"]
 
 
 class Shop(msgspec.Struct, frozen=True):
@@ -107,3 +112,29 @@ def _offer(
             tell(told)
 
     bench.keeper.offer(command(bench), settle)
+
+
+def holding(
+    benches: Benches, table: Mapping[type[Request], Handler]
+) -> dict[type[Request], Handler]:
+    """Return the same handlers, with those that wait holding the workbench that they are about.
+
+    Args:
+        benches: What would close a workbench that nobody seems to use.
+        table: The handler of each request.
+    """
+    return {
+        kind: _held(benches, handler)
+        if iscoroutinefunction(handler) and "workbench_id" in kind.__struct_fields__
+        else handler
+        for kind, handler in table.items()
+    }
+
+
+def _held(benches: Benches, handler: Handler) -> Handler:
+    @wraps(handler)
+    async def held(request: Any, session: Session) -> Any:
+        with benches.held(request.workbench_id):
+            return await handler(request, session)
+
+    return held

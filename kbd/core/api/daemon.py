@@ -18,12 +18,13 @@ from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
 from kbd import __version__
+from kbd.core.api.context import Shop
+from kbd.core.api.handlers import handlers
 from kbd.core.archive.first import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.daily_budget import Purse
 from kbd.core.gateway.gateway import Egress
-from kbd.core.methods import Shop, handlers
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers

@@ -18,7 +18,7 @@ library reads metadata with; and a parser of settings, where there is no file of
 
 STARTS = """
 import sys
-import kbd.core.daemon
+import kbd.core.api.daemon
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 plugins = Plugins.discover(Settings())

@@ -1,9 +1,9 @@
 """Methods about providers and models: how they are set up, what people let them do."""
 
+from kbd.core.api.context import Shop
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.gateway.embedders import DescribedEmbedder
 from kbd.core.gateway.gateway import Egress
-from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import ValidationFailed
 from kbd.events.vocabulary import Event

@@ -6,9 +6,9 @@ from typing import Any, cast
 import pytest
 
 from backends import on_asyncio
+from kbd.core.api.replays import PAGE_BYTES, ReplayMethods
 from kbd.core.domain.commands import Record
 from kbd.core.domain.watch_decisions import AddWatch
-from kbd.core.methods.replays import PAGE_BYTES, ReplayMethods
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Session
 from kbd.errors import LogCorrupt, NotFound, ValidationFailed

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.methods.shop import Shop
+from kbd.core.api.context import Shop
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.sessions.search_access import lookup_of, use_index

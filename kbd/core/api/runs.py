@@ -4,9 +4,9 @@ import contextlib
 
 import msgspec
 
+from kbd.core.api.context import Shop
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
-from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Later, Session, Waiting
 from kbd.core.workbench.run_rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import Bench

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from kbd import __version__
-from kbd.core.methods.shop import Shop
+from kbd.core.api.context import Shop
 from kbd.core.server.dispatch import Handler, Session
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire

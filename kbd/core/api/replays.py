@@ -8,10 +8,10 @@ import msgspec
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
+from kbd.core.api.context import Shop
 from kbd.core.archive.moment import folders_of, write_moment
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.methods.shop import Shop
 from kbd.core.replay.span import Span
 from kbd.core.replay.story import told_of
 from kbd.core.server.dispatch import Handler, Session

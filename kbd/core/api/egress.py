@@ -2,11 +2,11 @@
 
 import msgspec
 
+from kbd.core.api.context import Shop
 from kbd.core.domain.commands import GrantConsent
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.gateway import scope_hash
-from kbd.core.methods.shop import Shop
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.event_rows import sent_requests
 from kbd.errors import ValidationFailed

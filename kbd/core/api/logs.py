@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.methods.shop import Shop
+from kbd.core.api.context import Shop
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import Batch, Handler, Session, Stream, Synced
 from kbd.core.store.journal import Journal
