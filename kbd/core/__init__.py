@@ -1,30 +1,22 @@
 """The core: how a command becomes an event, and how a run does its work.
 
-Read from the bottom up, for a module knows only those below it:
+Thirteen rooms; a module imports from its own room and those below it. From the bottom up:
 
-    paths, clock, diagnostics   where things lie, what time it is, the daemon's own log
-    hosts                       addresses in one spelling
-    bell, readiness             waking who waits; the event loop's ear for sockets and threads
-    scribe                      a thread that writes
-    settings                    what can be configured, read once at start
-    plugins, state, secrets     what is installed; the pure state of a workbench; API keys
-    snapshots                   folded state, so that a start need not replay a whole log
-    catalog, decisions, journal formats, tools and providers by name; the pure rules; the log
-    renewal                     snapshots while a log grows
-    redaction                   known keys, blotted out of what is kept
-    workers                     processes in which hostile and heavy work is done
-    draft, outbound             the draft's files; the one HTTP client
-    workspace                   documents, their index, and the tools over it
-    keeper                      the single writer of a log
-    egress, purse               what may leave the machine; what models may cost in a day
-    bench                       one open workbench
-    queries                     answers from state
-    agent, review, archive      a run; its change set; exports and backups
-    server, supervisor, watcher the socket; which runs are alive; what lands in watched folders
-    proof                       a run's calls done again, in a process of its own
-    unattended                  a run on what landed, from its workbench to its outcome
-    methods                     what answers each request
-    daemon                      assembly
+    runtime     event loop, time, folders, settings, keys
+    domain      state and decisions, pure
+    store       logs of events, their one writer, snapshots, redaction
+    plugins     loading, the catalog, and the processes that plugins' code runs in
+    workbench   one workbench: files, draft, publishing, and what clients read of it
+    gateway     what may leave the machine, and what it may cost
+    search      documents, their index, and the tools over it
+    agent       a run, from its message to its summary
+    sessions    open workbenches, and the runs under way in them
+    audit       what a run did, for people: steps, pages, case files, proofs, backups
+    watch       watched folders, and the runs on what lands in them
+    server      the socket: requests, answers, subscriptions
+    api         assembly of the daemon, and what answers each request
+
+Until they are in `search` and `audit`: `workspace`; `replay`, `proof` and `archive`.
 """
 
 __all__: list[str] = []

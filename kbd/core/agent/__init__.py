@@ -1,19 +1,32 @@
 """The agent: one run through research, plan, implement and summary, resumable at every event.
 
-Read in this order: `run` (the phases), `turns` (one chain of model turns), `asking` (one turn asked
-of a provider, with its retries), `toolbox` (one tool call of a run) over `performing` (one tool
-call, whoever asks), `desk` (what a run reaches). Pure parts: `phases` (the table), `plan` (its
-grammar), `conversation` and `prompts` (what a model is sent, in `blocks`), `context` (what a person
-wants of every run, and style guidance), `summaries` (what stays of a map), `receipts` (what it sees
-of results), `transcript` (a chain as it is sent) and `window` (what of it fits), `budget` (loops,
-waits, tokens), `bill` (what a turn costs), `replies` (what is recorded of a reply), `verdicts`
-(what is wrong with one), `outline` (the plan as one item's context shows it). Beside them
-`briefing` (what every opening tells) with `manifest` (the files in a prompt), `notices` (unrecorded
-progress), `copies` (readable copies).
+    run                the phases, one after the other, each step read from the log's state
+    tool_loop          one chain of model turns, until the model answers with text
+    model_calls        one turn asked of a provider: attempts, what it cost, what is recorded of it
+    toolbox            one tool call of a run: whether it may run, and what is recorded of it
+    tool_execution     one tool call, whoever asks for it
+    run_context        what one run works with
+    prompt_messages    the opening messages of a phase, with what every opening says
+    context_items      a person's context, and style guidance
+    manifest           the files in a prompt
+    readable_copies    copies of what the log says, for people
+    notices            progress that is never recorded
+
+Pure parts:
+
+    phases             the table of phases
+    plan               the grammar of a plan
+    plan_outline       a plan as one item's prompt shows it
+    prompts            the prompts, one text a phase
+    blocks             texts of different origin in one message, kept apart
+    transcript         a chain as it is sent
+    window             what of it fits the model's window
+    truncation         what a model sees of a tool's result
+    budget             loops, waits, tokens and money
+    turn_faults        what is wrong with a turn that ends a chain
 
 Apart from all that, for programs without a daemon: `controller` (any object with `generate()`
-works with tools), over `spoken` (a history as such a model is told it) and `fitting` (as much of a
-result as it is shown).
+works with tools), over `conversation_text` (a history as such a model reads it).
 """
 
 from kbd.core.agent.controller import DEFAULT_SYSTEM_PROMPT, AgentController

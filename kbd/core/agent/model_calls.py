@@ -14,13 +14,13 @@ from collections.abc import Set as AbstractSet
 
 import anyio
 import msgspec
-import structlog
 
 from kbd.core.agent.budget import cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.notices import RateLimited, TextDelta
 from kbd.core.agent.run_context import Desk
 from kbd.core.agent.window import reply_room
 from kbd.core.domain.commands import RecordRun
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.blobs import Blobs
 from kbd.errors import (
     KbdError,
@@ -164,7 +164,7 @@ def _clean(text: str) -> str:
 PARTIAL_CHARACTERS = 2000
 """How much of an answer that was cut short is recorded: enough to see what became of it."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 async def asked(desk: Desk, model_id: str, request: ModelRequest, bill: Bill) -> ModelReply | None:

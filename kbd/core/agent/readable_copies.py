@@ -12,12 +12,12 @@ from threading import get_ident
 from typing import Any
 
 import msgspec
-import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.journal import Journal
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
@@ -28,7 +28,7 @@ __all__ = ["clear_unfinished", "current_run", "has_tool_log", "write_copies", "w
 
 _TOOL_LOG = "tool_log.jsonl"
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 def current_run(state: WorkbenchState) -> Run | None:

@@ -12,8 +12,6 @@ items stay open and the run can be resumed.
 from collections.abc import Sequence
 from functools import partial
 
-import structlog
-
 from kbd.core.agent import plan, plan_outline, prompt_messages
 from kbd.core.agent.phases import PHASES, turn_limit
 from kbd.core.agent.prompt_messages import briefing
@@ -24,6 +22,7 @@ from kbd.core.agent.turn_faults import Objection, takes_any
 from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.errors import (
     AgentLoopDetected,
     ContextExhausted,
@@ -67,7 +66,7 @@ _DEAD_ENDS = frozenset(
     kind.code for kind in (TurnLimit, AgentLoopDetected, ContextExhausted, ValidationFailed)
 )
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 async def run_agent(desk: Desk) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import anyio
 import msgspec
-import structlog
 
 from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, Loop, loop_verdict
@@ -20,6 +19,7 @@ from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
 from kbd.core.plugins.worker_pool import Workers, name_of
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.workbench.call_files import CallFiles
 from kbd.errors import (
@@ -59,7 +59,7 @@ __all__ = [
 INLINE_BYTES = 64 * 1024
 """Results and arguments above this are blobs; the log holds what is read often."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class CallSearch(Search, Protocol):

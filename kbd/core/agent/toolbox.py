@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import anyio
-import structlog
 
 from kbd.core.agent.budget import fingerprint
 from kbd.core.agent.notices import LoopWarned, ToolStarted
@@ -28,6 +27,7 @@ from kbd.core.agent.tool_execution import (
 from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
 from kbd.core.plugins.catalog import ToolEntry
 from kbd.core.plugins.host import Plugin
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import PluginUsed, ReplyCall
 from kbd.events.runs import ToolCalled, ToolRefused, ToolReturned
@@ -37,7 +37,7 @@ from kbd.types import Phase, Seq
 
 __all__ = ["answer", "plugin_used", "refuse_surplus"]
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 async def answer(desk: Desk, phase: Phase, call: ReplyCall) -> None:

@@ -1,5 +1,6 @@
 """The table of all methods."""
 
+from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
 from kbd.core.api.context import Shop, holding
 from kbd.core.api.context_items import ContextMethods
@@ -14,7 +15,6 @@ from kbd.core.api.providers import ProviderMethods
 from kbd.core.api.replays import ReplayMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.search import WorkspaceMethods
-from kbd.core.api.service import DaemonMethods
 from kbd.core.api.watches import WatchMethods
 from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
 from kbd.core.server.dispatch import Handler

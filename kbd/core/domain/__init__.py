@@ -1,9 +1,24 @@
 """The domain: what is true, and what may happen. Pure: no I/O, no clock, no event loop.
 
-State is folded from events: `workbench_state`, `run_state`, `watch_state` and `daemon_state` are
-the records, `fold`, `fold_runs` and `fold_watches` the functions, a table by type of event;
-`state_text` is what people read of it. A decision is a pure function of state and command that
-returns events or raises a `KbdError`: `commands` are what can be asked of a workbench, `decide` is
-the one `match` over them, and each subject has its module beside it. The Keeper of
-`kbd.core.store` records what they return.
+State is folded from events:
+
+    workbench_state, run_state, watch_state, daemon_state   the records
+    fold, fold_runs, fold_watches                           a table by type of event, nothing else
+    state_text                                              what people read of it
+
+A decision is a pure function of state and command. It returns events or raises a `KbdError`; the
+Keeper of `kbd.core.store` records what it returns:
+
+    commands             everything that can be asked of a workbench, as one closed union
+    decide               the one `match` over them
+    decision             what is returned; what all decisions ask of the active run
+    file_decisions       files and consent
+    context_decisions    what every run is told
+    run_decisions        messages and runs
+    call_decisions       tool calls
+    draft_decisions      discard, confirm, publish
+    rewind_decisions     an earlier moment brought back
+    fork_decisions       what a new workbench takes over
+    daemon_decisions     the daemon's own log: workbenches, the day's money
+    watch_decisions      watched folders and the runs on what landed
 """

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
-import structlog
 
 from kbd.core.gateway.models import Models
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import Settings
 from kbd.errors import KbdError, NotFound, ProviderNotConfigured
 from kbd.providers import Embedder, ModelInfo, ProviderStatus
@@ -20,7 +20,7 @@ NONE = "none"
 
 _FAULTY = "The embedder {} failed inside ({})."
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class ChosenEmbedder(msgspec.Struct, frozen=True):

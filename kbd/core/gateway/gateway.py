@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import anyio
 import msgspec
-import structlog
 
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
@@ -22,6 +21,7 @@ from kbd.core.gateway.outbound_call import Crossings, Lent, RecordSent, Sending
 from kbd.core.gateway.redacted_stream import Telling, cleaned
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
@@ -71,7 +71,7 @@ def scope_hash(state: WorkbenchState, model_id: str) -> str:
 CLOSING_S = 5.0
 """An embedder that does not let go of what it holds keeps the daemon no longer than this."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Egress:

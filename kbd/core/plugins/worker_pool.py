@@ -13,7 +13,6 @@ from typing import Any, Literal, Self
 
 import anyio
 import msgspec
-import structlog
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
@@ -29,6 +28,7 @@ from kbd.core.plugins.worker_messages import (
     encode,
 )
 from kbd.core.plugins.worker_process import Finished, WorkerGone, WorkerProcess
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
     FileReadFailed,
@@ -93,7 +93,7 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
         case Exceeded(limit=limit):
             raise _exceeded(limit, limits, what)
         case Crashed():
-            log = structlog.get_logger(__name__)
+            log = get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
             told = f": {steady(without_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{told}"
@@ -193,7 +193,7 @@ class Workers:
         self._starting: dict[str, anyio.Lock] = {}
         self._tasks: TaskGroup | None = None
         self._error: str | None = None
-        self._log = structlog.get_logger(__name__)
+        self._log = get_logger(__name__)
 
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import anyio
 import msgspec
-import structlog
 from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
 from kbd.core.plugins.worker_process import KEPT_VARIABLES
 from kbd.core.proof.wire import Answer, Order, Proved, Refused
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
@@ -40,7 +40,7 @@ STOP_S = 3.0
 NOISE_BYTES = 4096
 """How much of the end of what it printed is kept for the daemon's own log."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Proofs:

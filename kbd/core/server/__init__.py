@@ -1,18 +1,15 @@
 """The socket: clients' requests in; answers, notifications and streams of events out.
 
-    transport      Server: accepts, refuses, stops
-    sockets        the Unix socket itself
+    listener       Server: accepts, refuses, stops; the Unix socket itself
     poller         Poller: all clients' sockets behind one wait
     intake         Intake: what arrives from one client
-    connection     Connection: one client, and the session of its requests
-    crew           the requests of one client that are not answered yet, and who answers them
-    answering      answers to requests that could not be carried out
+    connection     Connection: one client, the session of its requests, and refusals as lines
+    in_flight      the requests of one client that are not answered yet, and who answers them
     outbox         Outbox, Post: what waits for one client to read it
     discovery      what rpc.discover answers
-    dispatch       Handler, Session: what the core gives, and is given
+    dispatch       Handler, Session, Follow: what the core gives, and is given
     hub            Hub: who is told of which workbench
-    stream         Follow: where a subscription's events come from
-    subscriptions  EventsSubscribe and EventsUnsubscribe over it
+    subscriptions  EventsSubscribe and EventsUnsubscribe
     limits         how much a client may ask
 
 A client that does not read is dropped with its cursor; nobody else notices. What is bounded: the

@@ -11,9 +11,9 @@ from typing import Any, Literal, assert_never
 
 import anyio
 import msgspec
-import structlog
 from anyio.abc import TaskGroup
 
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.dispatch import Later, Route, Stream, Waiting, outcome
 from kbd.core.server.hub import Hub
 from kbd.core.server.in_flight import Crew, Job
@@ -43,7 +43,7 @@ from kbd.types import Seq, WorkbenchId
 
 __all__ = ["Connection", "cancelled_line", "duplicate_line", "failed_line", "refused_line"]
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def refused_line(refused: Refusal) -> bytes:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import anyio
-import structlog
 
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.in_flight import Crew
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
@@ -18,7 +18,7 @@ __all__ = ["Intake", "Rest"]
 _CHUNK_BYTES = 64 * 1024
 """How much is read at once: some hundred requests, answered before anybody else is served."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Rest(NamedTuple):

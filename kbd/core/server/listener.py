@@ -15,9 +15,9 @@ from typing import Any
 
 import anyio
 import msgspec
-import structlog
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
 
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.connection import Connection
 from kbd.core.server.discovery import Discovery
 from kbd.core.server.dispatch import Handlers, routes
@@ -121,7 +121,7 @@ _OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.
 _PAUSE_S = 0.1
 _TURN_AWAY_S = 1.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Server:

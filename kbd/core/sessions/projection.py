@@ -13,10 +13,10 @@ from pathlib import Path
 
 import anyio
 import msgspec
-import structlog
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.readable_copies import write_copies, write_tool_log
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.conversation import Branch, entry
@@ -48,7 +48,7 @@ _TAIL_BYTES = 256 * 1024
 
 _PAGE = 1000
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class _Line(msgspec.Struct):

@@ -1,12 +1,12 @@
 """A task for each run, started because the log says that the run began, and ended with it."""
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup
 
 from kbd.core.agent import run_agent
 from kbd.core.domain.commands import EndRun, InterruptRun
 from kbd.core.domain.run_state import RunStatus
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.run_contexts import desk_for
 from kbd.core.store.keeper import Observer
@@ -18,7 +18,7 @@ from kbd.types import Seq, WorkbenchId
 
 __all__ = ["Runs"]
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class _Task:

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import checked_id
 from kbd.core.sessions.parts import Parts
@@ -81,7 +81,7 @@ class Opened:
         return now_s - self.used_s >= IDLE_S and not is_busy
 
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Benches:

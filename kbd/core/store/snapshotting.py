@@ -13,8 +13,8 @@ import sys
 from typing import Any
 
 import anyio
-import structlog
 
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.store.snapshots import Snapshots
 from kbd.events.base import Recorded
@@ -29,7 +29,7 @@ RENEWED_EVENTS = 50_000
 KEPT_VARIABLES = ("PATH", "TMPDIR")
 """All that the process sees of the daemon's environment: no key."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Renewal:

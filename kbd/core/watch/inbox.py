@@ -11,7 +11,6 @@ from typing import Literal, TypeVar
 
 import anyio
 import msgspec
-import structlog
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
@@ -19,6 +18,7 @@ from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_decisions import Land, PassOver
 from kbd.core.domain.watch_state import Watch, WatchStatus
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.store.keeper import Keeper
@@ -57,7 +57,7 @@ _TRIES = 5
 _FULL_S = 10.0
 """A full disk is tried again after this."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 T = TypeVar("T")
 

@@ -1,13 +1,13 @@
 """The rules' commands: one run for each outcome, in order, at least once, across restarts."""
 
 import anyio
-import structlog
 from anyio import CapacityLimiter
 
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_decisions import NoteCommand
 from kbd.core.domain.watch_state import Ended, Watch
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import Notify
@@ -20,7 +20,7 @@ __all__ = ["AT_ONCE", "Commands"]
 AT_ONCE = 8
 """How many commands run at once, each of another watch: they take little but somebody's minute."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Commands:

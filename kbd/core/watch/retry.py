@@ -7,10 +7,10 @@ after a pause. Only a disk that does not keep what it is given ends the daemon (
 from collections.abc import Awaitable, Callable, Iterator
 
 import anyio
-import structlog
 
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.disk import LogPoisoned
@@ -23,7 +23,7 @@ FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
 """The longest pause: as long as between two scans of a folder."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 def must_stop(fault: BaseException) -> bool:

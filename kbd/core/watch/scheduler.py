@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup
 
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
@@ -18,6 +17,7 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_decisions import FinishRun, StartNext
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch, WatchStatus
 from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
@@ -33,7 +33,7 @@ __all__ = ["Arrivals", "Starter"]
 _SHORTEST_WAIT_S = 0.05
 """A clock that is looked at too early is looked at again after this."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Arrivals(Protocol):

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Hashable
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workspace.searching import WorkspaceEngine
 from kbd.errors import KbdError
 
@@ -15,7 +15,7 @@ __all__ = ["Room", "Rooms"]
 VECTORS_AT_ONCE = 64
 """As many vectors are made before others get their turn at the index."""
 
-_log = structlog.get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class Room:
