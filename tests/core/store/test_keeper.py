@@ -1,6 +1,6 @@
 """The Keeper: decide, persist, fold, tell, and never another order."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.store.journal import Journal
-from kbd.core.store.keeper import Keeper
+from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import DiskFull, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
@@ -27,12 +27,21 @@ BenchKeeper = Keeper[WorkbenchState, Command]
 
 
 class _FullDisk(Journal):
-    """A journal whose disk is full while `full` says so."""
+    """A journal whose disk is full while `full` says so, or has space for so many events a frame.
+
+    It counts how often it is replayed.
+    """
 
     full = False
+    free_events = 100
+    replays = 0
+
+    async def replay(self, apply: Callable[[int, Recorded], None], after: Seq) -> None:
+        self.replays += 1
+        await super().replay(apply, after)
 
     async def append(self, records: Sequence[Recorded]) -> Seq:
-        if self.full:
+        if self.full or len(records) > self.free_events:
             raise DiskFull("no space")
         return await super().append(records)
 
@@ -63,10 +72,7 @@ async def test_an_answer_comes_after_the_disk(tmp_path: Path) -> None:
         state = keeper.state
 
     assert [(outcome.first, outcome.events[0])] == [(seq, record.data) for seq, record in stored]
-    reread = _keeper(Journal(EventLog.open(tmp_path)))
-    await reread.load()
-    assert state == reread.state
-    await reread.journal.aclose()
+    assert state == await _folded(tmp_path)
 
 
 async def test_commands_that_wait_are_one_frame(tmp_path: Path) -> None:
@@ -111,18 +117,112 @@ async def test_queries_and_observers_see_only_what_is_durable(tmp_path: Path) ->
         assert [(Seq(1), Seq(1), Seq(1))] == told
 
 
-async def test_a_full_disk_refuses_and_forgets(tmp_path: Path) -> None:
-    """Nothing of a refused frame is in the state, and the Keeper goes on when there is space."""
+async def _answers(keeper: BenchKeeper, *commands: Command) -> list[Outcome | Exception]:
+    """Return what becomes of commands that come together, in this order."""
+    answers: list[Outcome | Exception] = []
+    complete = anyio.Event()
+
+    def settle(answer: Outcome | Exception) -> None:
+        answers.append(answer)
+        if len(answers) == len(commands):
+            complete.set()
+
+    for command in commands:
+        keeper.offer(command, settle)
+    with anyio.fail_after(5):
+        await complete.wait()
+    return answers
+
+
+async def _refused(keeper: BenchKeeper, *commands: Command) -> None:
+    """Offer commands together, and see each of them refused for the full disk."""
+    assert all(isinstance(answer, DiskFull) for answer in await _answers(keeper, *commands))
+
+
+async def _taken(keeper: BenchKeeper, *commands: Command) -> None:
+    """Offer commands together, none of which is refused."""
+    assert all(isinstance(answer, Outcome) for answer in await _answers(keeper, *commands))
+
+
+async def _folded(folder: Path) -> WorkbenchState:
+    """Return the state that a log is folded to by whoever opens it."""
+    reread = _keeper(Journal(EventLog.open(folder)))
+    await reread.load()
+    await reread.journal.aclose()
+    return reread.state
+
+
+START = StartRun(None, "p:m")
+"""Refused while a run is under way, so a state in which one is tells on what it was decided."""
+
+
+@pytest.mark.parametrize("refused", [1, 3])
+@pytest.mark.parametrize("alone", [0, 1])
+@pytest.mark.parametrize("together", [1, 3])
+async def test_a_full_disk_refuses_and_forgets(
+    tmp_path: Path, refused: int, alone: int, together: int
+) -> None:
+    """Nothing of a refused frame is in the state, however many commands come with and after it.
+
+    A run whose start was refused is started later, alone or in a frame with others, as if nobody
+    had tried; and the state is the one that the log is folded to.
+    """
     async with _working(tmp_path) as (keeper, journal):
         await keeper.submit(SendMessage("u1", "x"))
         journal.full = True
-        with pytest.raises(DiskFull):
-            await keeper.submit(SendMessage("u2", "y"))
-        journal.full = False
-
+        lost = [SendMessage(f"lost{number}", "y") for number in range(1, refused)]
+        await _refused(keeper, *lost, START)
+        await _refused(keeper, START)
         assert [said.message_id for said in keeper.state.said] == ["u1"]
-        await keeper.submit(SendMessage("u3", "z"))
+        assert keeper.state.runs == []
+
+        journal.full = False
+        kept = [f"kept{number}" for number in range(alone)]
+        for message_id in kept:
+            await keeper.submit(SendMessage(message_id, "z"))
+        more = [f"more{number}" for number in range(1, together)]
+        await _taken(keeper, *(SendMessage(message_id, "z") for message_id in more), START)
+
+        assert [said.message_id for said in keeper.state.said] == ["u1", *kept, *more]
+        assert [run.number for run in keeper.state.runs] == [1]
+        await _taken(keeper, Record((ModelChosen("p:a"),)), Record((ModelChosen("p:b"),)))
+        state = keeper.state
+    assert state == await _folded(tmp_path)
+
+
+async def test_a_refused_command_does_not_read_the_log_again(tmp_path: Path) -> None:
+    """However often the disk refuses, and when it takes frames again, the log is read once."""
+    async with _working(tmp_path) as (keeper, journal):
+        await keeper.submit(SendMessage("u1", "x"))
+        for _ in range(3):
+            journal.full = True
+            await _refused(keeper, START)
+            await _refused(keeper, SendMessage("u2", "y"), SendMessage("u3", "y"), START)
+            journal.full = False
+            await _taken(keeper, *(Record((ModelChosen(f"p:{number}"),)) for number in range(3)))
+
+        assert keeper.state.model_id == "p:2"
+        assert journal.replays == 1
+
+
+async def test_after_a_refused_frame_a_command_that_fits_is_taken(tmp_path: Path) -> None:
+    """One that needs less space than there is does not share the fate of those that need more."""
+    async with _working(tmp_path) as (keeper, journal):
+        await keeper.submit(SendMessage("u1", "x"))
+        journal.full = True
+        await _refused(keeper, SendMessage("u2", "y"))
+        journal.full, journal.free_events = False, 1
+        large = Record((ModelChosen("p:a"), ModelChosen("p:b")))
+        refused, taken = await _answers(keeper, large, SendMessage("u3", "z"))
+
+        assert isinstance(refused, DiskFull)
+        assert isinstance(taken, Outcome)
         assert [said.message_id for said in keeper.state.said] == ["u1", "u3"]
+        assert keeper.state.model_id is None
+        journal.free_events = 100
+        await _taken(keeper, large, SendMessage("u4", "z"))
+        state = keeper.state
+    assert state == await _folded(tmp_path)
 
 
 async def test_a_refusal_records_nothing(tmp_path: Path) -> None:
@@ -196,3 +296,33 @@ async def test_a_failing_disk_stops_the_keeper(tmp_path: Path) -> None:
     assert answers == ["refused"]
     assert keeper.state.seq == 0
     await keeper.journal.aclose()
+
+
+async def test_what_is_durable_is_answered_so_when_the_disk_fails_next(tmp_path: Path) -> None:
+    """Of commands that are recorded one by one, only those after the fault are refused."""
+
+    class Failing(_FullDisk):
+        async def append(self, records: Sequence[Recorded]) -> Seq:
+            if self.seq == 1:
+                raise LogPoisoned("the disk does not make the log durable")
+            return await super().append(records)
+
+    journal = Failing(EventLog.open(tmp_path))
+    keeper = _keeper(journal)
+    await keeper.load()
+
+    async def run() -> None:
+        with pytest.raises(LogPoisoned):
+            await keeper.run()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        journal.full = True
+        await _refused(keeper, SendMessage("u1", "x"))
+        journal.full = False
+        durable, lost = await _answers(keeper, SendMessage("u2", "x"), SendMessage("u3", "x"))
+
+    assert isinstance(durable, Outcome)
+    assert isinstance(lost, LogPoisoned)
+    assert [said.message_id for said in keeper.state.said] == ["u2"]
+    await journal.aclose()
