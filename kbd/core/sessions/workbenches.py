@@ -10,6 +10,7 @@ import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -111,7 +112,9 @@ class Benches:
     ) -> None:
         self._parts, self.daemon, self._tasks, self._watch = parts, daemon, tasks, watch
         self._open: dict[WorkbenchId, Opened] = {}
-        self._opening: dict[WorkbenchId, anyio.Lock] = {}
+        # Weak: a lock is there while somebody holds it or waits for it. Whoever asks may ask for
+        # ids without end.
+        self._locks: WeakValueDictionary[WorkbenchId, anyio.Lock] = WeakValueDictionary()
         self._held: Counter[WorkbenchId] = Counter()
         # The last events of those that were closed: nothing is recorded in them meanwhile.
         self._ends: dict[WorkbenchId, Seq] = {}
@@ -326,7 +329,7 @@ class Benches:
             return opened
 
     def _lock(self, workbench_id: WorkbenchId) -> anyio.Lock:
-        return self._opening.setdefault(workbench_id, anyio.Lock())
+        return self._locks.setdefault(workbench_id, anyio.Lock())
 
     async def _serve(
         self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[Opened]

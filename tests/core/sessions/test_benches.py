@@ -1,5 +1,6 @@
 """All workbenches: opened once, closed in order, deleted for good, told of as they change."""
 
+import gc
 import shutil
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -74,6 +75,29 @@ async def test_what_is_not_there_is_said(tmp_path: Path) -> None:
             with pytest.raises(ValidationFailed):
                 await running.benches.delete(ill_formed)
         assert running.home.workbenches.is_dir()
+
+
+def _locks() -> int:
+    gc.collect()
+    return sum(isinstance(each, anyio.Lock) for each in gc.get_objects())
+
+
+async def test_an_id_that_was_asked_for_leaves_nothing(tmp_path: Path) -> None:
+    """A lock is there while it is needed, not for each id that anybody ever names."""
+    async with supervised(tmp_path / "h") as running:
+        before = _locks()
+        for number in range(20):
+            unknown = WorkbenchId(f"{number:016x}")
+            with pytest.raises(NotFound):
+                await running.benches.open(unknown)
+            assert await running.benches.end_of(unknown) is None
+        for _ in range(3):
+            deleted = (await running.bench(a__txt="x")).id
+            await running.benches.delete(deleted)
+            with pytest.raises(NotFound):
+                await running.benches.open(deleted)
+
+        assert _locks() == before
 
 
 async def test_a_deleted_workbench_is_gone(tmp_path: Path) -> None:
