@@ -204,6 +204,10 @@ def _looking_back(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C
             from kbd.cli.providers import command  # noqa: PLC0415 - 14 ms
         case "egress":
             from kbd.cli.egress import command  # noqa: PLC0415 - 14 ms
-        case _:
+        case "rpc":
             from kbd.cli.rpc import command  # noqa: PLC0415 - 14 ms
+        case _:
+            # Not `assert_never`: that would import typing for each command.
+            msg = f"kbd {name} is listed and has no module"
+            raise AssertionError(msg)
     return command(parser)

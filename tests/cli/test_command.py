@@ -60,12 +60,20 @@ def test_status_imports_nothing_heavy(daemon: ScriptedDaemon, short_dir: Path) -
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """`kbd COMMAND --help` says what the command does, without a daemon."""
+    """`kbd COMMAND --help` says what the command does, without a daemon: each has its module."""
     with pytest.raises(SystemExit) as end:
         main([name, "--help"])
 
     assert end.value.code == 0
     assert f"usage: kbd {name}" in capsys.readouterr().out
+
+
+def test_a_command_without_a_module_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is listed only is a fault, and does not do what another one does."""
+    monkeypatch.setitem(COMMANDS, "listed", "do what nobody wrote")
+
+    with pytest.raises(AssertionError, match="kbd listed is listed and has no module"):
+        main(["listed", "--help"])
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
