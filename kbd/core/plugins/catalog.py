@@ -3,8 +3,9 @@
 import hashlib
 import mimetypes
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from anyio import to_thread
@@ -45,6 +46,20 @@ class FileKind(msgspec.Struct, frozen=True, omit_defaults=True):
     mime_type: str
     is_opaque: bool = False
     reason: str | None = None
+
+
+class _ToldSchema(ToolSchema, frozen=True, dict=True):
+    """The schema of a tool whose strict form is made when it is first read, and kept.
+
+    To make those of all tools is dearer than all else a catalog does, and only a provider that
+    holds a model to schemas reads them. As a record it compares without that form, which follows
+    from `parameters`.
+    """
+
+    @cached_property  # type: ignore[misc]  # a field of the record, made when it is read
+    def strict(self) -> Mapping[str, Any] | None:
+        """The strict form of `parameters`; None where there is none."""
+        return strict_schema(self.parameters)
 
 
 class ToolEntry(msgspec.Struct, frozen=True):
@@ -224,8 +239,7 @@ def _style(handler: FormatHandler, folder: Path) -> str:
 
 
 def _schema(tool: Tool) -> ToolSchema:
-    parameters = plain_schema(tool.arguments)
-    return ToolSchema(tool.name, tool.description, parameters, strict_schema(parameters))
+    return _ToldSchema(tool.name, tool.description, plain_schema(tool.arguments))
 
 
 def _known(things: Mapping[str, T], name: str, kind: str) -> T:

@@ -12,6 +12,7 @@ from kbd.providers import (
     ModelRequest,
     Provider,
     ProviderStatus,
+    ToolSchema,
 )
 from kbd.types import Phase
 from kbd_offline.conversation import Conversation, PendingError
@@ -39,6 +40,10 @@ class OfflineProvider(Provider):
     def status(self) -> ProviderStatus:
         """Return that it is always ready and that nothing leaves the machine."""
         return ProviderStatus(configured=True, leaves_machine=False)
+
+    def told_bytes(self, tools: Sequence[ToolSchema]) -> int:
+        """Return how many bytes its rules read of tools: their names."""
+        return sum(len(tool.name) for tool in tools)
 
     async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
         """Make one turn from the messages alone; `access` is not used.

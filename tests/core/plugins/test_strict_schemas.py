@@ -1,6 +1,8 @@
 """The strict form of schemas: what servers take, and never more than the record means."""
 
 from collections.abc import Iterator, Mapping
+from cProfile import Profile
+from pstats import Stats
 from random import Random
 from typing import Annotated, Any, Literal
 
@@ -9,13 +11,21 @@ import pytest
 from msgspec import Meta
 
 from kbd.core.agent.tool_execution import parsed
+from kbd.core.agent.transcript import Transcript
+from kbd.core.agent.turn_faults import takes_any
+from kbd.core.agent.window import tools_bytes
+from kbd.core.plugins import schemas
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import operations_of
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.schemas import plain_schema, strict_schema
 from kbd.core.runtime.settings import Settings
 from kbd.events.base import ReplyCall
+from kbd.messages import Message
+from kbd.providers import ModelRequest
+from kbd.testing.providers import NoAccess
 from kbd.types import CallId
+from kbd_offline import OfflineProvider
 
 ALLOWED = {
     "description", "type", "properties", "required", "additionalProperties", "anyOf", "items",
@@ -77,6 +87,37 @@ def test_every_built_in_tool_has_a_strict_form() -> None:
                 seen += len(operations_of(handlers[entry.tool.name], given["operations"]))
 
     assert seen >= 60
+
+
+def made_while(profile: Profile) -> int:
+    """Return how many calls of this form's own functions were made while a profile was on."""
+    return sum(
+        calls
+        for (path, _, _), (_, calls, *_) in Stats(profile).stats.items()  # type: ignore[attr-defined]
+        if path == schemas.__file__
+    )
+
+
+@pytest.mark.anyio
+async def test_a_strict_form_is_made_when_it_is_read_and_once() -> None:
+    """A catalog makes none, nor does a turn of a provider that holds no model to schemas."""
+    plugins = Plugins.discover(Settings())
+    provider, message = OfflineProvider(), Message("user", "<request>\nsort by x\n</request>")
+    with Profile() as unread:
+        schemas = tuple(entry.schema for entry in Catalog(plugins).tools())
+        transcript = Transcript(takes_any, provider.told_bytes)
+        size = transcript.fitted(schemas, provider.models()[0]).size_bytes
+        request = ModelRequest("planner", (message,), schemas)
+        await provider.complete(request, NoAccess(), lambda _: None)
+    assert 0 < size < 50 * len(schemas)
+    assert made_while(unread) == 0
+
+    with Profile() as read:
+        told = tools_bytes(schemas)
+    assert made_while(read) > len(schemas)
+    with Profile() as again:
+        assert tools_bytes(schemas) == told
+    assert made_while(again) == 0
 
 
 class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
