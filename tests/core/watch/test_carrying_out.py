@@ -11,6 +11,7 @@ from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import Limits, WatchSettings
 from kbd.core.watch.job import Job, Result
 from kbd.core.workbench.publish import publish
+from kbd.core.workbench.rewind import rewind_to
 from kbd.errors import ProviderUnavailable
 from kbd.events.watches import WatchConsent
 from kbd.providers import ModelReply, ModelRequest
@@ -232,6 +233,27 @@ async def test_a_run_that_a_person_cancels_has_failed(tmp_path: Path) -> None:
         again = await reported(running, job, result)
         assert (await labour.carry_out(again)).outcome == "review"
         assert len(bench.state.runs) == 1
+
+
+@on_asyncio
+async def test_a_run_that_a_person_undid_has_failed(tmp_path: Path, out: Path) -> None:
+    """Nothing of it is delivered, nor is it told as without changes; a retry makes it anew."""
+    async with unattended(tmp_path / "h", writes("made.txt")) as (running, labour):
+        job = await landed(running, tmp_path, deliver_to=str(out))
+        assert (await labour.carry_out(job)).outcome == "review"
+        bench = await running.benches.open(job.workbench_id)
+        (asked,) = (said for said in bench.state.said if said.role == "user")
+        await rewind_to(bench, CLOCK, asked.message_id)
+
+        result = await labour.carry_out(job)
+        assert (result.outcome, result.code) == ("failed", "USER_CANCELED")
+        assert result.message == "a person undid the run"
+        assert not result.retryable
+        assert files_in(out) == {}
+        assert len(bench.state.runs) == 1
+        again = await reported(running, job, result)
+        assert (await labour.carry_out(again)).outcome == "review"
+        assert [run.undone for run in bench.state.runs] == [True, False]
 
 
 @on_trio
