@@ -1,4 +1,4 @@
-"""The README's examples of a plugin and of a client work as they are printed."""
+"""The examples of a plugin and of a client in the documentation work as they are printed."""
 
 import re
 import shutil
@@ -13,24 +13,27 @@ from types import ModuleType
 
 import pytest
 
+from documentation import code, section
 from kbd.client import aio, blocking
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers, name_of
 from kbd.core.runtime.settings import Settings
 from kbd.testing.tools import Workbench
-from readme import code, section
 from real_daemon import RealDaemon
+
+PLUGIN = "how-to/plugin.md"
+CLIENT = "how-to/client.md"
 
 
 @pytest.mark.anyio
-async def test_the_plugin_of_the_readme_works(
+async def test_the_plugin_of_the_guide_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The README's plugin is loaded, its tool answers, and its work is done in a worker."""
+    """The guide's plugin is loaded, its tool answers, and its work is done in a worker."""
     package = tmp_path / "kbd_words"
     package.mkdir()
-    (package / "__init__.py").write_text(code("Write a plugin", "python"), "utf-8")
+    (package / "__init__.py").write_text(code(PLUGIN, "A tool as an example", "python"), "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "kbd_words", raising=False)
     found = Installed(name="words", value="kbd_words")
@@ -61,11 +64,12 @@ def daemon() -> Iterator[RealDaemon]:
 
 @pytest.fixture
 def receipts(tmp_path: Path) -> Path:
-    """The file of receipts that the README shows."""
+    """The file of receipts that the documentation shows."""
     file = tmp_path / "receipts.csv"
-    table_of_readme = re.search(r"(Date,.*\n(?:20.*\n)+)", section("Do a job on your own files"))
-    assert table_of_readme
-    file.write_text(table_of_readme[1], "utf-8")
+    shown = section("how-to/run-a-job.md", "Do a job on your own files")
+    rows = re.search(r"(Date,.*\n(?:20.*\n)+)", shown)
+    assert rows
+    file.write_text(rows[1], "utf-8")
     return file
 
 
@@ -81,37 +85,37 @@ def run(daemon: RealDaemon, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
             said.append(" ".join(map(str, what)))
 
         monkeypatch.setattr(sys, "argv", ["-c", *arguments])
-        exec(compile(program, "README.md", "exec"), {"print": say})
+        exec(compile(program, CLIENT, "exec"), {"print": say})
         return said
 
     return run
 
 
-def test_the_blocking_client_of_the_readme_works(
+def test_the_blocking_client_of_the_guide_works(
     run: Callable[..., list[str]], receipts: Path
 ) -> None:
     """It has a daemon do a job, lists what it changed, and is refused with a code."""
-    assert run(code("Write a client", "python"), str(receipts)) == [
+    assert run(code(CLIENT, "A whole job", "python"), str(receipts)) == [
         "finished", "added summary.xlsx", "-32000 VALIDATION_FAILED True",
     ]  # fmt: skip
 
 
-def test_the_asynchronous_client_of_the_readme_works(
+def test_the_asynchronous_client_of_the_guide_works(
     run: Callable[..., list[str]], receipts: Path
 ) -> None:
     """It tells each phase as it begins, and the end of the run."""
-    assert run(code("Write a client", "python", 2), str(receipts)) == [
+    assert run(code(CLIENT, "Asynchronous, with progress", "python"), str(receipts)) == [
         "research", "plan", "implement", "summary", "finished True",
     ]  # fmt: skip
 
 
-def test_the_follower_of_the_readme_outlives_the_daemon(
+def test_the_follower_of_the_guide_outlives_the_daemon(
     run: Callable[..., list[str]], daemon: RealDaemon
 ) -> None:
     """It goes on where it was after a kill, each event once, and ends with its workbench."""
     workbench_id = daemon.workbench()
     said: list[str] = []
-    program = code("Write a client", "python", 1)
+    program = code(CLIENT, "Follow a log", "python")
     thread = threading.Thread(target=run, args=(program, workbench_id), kwargs={"said": said})
     thread.start()
     _wait_for(said, ["1 WorkbenchCreated"])

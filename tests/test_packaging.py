@@ -34,6 +34,14 @@ def test_the_wheel_ships_every_plugin(project: dict[str, Any], folders: list[str
     assert ["kbd", *folders] == packages
 
 
+def test_the_source_distribution_has_the_documentation(project: dict[str, Any]) -> None:
+    """It takes docs/ and every page beside it; whatever it names exists."""
+    included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+
+    assert [name for name in included if not (ROOT / name).exists()] == []
+    assert {"docs", *(page.name for page in ROOT.glob("*.md"))} <= set(included)
+
+
 def test_every_plugin_is_registered(project: dict[str, Any], folders: list[str]) -> None:
     """The entry points of the group `kbd` are the folders, each named without its prefix."""
     packages = [Path(folder).name for folder in folders]

@@ -103,7 +103,7 @@ def known_types(asked: Iterable[str], known: Iterable[str]) -> frozenset[str]:
         near = get_close_matches(unknown.casefold(), folded, n=4, cutoff=0.5)
         near += [name for name in folded if unknown.casefold() in name and name not in near]
         told = ", ".join(folded[name] for name in near[:6])
-        meant = f"; near: {told}" if told else "; the README lists all"
+        meant = f"; near: {told}" if told else "; docs/reference/events.md lists all"
         raise Stop(f"There is no type of event {unknown}{meant}.", USAGE)
     return frozenset(folded[name.casefold()] for name in names)
 

@@ -87,7 +87,7 @@ def test_types_are_named_in_any_case() -> None:
     with pytest.raises(Stop, match=r"no type of event ToolCald; near: ToolCalled, ") as refused:
         known_types(["ToolCald"], TEMPLATES)
     assert refused.value.code == USAGE
-    with pytest.raises(Stop, match=r"no type of event zzz; the README lists all"):
+    with pytest.raises(Stop, match=r"no type of event zzz; docs/reference/events\.md lists all"):
         known_types(["zzz"], TEMPLATES)
 
 

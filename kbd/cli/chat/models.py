@@ -8,7 +8,7 @@ from kbd.client.blocking import Client
 __all__ = ["NO_MODEL", "is_a_model", "model_ids", "model_named"]
 
 COMPATIBLE = "openai"
-"""The provider that any server of chat completions is reached by (README, "Use a model")."""
+"""The provider that any server of chat completions is reached by (docs/how-to/models.md)."""
 
 NO_MODEL = """\
 No model is set up: fixed rules do requests about tables (split, total, filter, convert);

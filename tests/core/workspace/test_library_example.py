@@ -1,14 +1,16 @@
-"""The README's program of a library does what it says, without a daemon."""
+"""The example of the library in the documentation does what it says, without a daemon."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from readme import code
+from documentation import code
+
+LIBRARY = "how-to/library.md"
 
 
-def test_the_program_of_the_readme_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It searches, calls a tool of its own, is told what helps, and has a model answer."""
     documents, said = tmp_path / "papers", list[str]()
     documents.mkdir()
@@ -21,7 +23,8 @@ def test_the_program_of_the_readme_works(tmp_path: Path, monkeypatch: pytest.Mon
     def say(*what: object) -> None:
         said.append(" ".join(map(str, what)))
 
-    exec(compile(code("Use it as a library", "python"), "README.md", "exec"), {"print": say})
+    program = code(LIBRARY, "Use kbd as a library", "python")
+    exec(compile(program, LIBRARY, "exec"), {"print": say})
 
     found, count, error, answer = said
     assert found.startswith("lease.txt lines 1-2 ")

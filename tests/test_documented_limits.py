@@ -1,0 +1,82 @@
+"""Limits and files on disk are as the reference says, and all of them are there."""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+import kbd_tables.looking
+import kbd_tables.querying
+from documentation import table, tables
+from kbd.cli import start
+from kbd.cli.chat import prompting
+from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
+from kbd.core.archive import restore
+from kbd.core.domain import watch_decisions
+from kbd.core.runtime import paths
+from kbd.core.server.limits import ServerLimits
+from kbd.core.watch import dry_run
+from kbd.core.watch.tree import MAX_DEPTH
+from kbd.core.workbench.sandbox import MAX_COMPONENT_BYTES, MAX_COMPONENTS
+from kbd.events import log
+from kbd.events.frame import FRAME_LIMIT
+from kbd.opc import guard
+from kbd.requests.watches import WatchAdd
+
+
+def places(kind: type[msgspec.Struct], of: msgspec.Struct) -> set[Path]:
+    """The paths that a record's properties give."""
+    found = [getattr(of, name) for name, each in vars(kind).items() if isinstance(each, property)]
+    return {path for path in found if isinstance(path, Path)}
+
+
+def test_files_on_disk_are_documented() -> None:
+    """Each file and folder of the home and of a workbench is in its table."""
+    page = "reference/files-on-disk.md"
+    home = paths.Home(Path("/home"), Path("/home/kbd.sock"))
+    bench = home.workbench("0" * 16)
+    of_home = {*places(paths.Home, home), home.socket, home.folder / prompting.HISTORY_NAME}
+    of_home |= {home.folder / restore.RESTORED_NAME, home.folder / "daemon" / start.LOG_NAME}
+    in_home = {str(path.relative_to(home.folder)) for path in of_home}
+    in_bench = {str(path.relative_to(bench.root)) for path in places(paths.WorkbenchFolders, bench)}
+
+    assert in_home == {name.rstrip("/") for name in table(page, "In the home")}
+    assert in_bench == {name.rstrip("/") for name in table(page, "In a workbench")}
+
+
+UNITS = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+
+
+def figures(cell: str) -> list[float]:
+    """The numbers in a cell, sizes in bytes."""
+    found = re.findall(r"(\d[\d,]*)(?: (KiB|MiB|GiB))?", cell)
+    return [int(number.replace(",", "")) * UNITS.get(unit, 1) for number, unit in found]
+
+
+def test_limits_are_documented() -> None:
+    """Each limit that is no setting is in the table with the figure that the code has."""
+    most_patterns = msgspec.json.schema(WatchAdd)["$defs"]["WatchAdd"]["properties"]["patterns"]
+    limits = {
+        "unanswered requests of one client": [ServerLimits().in_flight],
+        "time to complete a message that was begun": [ServerLimits().partial_s],
+        "workbenches whose notifications one client gets": [ServerLimits().names],
+        "arguments of a tool call": [MAX_ARGUMENT_BYTES],
+        "rows of a window of rows": [kbd_tables.looking._MOST_ROWS],
+        "rows of a query": [kbd_tables.querying._MOST_WINDOW_ROWS],
+        "name of a file": [MAX_COMPONENTS, MAX_COMPONENT_BYTES],
+        "package (workbook, document, deck), unpacked": [
+            guard.MAX_PART_BYTES,
+            guard.MAX_TOTAL_BYTES,
+        ],
+        "parts of a package": [guard.MAX_ENTRIES],
+        "frame of the log": [FRAME_LIMIT],
+        "segment of the log": [log._SEGMENT_LIMIT],
+        "watched folders": [watch_decisions.MAX_WATCHES],
+        "depth of a watched folder": [MAX_DEPTH],
+        "patterns of a watch": [most_patterns["maxItems"]],
+        "files of a watched folder that are left alone": [watch_decisions.MAX_PASSED],
+        "trial of a watch": [dry_run.MAX_COMPARED, dry_run.MAX_COMPARED_BYTES],
+    }
+    rows = {row["what"]: row["limit"] for row in tables("reference/limits.md", "Limits")[0]}
+
+    assert limits == {what: figures(limit) for what, limit in rows.items()}
