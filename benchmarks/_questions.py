@@ -26,7 +26,7 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.workspace import WorkspaceEngine
-from kbd.core.workspace.words import ask, indexed
+from kbd.core.workspace.tokenizer import index_terms, parse_query
 
 __all__ = ["KINDS", "Answer", "Question", "QuestionSet", "load", "questions", "shared_stems"]
 
@@ -145,8 +145,8 @@ def shared_stems(question: str, pieces: Sequence[str]) -> int:
     """Return how many words of a question the pieces hold, those that only bind others aside."""
     held: set[str] = set()
     for piece in pieces:
-        held.update(indexed("", piece)[1].split())
-    return sum(1 for word in ask(question).terms if not held.isdisjoint(word))
+        held.update(index_terms("", piece)[1].split())
+    return sum(1 for word in parse_query(question).terms if not held.isdisjoint(word))
 
 
 def made(quote: str, file: str, asked: Sequence[str], salt: str, *, later: bool = True) -> Answer:

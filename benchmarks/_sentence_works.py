@@ -6,7 +6,6 @@ the first text's vector.
 """
 
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +19,7 @@ from kbd_semantic import LocalEmbedder
 
 __all__ = ["WAYS"]
 
-WAYS = ("plain numpy", "the runner alone", "kbd", "kbd, one thread")
+WAYS = ("the runner alone", "kbd", "kbd, one thread")
 _TICKS_A_SECOND = 100
 """In which /proc counts processor time, on every Linux."""
 
@@ -30,8 +29,6 @@ Embed = Callable[[Sequence[str]], "np.ndarray[Any, Any]"]
 def way(name: str, folder: Path) -> Embed:
     """Return what makes vectors of texts, (texts, size), in the way of that name."""
     match name:
-        case "plain numpy":
-            return _numpy(folder)
         case "the runner alone":
             from kbd_semantic.folder import read_model  # noqa: PLC0415 - each way loads its own
             from kbd_semantic.runner import Runner  # noqa: PLC0415 - the same
@@ -49,61 +46,6 @@ def way(name: str, folder: Path) -> Embed:
             return ask
     msg = f"there is no way {name!r}"
     raise ValueError(msg)
-
-
-def _numpy(folder: Path) -> Embed:
-    """BERT as anybody would write it with numpy: float32, one text after the other."""
-    from tokenizers import Tokenizer  # noqa: PLC0415 - an extra, which may be absent
-
-    from kbd_semantic.tensors import read_tensors  # noqa: PLC0415 - each way loads its own
-
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    limits = json.loads((folder / "sentence_bert_config.json").read_text())
-    tokenizer.enable_truncation(limits["max_seq_length"])
-    tensors = {
-        name: np.array(of) for name, of in read_tensors(folder / "model.safetensors").items()
-    }
-    heads = json.loads((folder / "config.json").read_text())["num_attention_heads"]
-    layers = {name.split(".")[2] for name in tensors if name.startswith("encoder.layer.")}
-
-    def through(given: Any, name: str) -> Any:
-        return given @ tensors[f"{name}.weight"].T + tensors[f"{name}.bias"]
-
-    def normal(given: Any, name: str) -> Any:
-        straight = given - given.mean(-1, keepdims=True)
-        straight /= np.sqrt(given.var(-1, keepdims=True) + 1e-12)
-        return straight * tensors[f"{name}.weight"] + tensors[f"{name}.bias"]
-
-    def gelu(given: Any) -> Any:
-        inner = math.sqrt(2 / math.pi) * (given + 0.044715 * given * given * given)
-        return given * 0.5 * (1 + np.tanh(inner))
-
-    def vector(tokens: Sequence[int]) -> Any:
-        places = tensors["embeddings.position_embeddings.weight"][: len(tokens)]
-        words = tensors["embeddings.word_embeddings.weight"][list(tokens)]
-        kind = tensors["embeddings.token_type_embeddings.weight"][0]
-        current = normal(words + places + kind, "embeddings.LayerNorm")
-        for layer in (f"encoder.layer.{number}." for number in sorted(layers, key=int)):
-            query, key, value = (
-                through(current, f"{layer}attention.self.{part}")
-                .reshape(len(tokens), heads, -1)
-                .transpose(1, 0, 2)
-                for part in ("query", "key", "value")
-            )
-            scores = query @ key.transpose(0, 2, 1) / math.sqrt(query.shape[-1])
-            weights = np.exp(scores - scores.max(-1, keepdims=True))
-            attended = weights / weights.sum(-1, keepdims=True) @ value
-            flat = attended.transpose(1, 0, 2).reshape(len(tokens), -1)
-            mixed = through(flat, f"{layer}attention.output.dense")
-            current = normal(mixed + current, f"{layer}attention.output.LayerNorm")
-            widened = gelu(through(current, f"{layer}intermediate.dense"))
-            narrowed = through(widened, f"{layer}output.dense")
-            current = normal(narrowed + current, f"{layer}output.LayerNorm")
-        pooled = current.mean(0)
-        return pooled / np.linalg.norm(pooled)
-
-    return lambda texts: np.stack([vector(tokenizer.encode(text).ids) for text in texts])
 
 
 def _processes() -> Iterator[Path]:

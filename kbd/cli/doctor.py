@@ -119,6 +119,11 @@ def _daemon(client: Client) -> Iterator[_Finding]:
     embedder, reason = info["search"]["embedder"], info["search"].get("reason", "")
     how = f"by words and by meaning ({embedder})" if embedder else f"by words alone: {reason}"
     yield _Finding(GOOD if embedder else KNOWN, "search", how)
+    if not embedder:
+        # What is missing, as `kbd providers` tells it, where nobody named an embedder.
+        for row in call(client, "ProvidersGetStatus").get("embedders", ()):
+            if not row["leaves_machine"] and (missing := row.get("reason")):
+                yield _Finding(KNOWN, "search", f"{row['provider_id']}: {line(missing)}")
     for plugin in call(client, "PluginsList")["plugins"]:
         loaded = plugin["status"] == "loaded"
         told = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"

@@ -196,9 +196,13 @@ def test_doctor_asks_the_daemon(
     }  # fmt: skip
     off = {**provider, "provider_id": "other", "enabled": False}
     sandbox = {"level": "limits", "reason": "no Landlock"}
+    local = {"provider_id": "local", "leaves_machine": False, "reason": "it has no model.onnx"}
     daemon.answers.update(
         PluginsList={"plugins": [plugin]},
-        ProvidersGetStatus={"providers": [{**provider, "reason": "set OPENAI_API_KEY"}, off]},
+        ProvidersGetStatus={
+            "providers": [{**provider, "reason": "set OPENAI_API_KEY"}, off],
+            "embedders": [local],
+        },
         UserGetConsentMode={"mode": "allow_all"},
         ToolWorkerGetStatus={"available": True, "workers": 2, "sandbox": sandbox},
     )
@@ -206,6 +210,7 @@ def test_doctor_asks_the_daemon(
     assert kbd("doctor") == 1
     told = capsys.readouterr().out
     assert "WRONG plugin    toml 2 left out: broken" in told
+    assert "-     search    local: it has no model.onnx" in told
     assert "-     provider  openai is not set up" in told
     assert "-     provider  other is disabled" in told
     assert "-     consent   files of every workbench may leave unasked" in told

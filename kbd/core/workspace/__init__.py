@@ -2,7 +2,6 @@
 
 catalogue   what is in an index: documents and pieces
 calling     arguments of a tool, checked against the registry
-commonwords words that say nothing of what a text is about
 documents   Document, Chunk
 embedding   vectors that are missing, made and kept
 finding     from a query to the nearest pieces
@@ -20,13 +19,13 @@ reading     how the daemon's engines read documents
 rooms       the engines that are open, one a workbench
 searching   the engine
 sentences   text as headings, sentences, items and tables
-stems       the forms of a word as one
+stop_words  words that say nothing of what a text is about
 summaries   a shorter text, of a text's own sentences
 titles      which document is meant by an id or a title
+tokenizer   text as terms of an index, a query as an expression over them
 tools       WorkspaceTools, TOOL_REGISTRY
 updating    bringing an index up to date
 vectors     a table of what pieces mean
-words       text as terms of an index, a query as an expression over them
 """
 
 from kbd.core.workspace.documents import Chunk, Document

@@ -14,7 +14,7 @@ import msgspec
 from kbd.core.plugins.pieces import Piece
 from kbd.core.workspace.folder import Seen
 from kbd.core.workspace.lent import SourceFile
-from kbd.core.workspace.words import indexed
+from kbd.core.workspace.tokenizer import index_terms
 
 __all__ = [
     "NOT_READ",
@@ -189,7 +189,7 @@ def put_document(
             at = (key, entry.key, position, hash_of(piece.text), piece.place)
             rows.append((*at, *lines, region, piece.text, piece.heading))
             title = title_of(entry.name, piece.place, piece.heading)
-            words.append((key, *indexed(title, piece.text)))
+            words.append((key, *index_terms(title, piece.text)))
             position += 1
         connection.executemany(_INTO_PIECES, rows)
         connection.executemany(_INTO_WORDS, words)
@@ -294,7 +294,7 @@ def _drop_pieces(connection: sqlite3.Connection, entry: Entry) -> None:
     while some := rows.fetchmany(MOST_AT_ONCE):
         # The index of words keeps no text: it is told what it was given.
         words = [
-            (key, *indexed(title_of(entry.name, place, heading), text))
+            (key, *index_terms(title_of(entry.name, place, heading), text))
             for key, place, heading, text in some
         ]
         connection.executemany(_OUT_OF_WORDS, words)

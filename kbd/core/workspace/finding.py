@@ -8,7 +8,7 @@ from kbd.core.workspace.catalogue import Held, counted, generation, held, placed
 from kbd.core.workspace.documents import Chunk
 from kbd.core.workspace.meanings import Meanings
 from kbd.core.workspace.ranking import LEXICAL_HITS, NEAREST, Asked, Hit, asked, rank
-from kbd.core.workspace.words import WEIGHTS, Query, ask, snippet
+from kbd.core.workspace.tokenizer import WEIGHTS, Query, parse_query, snippet
 from kbd.providers import Embeddings
 
 __all__ = ["Found", "find"]
@@ -47,7 +47,7 @@ def find(
         top_k: How many at most.
         meant: The vectors there are, their fingerprint, and the query's own; None without.
     """
-    query = ask(text)
+    query = parse_query(text)
     most = max(LEXICAL_HITS, top_k)
     scored = _by_words(connection, query.match, most) if query.match else []
     places = placed(connection, [key for key, _ in scored])

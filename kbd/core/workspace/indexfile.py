@@ -22,7 +22,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from kbd.core.workspace.words import COLUMNS, TOKENIZER, WORDS_EDITION
+from kbd.core.workspace.tokenizer import COLUMNS, FTS5_TOKENIZER, TOKENIZER_EDITION
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 
 __all__ = ["IndexFolder", "IndexRuined", "check_fts5", "connected", "is_index", "told"]
@@ -77,7 +77,7 @@ CREATE TABLE pieces(
 CREATE UNIQUE INDEX pieces_of_documents ON pieces(document, position);
 CREATE INDEX pieces_by_hash ON pieces(hash);
 CREATE VIRTUAL TABLE words USING fts5(
-    {", ".join(COLUMNS)}, content='', tokenize='{TOKENIZER}'
+    {", ".join(COLUMNS)}, content='', tokenize='{FTS5_TOKENIZER}'
 );
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');
 CREATE TABLE vectors(
@@ -263,7 +263,7 @@ def told(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
 
 def _edition() -> str:
     """Name all that decides what is written into an index."""
-    return f"{SCHEMA_EDITION}.{WORDS_EDITION}.{unicodedata.unidata_version}"
+    return f"{SCHEMA_EDITION}.{TOKENIZER_EDITION}.{unicodedata.unidata_version}"
 
 
 def _is_ours(path: Path) -> bool:

@@ -1,12 +1,14 @@
 """Ranking: from what words found and what meanings found to one order with scores. Pure.
 
 Neither finder may be made worse by the other, so they are not mixed by halves, nor by ranks alone
-(reciprocal rank fusion), which tell nothing of how sure a finder is. Each tells how much of what
-was asked it has found:
+(reciprocal rank fusion), which tell nothing of how sure a finder is. That is why no library ranks
+here: FTS5 has BM25, and what libraries have for both finders is that fusion (nDCG@10 .652 in the
+questions of `benchmarks/retrieval.py`, ours .756). Each tells how much of what was asked it has
+found:
 
 - Words: by how much the best hit stands out. What the fifteenth has, pieces have by chance, and
-  most of it is taken off; the rest is a share of the weight of all the words asked for. Most of a
-  word more is asked for that is nowhere, so that one word that happens to stand somewhere is not
+  most of it is taken off; the rest is a share of the weight of all the words asked for. A word
+  more is asked for that is nowhere, so that one word that happens to stand somewhere is not
   the whole of a question. Up to `CHANCE` words are not trusted at all: where somebody asks in
   other words than the answer's, the order is that of the meanings. From `SURE` on they are
   trusted in full, and each piece has its own BM25 score, in words as rare as can be.
@@ -49,17 +51,17 @@ LEXICAL_HITS = 50
 NEAREST = 50
 """How many of the nearest to take from the table of vectors."""
 
-CHANCE, SURE = 0.36, 0.39
+CHANCE, SURE = 0.335, 0.365
 """Which share of a question's weight words have by chance, and which is no chance any more. They
 lie close together: half a trust serves neither finder."""
 
-CROWD, OF_CROWD = 15, 0.75
+CROWD, OF_CROWD = 15, 0.69
 """Which hit shows what pieces have by chance, and how much of its score is taken off."""
 
-SPARE_WORDS = 0.75
+SPARE_WORDS = 1.1
 """How many words more than there are a question is taken to have."""
 
-WORTH = 3.3
+WORTH = 2.85
 """How many standard deviations of meaning a word is worth that is as rare as can be."""
 
 MIDDLE, SPREAD = 7.0, 4.0
@@ -83,7 +85,7 @@ class Asked(msgspec.Struct, frozen=True):
     """How much is asked for.
 
     Args:
-        weight: The weight of all words, and of half a word more that is nowhere.
+        weight: The weight of all words, and of `SPARE_WORDS` more that are nowhere.
         rarest: The weight of a word that is nowhere.
     """
 
@@ -129,7 +131,7 @@ def asked(words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces
     """Return how much a question asks for.
 
     Args:
-        words: Its words, each as the terms that stand for it (`words.Query.terms`).
+        words: Its words, each as the terms that stand for it (`tokenizer.Query.terms`).
         pieces_with: In how many pieces each term stands that is somewhere.
         pieces: How many pieces there are.
     """

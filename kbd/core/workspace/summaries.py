@@ -12,9 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from kbd.core.workspace.commonwords import COMMON_WORDS, LEANING_WORDS
 from kbd.core.workspace.grids import told
 from kbd.core.workspace.sentences import ENDS, Kind, Unit, units
+from kbd.core.workspace.stop_words import STOP_WORDS
 
 __all__ = ["ELLIPSIS", "extract_summary", "shortened"]
 
@@ -29,6 +29,22 @@ _POOL = 400
 
 _SAID = 0.3
 """What a word still weighs once it was said."""
+
+_STOP_WORDS = frozenset().union(*STOP_WORDS.values())
+"""Of all languages; in one without a list the words in most sentences weigh least anyway."""
+
+_LEANING = """
+this that these those it its he she they his her their then so but and or also thus therefore
+however moreover furthermore instead otherwise such here there
+dies diese dieser dieses dabei dadurch damit daher deshalb dann aber und auch er sie es jedoch
+außerdem ferner dort hier
+ceci cela ce cette ces il elle ils elles donc mais et aussi ainsi toutefois cependant
+esto esta este estos estas ello él ella ellos pero y además así también sin
+isto ele ela mas e além assim também questo questa questi esso essa ma inoltre
+dit deze dat hij zij maar en ook to ten ta te ale i jednak также это этот эта но и однако
+"""
+_LEANING_WORDS = frozenset(_LEANING.split())
+"""A sentence that begins with one leans on what was said before it."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IDEOGRAMS = re.compile(r"(?=([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2}))")
@@ -188,7 +204,7 @@ def _length(unit: Unit) -> int:
 
 def _terms(text: str) -> frozenset[str]:
     """Return the words that count; of writing without blanks, its pairs of signs."""
-    words = {word for word in _WORD.findall(text.casefold()) if word not in COMMON_WORDS}
+    words = {word for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS}
     if _HAS_IDEOGRAM.search(text):
         words = {word for word in words if not _HAS_IDEOGRAM.search(word)}
         words.update(_IDEOGRAMS.findall(text))
@@ -257,7 +273,7 @@ def _faults(text: str, kind: Kind) -> tuple[bool, ...]:
     is_sentence = kind is Kind.SENTENCE
     is_names = is_sentence and len(words) > 6 and capitals > 0.7 * len(words)
     return (
-        words[0].casefold().strip(",") in LEANING_WORDS,
+        words[0].casefold().strip(",") in _LEANING_WORDS,
         is_sentence and (text[0].islower() or not ENDS.search(text)),
         any(text.count(opening) != text.count(closing) for opening, closing in _PAIRS),
         # These say nothing alone, and count twice.

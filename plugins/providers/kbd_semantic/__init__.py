@@ -2,8 +2,7 @@
 
 Read in this order: `embedder` (what kbd sees), `sidecar` (the process that runs the model, seen
 from here), `wire` (what passes between the two), `process` (that process), `runner` (texts become
-vectors), `folder` (what the files of a model say), `tensors` (its weights), `graph` (its encoder,
-in ONNX) and `protobuf` (how that is written).
+vectors) and `folder` (what the files of a model say).
 
 Nothing here imports the libraries that run a model but `runner`, in its own process.
 """

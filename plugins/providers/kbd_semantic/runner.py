@@ -1,33 +1,37 @@
-"""A sentence model as it runs: texts become tokens, tokens a vector of length 1.
+"""Inference of a sentence model: texts become tokens, tokens a vector of length 1.
+
+The encoder is the file in ONNX that the model is published with, run by onnxruntime as it is. One
+text a run needs no padding, and it is as fast as any batch here: 100 tokens keep the units of a
+processor busy, and what they make stays in its caches. Texts run beside each other on as many
+threads. What makes one vector of those of all tokens is here, for it is not in the published files.
+
+A folder may come from anybody. What lies beside the encoder and belongs to it is read by
+onnxruntime, which from 1.24.1 on refuses a path that leads out of the folder; no library of custom
+operations is ever registered, so an encoder that asks for one cannot be loaded.
 
 Only the process of the model imports this; the libraries take 300 ms to load.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
 from kbd.errors import FileReadFailed, ProviderNotConfigured
-from kbd_semantic.folder import SentenceModel, Shape
-from kbd_semantic.graph import IN, encoder
-from kbd_semantic.tensors import Floats, read_tensors
+from kbd_semantic.folder import SentenceModel
 
-__all__ = ["Runner"]
+__all__ = ["Floats", "Runner"]
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+"""An array of float32."""
 
 _LOG_NOTHING = 4
 _QUERY, _PASSAGE = ("query",), ("passage", "document")
 """Under which names models keep what they want before texts of each purpose."""
-
-
-class _Encode(Protocol):
-    """Makes the vector of a text from its tokens: (size,), of length 1."""
-
-    def __call__(self, tokens: Sequence[int]) -> Floats: ...
 
 
 class Runner:
@@ -45,11 +49,7 @@ class Runner:
     def __init__(self, model: SentenceModel, threads: int) -> None:
         self._model = model
         self._tokens = _tokenizer(model.tokenizer, model.most_tokens)
-        self._encode: _Encode = (
-            _Bert(model.weights, model.shape, self._tokens, model.most_tokens)
-            if model.shape is not None
-            else _OnnxFile(model.weights, model.pooling)
-        )
+        self._encode = _Encoder(model.encoder, model.pooling)
         self._threads = ThreadPoolExecutor(threads)
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:
@@ -67,44 +67,17 @@ class Runner:
         vectors = np.empty((len(texts), len(made[0])), np.float32)
         vectors[order] = made
         if not np.isfinite(vectors).all():
-            raise FileReadFailed("The model's weights are damaged: they make no numbers.")
+            raise FileReadFailed("the model's encoder is damaged: it makes no numbers")
         return vectors
 
 
-class _Bert:
-    """An encoder built from its weights."""
+class _Encoder:
+    """An encoder in ONNX: tokens in, the vectors of all tokens out.
 
-    def __init__(self, weights: Path, shape: Shape, tokenizer: Tokenizer, most_tokens: int) -> None:
-        tensors = {
-            name.removeprefix("bert."): tensor for name, tensor in read_tensors(weights).items()
-        }
-        words, places, kinds = (
-            tensors.get(f"embeddings.{name}_embeddings.weight")
-            for name in ("word", "position", "token_type")
-        )
-        if words is None or places is None or kinds is None or not len(kinds):
-            raise FileReadFailed("The model's weights lack the tables of its embeddings.")
-        if {table.shape[1:] for table in (words, places, kinds)} != {(shape.size,)}:
-            raise FileReadFailed("The tables of the model's embeddings are of another size.")
-        if len(words) < tokenizer.get_vocab_size() or len(places) < most_tokens:
-            raise FileReadFailed("The model's weights do not go with its tokenizer.json.")
-        # Rows are taken from the mapped file: of a table of 47 MB, few pages are ever read.
-        self._words, self._places = words, places + kinds[0]
-        built = encoder(shape, tensors)
-        self._session = _session(built.graph, built.constants)
-        self._constants = built.constants  # the session reads them where they lie
-
-    def __call__(self, tokens: Sequence[int]) -> Floats:
-        """Make the vector of a text."""
-        embedded = self._words[np.asarray(tokens)]
-        embedded += self._places[: len(tokens)]
-        (vectors,) = self._session.run(None, {IN: embedded})
-        vector: Floats = vectors[0]
-        return vector
-
-
-class _OnnxFile:
-    """An encoder that is a file in ONNX: tokens in, the vectors of all tokens out."""
+    Args:
+        file: The file.
+        pooling: "mean" of these vectors, or that of the first token ("cls").
+    """
 
     def __init__(self, file: Path, pooling: str) -> None:
         self._session = _session(file)
@@ -122,32 +95,34 @@ class _OnnxFile:
         given["input_ids"] = ids
         if "token_type_ids" in given:
             given["token_type_ids"] = np.zeros_like(ids)
-        states = self._session.run(None, given)[0]
-        if states.ndim != 3:
-            raise ProviderNotConfigured("The file in ONNX does not give a vector for each token.")
+        try:
+            states = self._session.run(None, given)[0]
+        except Exception as fault:  # noqa: BLE001 - the library has a class for each kind of fault
+            raise FileReadFailed(
+                f"the model's encoder cannot be run ({type(fault).__name__}): its files are damaged"
+            ) from None
+        if states.ndim != 3 or states.shape[:2] != ids.shape:
+            raise ProviderNotConfigured(
+                "the model's encoder does not give a vector for each token; kbd pools them itself"
+            )
+        # One text without padding: all that an attention mask would leave out is not there.
         pooled = states[0].mean(axis=0) if self._pooling == "mean" else states[0, 0]
         vector: Floats = (pooled / max(float(np.linalg.norm(pooled)), 1e-12)).astype(np.float32)
         return vector
 
 
-def _session(graph: bytes | Path, beside: Mapping[str, Floats] | None = None) -> Any:
-    """Return a graph ready to run, one thread a run: texts run beside each other instead.
-
-    Args:
-        graph: The graph, or the file with it.
-        beside: Its constants; they have to live as long as what is returned.
-    """
+def _session(file: Path) -> Any:
+    """Return an encoder ready to run, one thread a run: texts run beside each other instead."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _LOG_NOTHING
-    if beside:
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in beside.values()]
-        options.add_external_initializers(list(beside), values)
-    source = graph if isinstance(graph, bytes) else str(graph)
     try:
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception:  # noqa: BLE001 - the library has a class of its own for each kind of fault
-        raise FileReadFailed("The model cannot be loaded: its encoder is damaged.") from None
+        raise FileReadFailed(
+            f"{file.name} cannot be loaded: it is damaged, asks for operations that are not"
+            " built in, or for files outside its folder"
+        ) from None
 
 
 def _tokenizer(file: Path, most_tokens: int) -> Tokenizer:

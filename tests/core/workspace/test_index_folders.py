@@ -9,10 +9,13 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import Stemmer
 
 from indexed import PlainReader, engine_over, write
+from kbd.core.workspace import catalogue, indexfile
 from kbd.core.workspace.indexfile import IndexFolder, check_fts5
 from kbd.core.workspace.searching import WorkspaceEngine
+from kbd.core.workspace.tokenizer import TOKENIZER_EDITION
 from kbd.errors import FileWriteFailed, NotFound, ValidationFailed
 
 
@@ -77,6 +80,24 @@ def test_a_ruined_index_is_made_anew(tmp_path: Path, docs: Path) -> None:
     with engine_over(docs, index) as engine:
         assert _names(engine, "toll") == ["b.txt"]
         assert [path.name for path in index.glob("*.db")] == ["search-3.db"]
+
+
+def test_an_index_of_another_stemmer_is_made_anew(
+    tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Terms of two stemmers are never mixed: what another version stemmed is stemmed again."""
+    index = tmp_path / "index"
+    assert Stemmer.version() in TOKENIZER_EDITION
+    with monkeypatch.context() as before:
+        before.setattr(indexfile, "TOKENIZER_EDITION", "1")
+        before.setattr(catalogue, "index_terms", lambda title, text: (title, "otherwise"))
+        write(docs, c="many rivers")
+        with engine_over(docs, index) as engine:
+            assert _names(engine, "rivers") == []
+
+    with engine_over(docs, index) as engine:
+        assert sorted(_names(engine, "rivers")) == ["a.txt", "c.txt"]
+    assert [path.name for path in index.glob("*.db")] == ["search-2.db"]
 
 
 def test_damage_within_an_index_is_mended_by_a_new_one(tmp_path: Path, docs: Path) -> None:

@@ -2,11 +2,14 @@
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 
 SIZE, LAYERS, HEADS, INNER, PLACES, MOST_TOKENS = 16, 2, 4, 32, 24, 12
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "term", "of", "delivery", "is", "##s", "four")
@@ -58,31 +61,146 @@ def tensors_of_a_model() -> dict[str, Floats]:
     return tensors
 
 
-def write_tensors(file: Path, tensors: dict[str, Floats], dtype: str = "F32") -> None:
-    """Write a safetensors file, as its format is described."""
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    body = b""
-    for name, numbers in tensors.items():
-        match dtype:
-            case "F32":
-                data = numbers.astype("<f4").tobytes()
-            case "F16":
-                data = numbers.astype("<f2").tobytes()
-            case _:
-                data = (numbers.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
-        place = [len(body), len(body) + len(data)]
-        header[name] = {"dtype": dtype, "shape": list(numbers.shape), "data_offsets": place}
-        body += data
-    written = json.dumps(header).encode()
-    file.write_bytes(len(written).to_bytes(8, "little") + written + body)
+class _Graph:
+    """A graph in ONNX as it grows."""
+
+    def __init__(self, tensors: dict[str, Floats]) -> None:
+        self._tensors = tensors
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+
+    def add(self, operation: str, *inputs: str, called: str = "", **attributes: Any) -> str:
+        """Add a node with one result; returns the result's name."""
+        result = called or f"{operation}_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operation, inputs, [result], **attributes))
+        return result
+
+    def constant(self, numbers: Any) -> str:
+        """Add a constant: float32, or int64 where it is of whole numbers."""
+        array = np.asarray(numbers)
+        kind = np.int64 if array.dtype.kind == "i" else np.float32
+        name = f"constant_{len(self._constants)}"
+        self._constants.append(numpy_helper.from_array(array.astype(kind), name))
+        return name
+
+    def through(self, given: str, name: str) -> str:
+        """Add a product with a weight, which is kept as (to, from), and its bias."""
+        weight = self.constant(self._tensors[f"{name}.weight"].T)
+        bias = self.constant(self._tensors[f"{name}.bias"])
+        return self.add("Add", self.add("MatMul", given, weight), bias)
+
+    def normal(self, given: str, name: str) -> str:
+        """Add a LayerNorm."""
+        parts = (self.constant(self._tensors[f"{name}.{part}"]) for part in ("weight", "bias"))
+        return self.add("LayerNormalization", given, *parts, axis=-1, epsilon=1e-12)
+
+    def gelu(self, given: str) -> str:
+        """Add the exact curve."""
+        inner = self.add("Erf", self.add("Div", given, self.constant(math.sqrt(2))))
+        half = self.add("Mul", given, self.constant(0.5))
+        return self.add("Mul", half, self.add("Add", inner, self.constant(1.0)))
+
+    def written(self, inputs: Sequence[str]) -> bytes:
+        """Return the whole file."""
+        shape = ("texts", "tokens")
+        given = [
+            helper.make_tensor_value_info(name, onnx.TensorProto.INT64, shape) for name in inputs
+        ]
+        states = helper.make_tensor_value_info(
+            "last_hidden_state", onnx.TensorProto.FLOAT, (*shape, None)
+        )
+        whole = helper.make_graph(self._nodes, "encoder", given, [states], self._constants)
+        sets = [helper.make_opsetid("", 17)]
+        return _written(helper.make_model(whole, opset_imports=sets, ir_version=9))
 
 
-def write_model(folder: Path, **config: object) -> Path:
-    """Write the folder of the model; `config` replaces entries of its config.json."""
+def _written(model: onnx.ModelProto) -> bytes:
+    written: bytes = model.SerializeToString()
+    return written
+
+
+def encoder(tensors: dict[str, Floats], heads: int = HEADS) -> bytes:
+    """Return an encoder in ONNX by its weights, in plain steps, as exporters write one."""
+    graph = _Graph(tensors)
+    size = tensors["embeddings.LayerNorm.weight"].shape[0]
+    layers = len({name.split(".")[2] for name in tensors if name.startswith("encoder.layer.")})
+    words, places, kinds = (
+        graph.constant(tensors[f"embeddings.{name}_embeddings.weight"])
+        for name in ("word", "position", "token_type")
+    )
+    count = graph.add("Shape", "input_ids", start=1, end=2)
+    place = graph.add("Slice", places, graph.constant([0]), count, graph.constant([0]))
+    embedded = graph.add("Add", graph.add("Gather", words, "input_ids"), place)
+    embedded = graph.add("Add", embedded, graph.add("Gather", kinds, "token_type_ids"))
+    current = graph.normal(embedded, "embeddings.LayerNorm")
+    apart = graph.constant([0, 0, heads, size // heads])
+    together = graph.constant([0, 0, size])
+    for layer in (f"encoder.layer.{number}." for number in range(layers)):
+        query, key, value = (
+            graph.add("Reshape", graph.through(current, f"{layer}attention.self.{part}"), apart)
+            for part in ("query", "key", "value")
+        )
+        query, value = (graph.add("Transpose", of, perm=[0, 2, 1, 3]) for of in (query, value))
+        scores = graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 2, 3, 1]))
+        scaled = graph.add("Div", scores, graph.constant(math.sqrt(size // heads)))
+        attended = graph.add("MatMul", graph.add("Softmax", scaled, axis=-1), value)
+        flat = graph.add("Transpose", attended, perm=[0, 2, 1, 3])
+        flat = graph.add("Reshape", flat, together)
+        mixed = graph.add("Add", graph.through(flat, f"{layer}attention.output.dense"), current)
+        current = graph.normal(mixed, f"{layer}attention.output.LayerNorm")
+        widened = graph.gelu(graph.through(current, f"{layer}intermediate.dense"))
+        narrowed = graph.add("Add", graph.through(widened, f"{layer}output.dense"), current)
+        current = graph.normal(narrowed, f"{layer}output.LayerNorm")
+    graph.add("Identity", current, called="last_hidden_state")
+    return graph.written(("input_ids", "attention_mask", "token_type_ids"))
+
+
+def inputs_as_states() -> bytes:
+    """Return an encoder whose vector of a token is its number, its mask and its kind."""
+    graph, inputs = _Graph({}), ("input_ids", "attention_mask", "token_type_ids")
+    last = graph.constant([-1])
+    deep = [
+        graph.add("Unsqueeze", graph.add("Cast", given, to=onnx.TensorProto.FLOAT), last)
+        for given in inputs
+    ]
+    graph.add("Concat", *deep, axis=-1, called="last_hidden_state")
+    return graph.written(inputs)
+
+
+def with_outside_data(location: str) -> bytes:
+    """Return an encoder that has numbers in another file, 16 bytes at its beginning."""
+    model = onnx.load_from_string(inputs_as_states())
+    outside = onnx.TensorProto(
+        name="outside",
+        data_type=onnx.TensorProto.FLOAT,
+        dims=[4],
+        data_location=onnx.TensorProto.EXTERNAL,
+    )
+    for key, value in (("location", location), ("offset", "0"), ("length", "16")):
+        outside.external_data.add(key=key, value=value)
+    model.graph.initializer.append(outside)
+    last = model.graph.node[-1]
+    last.output[0] = "states"
+    total = helper.make_node("ReduceSum", ["outside"], ["total"], keepdims=0)
+    added = helper.make_node("Add", ["states", "total"], ["last_hidden_state"])
+    model.graph.node.extend([total, added])
+    return _written(model)
+
+
+def with_own_operation() -> bytes:
+    """Return an encoder that asks for an operation of a library of its own."""
+    model = onnx.load_from_string(inputs_as_states())
+    model.graph.node[-1].domain, model.graph.node[-1].op_type = "com.example", "Run"
+    model.opset_import.append(helper.make_opsetid("com.example", 1))
+    return _written(model)
+
+
+def write_model(folder: Path) -> Path:
+    """Write the folder of the model."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_tensors(folder / "model.safetensors", tensors_of_a_model())
+    (folder / "model.onnx").write_bytes(encoder(tensors_of_a_model()))
     numbers = {word: number for number, word in enumerate(WORDS)}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -93,17 +211,7 @@ def write_model(folder: Path, **config: object) -> Path:
     tokenizer.enable_truncation(5)
     tokenizer.enable_padding(length=9)
     tokenizer.save(str(folder / "tokenizer.json"))
-    built = {
-        "model_type": "bert",
-        "hidden_size": SIZE,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "intermediate_size": INNER,
-        "max_position_embeddings": PLACES,
-        "hidden_act": "gelu",
-        "layer_norm_eps": 1e-12,
-    }
-    (folder / "config.json").write_text(json.dumps(built | config))
+    (folder / "config.json").write_text(json.dumps({"max_position_embeddings": PLACES}))
     (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": MOST_TOKENS}))
     (folder / "1_Pooling").mkdir(exist_ok=True)
     write_pooling(folder, "mean_tokens")

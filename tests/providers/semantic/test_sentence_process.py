@@ -228,5 +228,5 @@ def test_nothing_set_up_says_what_to_do(tmp_path: Path) -> None:
     assert not status.leaves_machine
     assert "empty" in (status.reason or "")
     assert str(tmp_path) not in (status.reason or "")
-    with pytest.raises(ProviderNotConfigured, match="it lacks config"):
+    with pytest.raises(ProviderNotConfigured, match=r"it lacks model\.onnx"):
         embedder.embed_now(asking(), 60)

@@ -5,17 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbd.errors import KbdError
+from kbd.errors import FileReadFailed, KbdError, ProviderNotConfigured
 from kbd_semantic.folder import read_model
-from kbd_semantic.protobuf import FLOAT32, INT64, graph, model, node, value
 from providers.semantic.sentence_models import (
     MOST_TOKENS,
     WORDS,
+    encoder,
+    inputs_as_states,
     plain_vector,
     tensors_of_a_model,
+    with_outside_data,
+    with_own_operation,
     write_model,
     write_pooling,
-    write_tensors,
 )
 
 pytest.importorskip("onnxruntime", reason="the extra semantic is not installed")
@@ -55,19 +57,6 @@ def test_vectors_are_those_of_the_description(runner: Runner) -> None:
     assert np.abs(wanted @ wanted.T - 1).max() > 0.01  # the texts are told apart
 
 
-@pytest.mark.parametrize("dtype", ["F16", "BF16"])
-def test_weights_of_half_the_size_are_the_same_model(tmp_path: Path, dtype: str) -> None:
-    """Weights in 16 bits, under the names that a whole BERT gives them, make nearly the same."""
-    folder = write_model(tmp_path / "half")
-    whole = {f"bert.{name}": numbers for name, numbers in tensors_of_a_model().items()}
-    write_tensors(folder / "model.safetensors", whole, dtype)
-
-    vectors = Runner(read_model(folder), 1).embed(TEXTS, is_query=False)
-
-    for text, vector in zip(TEXTS, vectors, strict=True):
-        assert float(vector @ plain_vector(tensors_of_a_model(), tokens(text))) > 0.999
-
-
 def test_the_first_token_can_stand_for_the_text(tmp_path: Path) -> None:
     """A model that pools by its first token is run that way."""
     folder = write_model(tmp_path / "first")
@@ -97,21 +86,10 @@ def test_a_model_says_what_comes_before_a_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx"])
 def test_an_encoder_in_onnx_is_run_as_it_is(tmp_path: Path, name: str) -> None:
     """A file of any kind gets tokens, a mask and kinds; its vectors of tokens are pooled."""
-    folder = write_model(tmp_path / "other", model_type="some-other")
-    (folder / "model.safetensors").unlink()
+    folder = write_model(tmp_path / "other")
+    (folder / "model.onnx").unlink()
     (folder / name).parent.mkdir(exist_ok=True)
-    inputs = ("input_ids", "attention_mask", "token_type_ids")
-    flat = [node("Cast", [given], [f"{given}1"], {"to": FLOAT32}) for given in inputs]
-    last = node("Constant", [], ["last"], {"value_ints": (-1,)})
-    deep = [node("Unsqueeze", [f"{given}1", "last"], [f"{given}2"]) for given in inputs]
-    joined = node("Concat", [f"{given}2" for given in inputs], ["states"], {"axis": -1})
-    whole = graph(
-        [*flat, last, *deep, joined],
-        [],
-        [value(given, INT64, ("texts", "tokens")) for given in inputs],
-        [value("states", FLOAT32, ("texts", "tokens", 3))],
-    )
-    (folder / name).write_bytes(model(whole, {"": 17}))
+    (folder / name).write_bytes(inputs_as_states())
 
     (vector,) = Runner(read_model(folder), 1).embed(["the term"], is_query=False)
 
@@ -155,13 +133,12 @@ def test_a_long_text_is_cut_where_the_model_says(runner: Runner) -> None:
     ("name", "text", "code", "told"),
     [
         ("config.json", "{", DAMAGED, "config.json"),
-        ("config.json", '{"model_type": "bert", "hidden_size": 0}', DAMAGED, "config"),
-        ("config.json", '{"model_type": "t5"}', UNFIT, "t5"),
-        ("config.json", '{"model_type":"bert","hidden_act":"relu"}', UNFIT, "relu"),
+        ("config.json", '{"max_position_embeddings": 0}', DAMAGED, "config"),
         ("tokenizer.json", "[]", DAMAGED, "tokenizer.json"),
-        ("model.safetensors", b"", DAMAGED, "model.safetensors"),
-        ("model.safetensors", b"\xff" * 4096, DAMAGED, "model.safetensors"),
-        ("model.safetensors", b"\2" + bytes(7) + b"{}", DAMAGED, "embeddings"),
+        ("model.onnx", b"", DAMAGED, "model.onnx"),
+        ("model.onnx", b"\xff" * 4096, DAMAGED, "model.onnx"),
+        ("model.onnx", encoder(tensors_of_a_model())[:-400], DAMAGED, "model.onnx"),
+        ("model.onnx", with_own_operation(), DAMAGED, "operations that are not built in"),
         ("1_Pooling/config.json", '{"pooling_mode_max_tokens": true}', UNFIT, "max"),
         ("modules.json", '[{"type": "st.models.Dense"}]', UNFIT, "Dense"),
     ],
@@ -181,27 +158,66 @@ def test_a_folder_that_is_wrong_says_why(
     assert str(tmp_path) not in refused.value.message
 
 
-def test_weights_that_are_not_all_there_are_refused(tmp_path: Path) -> None:
-    """Weights cut short, without a tensor, with one of another shape, or without numbers."""
-    folder = write_model(tmp_path / "cut")
-    file, whole = folder / "model.safetensors", tensors_of_a_model()
-    complete = file.read_bytes()
+@pytest.mark.parametrize("wanted", ["inside", "above", "absolute", "link"])
+def test_an_encoder_reads_no_file_outside_its_folder(tmp_path: Path, wanted: str) -> None:
+    """What belongs to an encoder is read beside it; no path and no link leads elsewhere."""
+    folder, secret = write_model(tmp_path / "model"), tmp_path / "secret"
+    numbers = np.arange(4, dtype="<f4").tobytes()
+    secret.write_bytes(numbers)
+    (folder / "model.onnx_data").write_bytes(numbers)
+    (folder / "link").symlink_to(secret)
+    places = {
+        "inside": "model.onnx_data",
+        "above": "../secret",
+        "absolute": str(secret),
+        "link": "link",
+    }
+    (folder / "model.onnx").write_bytes(with_outside_data(places[wanted]))
 
-    def refusal() -> str:
-        with pytest.raises(KbdError) as refused:
-            Runner(read_model(folder), 1).embed(["the"], is_query=False)
-        return f"{refused.value.code} {refused.value.message}"
+    if wanted == "inside":
+        (vector,) = Runner(read_model(folder), 1).embed(["the"], is_query=False)
+        read = np.array([np.mean(tokens("the")), 1, 0]) + 6
+        np.testing.assert_allclose(vector, read / np.linalg.norm(read), atol=1e-6)
+        return
+    with pytest.raises(FileReadFailed, match="outside its folder") as refused:
+        Runner(read_model(folder), 1)
+    assert str(tmp_path) not in refused.value.message
 
-    for size in (4, 8, 100, len(complete) // 2, len(complete) - 1):
-        file.write_bytes(complete[:size])
-        assert refusal().startswith("FILE_READ_FAILED model.safetensors")
-    missing = "encoder.layer.1.output.dense.weight"
-    write_tensors(file, {name: of for name, of in whole.items() if name != missing})
-    assert missing in refusal()
-    write_tensors(file, whole | {missing: whole[missing].T})
-    assert missing in refusal()
-    write_tensors(file, whole | {missing: whole[missing] * np.nan})
-    assert "damaged" in refusal()
-    few = whole["embeddings.word_embeddings.weight"][:5]
-    write_tensors(file, whole | {"embeddings.word_embeddings.weight": few})
-    assert "tokenizer.json" in refusal()
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("model.onnx", 1 << 31), ("tokenizer.json", (128 << 20) + 1)]
+)
+def test_a_file_too_large_is_not_read(tmp_path: Path, name: str, size: int) -> None:
+    """The size of what libraries read whole is looked at first."""
+    folder = write_model(tmp_path / "large")
+    with (folder / name).open("r+b") as file:
+        file.truncate(size)
+
+    with pytest.raises(FileReadFailed, match=f"{name} is too large"):
+        read_model(folder)
+
+
+def test_weights_without_an_encoder_say_how_to_get_one(tmp_path: Path) -> None:
+    """A folder with weights alone is refused with both ways to a model.onnx."""
+    folder = write_model(tmp_path / "weights")
+    (folder / "model.onnx").rename(folder / "model.safetensors")
+
+    with pytest.raises(ProviderNotConfigured, match=r"no model\.onnx") as refused:
+        read_model(folder)
+
+    assert "hf download" in refused.value.message
+    assert "optimum-cli export onnx" in refused.value.message
+    assert str(tmp_path) not in refused.value.message
+
+
+def test_an_encoder_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """One without numbers, or with a smaller vocabulary than its tokenizer's."""
+    folder, whole = write_model(tmp_path / "unfit"), tensors_of_a_model()
+    weight, words = "encoder.layer.1.output.dense.weight", "embeddings.word_embeddings.weight"
+    for changed, told in (
+        ({weight: whole[weight] * np.nan}, "it makes no numbers"),
+        ({words: whole[words][:5]}, "cannot be run"),
+    ):
+        (folder / "model.onnx").write_bytes(encoder(whole | changed))
+        with pytest.raises(FileReadFailed, match=told):
+            Runner(read_model(folder), 1).embed(["delivery"], is_query=False)

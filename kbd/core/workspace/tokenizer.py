@@ -1,43 +1,55 @@
-"""Words: how text becomes terms of an index, and what somebody asks a safe expression over them.
+"""Tokenizer: text becomes terms of the full-text index, a query a safe expression over them.
 
 FTS5 is given terms that are made here, one blank between two, so its own tokenizer has nothing to
 decide: it is `ascii`, for which every character beyond ASCII belongs to a word. What is indexed
 then depends on no version of SQLite, and a query knows the terms it asks for as they stand in the
 index.
 
-A term is a word without its case, its marks and its endings (`stems`); a number without what
-groups its digits; what hyphens and the like join (`INV-2024-001`) is there as a whole and in its
-parts. Scripts that put no blanks between words are cut into overlapping pairs of characters.
+A term is a word without its case, its marks and its endings (PyStemmer, the stemmers of Snowball);
+a number without what groups its digits; what hyphens and the like join (`INV-2024-001`) is there as
+a whole and in its parts. Scripts that put no blanks between words are cut into overlapping pairs of
+characters.
+
+Kept by hand, for no library does it better: splitting and folding. FTS5's `unicode61` parts
+`INV-2024-001` without keeping the whole, and leaves a sentence of Chinese one word; its `trigram`
+finds no word of two characters and none in another form; what cuts Chinese, Japanese or Thai into
+words is a library with a dictionary for each. Marks are folded before stemming, so that
+"organizacion" finds "organización"; stems of words with their marks, folded afterwards, found no
+more in the questions of benchmarks/retrieval.py (nDCG@10 .631 both ways).
 """
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
+import Stemmer
 
-from kbd.core.workspace.stems import BINDING, stem, stemmer, stems, tongue
+from kbd.core.workspace.stop_words import QUERY_STOP_WORDS, STOP_WORDS
 
 __all__ = [
     "COLUMNS",
-    "TOKENIZER",
+    "FTS5_TOKENIZER",
+    "TOKENIZER_EDITION",
     "WEIGHTS",
-    "WORDS_EDITION",
     "Query",
-    "ask",
-    "indexed",
+    "index_terms",
+    "parse_query",
     "snippet",
+    "stem",
 ]
 
-WORDS_EDITION = "1"
-"""Goes up when the same text would be indexed as other terms; an index of another one is made
-anew."""
+TOKENIZER_EDITION = f"2 snowball {Stemmer.version()}"
+"""Names what decides which terms a text is indexed as: an index of another edition is made anew.
+The library's version is in it, for a new one may stem some words otherwise; the number goes up with
+a change here."""
 
 COLUMNS = ("title", "body")
 """The columns of the FTS5 table, in this order."""
 
-TOKENIZER = "ascii"
+FTS5_TOKENIZER = "ascii"
 """Its `tokenize` option."""
 
 WEIGHTS = (1.0, 1.0)
@@ -52,7 +64,22 @@ MOST_WORDS = 48
 LONGEST_TERM = 64
 """Longer ones are cut: nobody types them, and they are no words."""
 
-_MARK = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
+MOST_STEMS = 1 << 16
+"""So many stems of a language are remembered: some 8 MB."""
+
+_SHORT = 2
+"""Words of so many letters are left as they are."""
+
+_LATIN_LANGUAGES = ("english", "german", "french", "spanish", "portuguese", "italian")
+"""Those of texts in Latin letters; one in which no stop word stands is taken as English.
+
+A query is asked for by the stems of them all, so each more makes finding the others a little worse:
+with Dutch and Polish as well, words alone put the answer first for .920 of the exact questions of
+benchmarks/retrieval.py, with these for .928.
+"""
+
+# But not the breve of й, a letter of its own by whose endings Russian is stemmed.
+_MARK = re.compile("(?<![иИ])\u0306|[\u0300-\u0305\u0307-\u036f\u0591-\u05c7\u064b-\u065f]+")
 _ASCII_BLANKS = {code: " " for code in range(128) if not chr(code).isalnum()}
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"}
@@ -78,7 +105,6 @@ _FRACTION = re.compile(r"\d[.,]\d")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)')
-_BINDING = frozenset().union(*BINDING.values())
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -93,7 +119,7 @@ class Query(msgspec.Struct, frozen=True):
     terms: tuple[tuple[str, ...], ...]
 
 
-def ask(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """Return what to look for; any text at all is fine.
 
     Words are joined by OR, words that only bind others are left out where any other is there,
@@ -103,8 +129,8 @@ def ask(text: str) -> Query:
     # The last character of a run is in the pair before it.
     alone = {run for run in _RUN.findall(_fold(text)) if len(run) == 1}
     found = [token for token in _tokens(text) if not _is_single(token) or token in alone]
-    meant = [token for token in found if token not in _BINDING] or found
-    terms = tuple(stems(token) for token in dict.fromkeys(meant))[:MOST_WORDS]
+    meant = [token for token in found if token not in _QUERY_STOP_WORDS] or found
+    terms = tuple(_stems(token) for token in dict.fromkeys(meant))[:MOST_WORDS]
     parts = [f'"{term}"' for term in dict.fromkeys(term for word in terms for term in word)]
     parts += dict.fromkeys(_phrases(text))
     # A single character of an unspaced script begins a pair of the index.
@@ -112,7 +138,7 @@ def ask(text: str) -> Query:
     return Query(" OR ".join(parts), terms)
 
 
-def indexed(title: str, text: str) -> tuple[str, str]:
+def index_terms(title: str, text: str) -> tuple[str, str]:
     """Return what the index is given of a piece: a value for each of `COLUMNS`.
 
     Args:
@@ -120,7 +146,7 @@ def indexed(title: str, text: str) -> tuple[str, str]:
         text: The piece.
     """
     named, body = _tokens(_HUMPS.sub(" ", title)), _tokens(text)
-    stemmed = stemmer(tongue(body))
+    stemmed = _KNOWN[_language(body)].__getitem__
     return " ".join(map(stemmed, named)), " ".join(map(stemmed, body))
 
 
@@ -138,7 +164,7 @@ def snippet(text: str, query: str, most_characters: int = 200) -> str:
     if len(line) <= most_characters:
         return line
     room = max(most_characters - 4, 1)
-    start = _best_start(line, ask(query), room)
+    start = _best_start(line, parse_query(query), room)
     before = "… " if start else ""
     end = start + most_characters - len(before)
     if end >= len(line):
@@ -177,7 +203,7 @@ def _best_start(line: str, query: Query, room: int) -> int:
 @lru_cache(maxsize=1 << 14)
 def _terms(word: str) -> tuple[str, ...]:
     """Return what a word, or the pair of characters that begins one, may stand as in an index."""
-    return tuple(term for token in _tokens(word) for term in stems(token))
+    return tuple(term for token in _tokens(word) for term in _stems(token))
 
 
 def _fold(text: str) -> str:
@@ -239,5 +265,64 @@ def _phrases(text: str) -> Iterator[str]:
     for phrase in (*_QUOTED.findall(text), *joined)[:MOST_WORDS]:
         words = _WORD.findall(_NUMBER.sub(_number, _fold(phrase)))[:MOST_WORDS]
         if len(words) > 1:
-            for language in BINDING:
+            for language in _LATIN_LANGUAGES:
                 yield '"' + " ".join(stem(word[:LONGEST_TERM], language) for word in words) + '"'
+
+
+class _Stems(dict[str, str]):
+    """The stems of words of a language, each worked out when it is first asked for.
+
+    A dict is asked in a quarter of the time that `lru_cache` takes, and in a tenth of the stemmer's
+    own.
+
+    Args:
+        language: Whose stemmer is asked for words in Latin letters.
+    """
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._latin, self._cyrillic = Stemmer.Stemmer(language, 0), Stemmer.Stemmer("russian", 0)
+        # The library allows one thread at a time in a stemmer: it works in a buffer of its own.
+        self._lock = threading.Lock()
+
+    def __missing__(self, word: str) -> str:
+        if len(word) <= _SHORT or not word.isalpha():
+            return word
+        if len(self) >= MOST_STEMS:
+            self.clear()
+        stemmer = self._cyrillic if _CYRILLIC.match(word) else self._latin
+        with self._lock:
+            found = self[word] = str(stemmer.stemWord(word))
+        return found
+
+
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_KNOWN = {language: _Stems(language) for language in _LATIN_LANGUAGES}
+_FOLDED = {language: frozenset(map(_fold, STOP_WORDS[language])) for language in _LATIN_LANGUAGES}
+_ALL_FOLDED = frozenset().union(*_FOLDED.values())
+# Of those that no other language here writes, all.
+_QUERY_STOP_WORDS = QUERY_STOP_WORDS.union(map(_fold, STOP_WORDS["russian"]))
+
+
+def stem(word: str, language: str) -> str:
+    """Return the stem of a word as it stands in an index: lower case, without marks or blanks.
+
+    Words of Cyrillic letters are stemmed as Russian in any language; numbers, and words of scripts
+    that its stemmer does not know, are their own stems.
+
+    Args:
+        word: The word, folded.
+        language: One of `STOP_WORDS`, in Latin letters.
+    """
+    return _KNOWN[language][word]
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    """Return what a word may stand as in an index, whatever the language of the text."""
+    return tuple(dict.fromkeys(stem(word, language) for language in _LATIN_LANGUAGES))
+
+
+def _language(words: list[str]) -> str:
+    """Return the language whose stop words are the most among words; English if none are."""
+    found = _ALL_FOLDED.intersection(words)
+    return max(_LATIN_LANGUAGES, key=lambda language: len(found & _FOLDED[language]))

@@ -1,4 +1,4 @@
-"""Words: any text is a safe question, and what is asked finds what is written otherwise."""
+"""The tokenizer: any text is a safe question, and what is asked finds what is written otherwise."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kbd.core.workspace.stems import stem
-from kbd.core.workspace.words import (
+from kbd.core.workspace.tokenizer import (
     COLUMNS,
+    FTS5_TOKENIZER,
     MOST_WORDS,
-    TOKENIZER,
-    ask,
-    indexed,
+    index_terms,
+    parse_query,
     snippet,
+    stem,
 )
 
 
@@ -23,7 +23,7 @@ def table() -> Iterator[sqlite3.Connection]:
     """An empty index as the engine has it."""
     connection = sqlite3.connect(":memory:")
     connection.execute(
-        f"CREATE VIRTUAL TABLE words USING fts5({', '.join(COLUMNS)}, tokenize='{TOKENIZER}')"
+        f"CREATE VIRTUAL TABLE words USING fts5({', '.join(COLUMNS)}, tokenize='{FTS5_TOKENIZER}')"
     )
     yield connection
     connection.close()
@@ -34,9 +34,9 @@ def found(table: sqlite3.Connection, query: str, *texts: str) -> list[int]:
     table.execute("DELETE FROM words")
     table.executemany(
         "INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)",
-        [(at, *indexed("", text)) for at, text in enumerate(texts)],
+        [(at, *index_terms("", text)) for at, text in enumerate(texts)],
     )
-    match = ask(query).match
+    match = parse_query(query).match
     if not match:
         return []
     rows = table.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank", (match,))
@@ -51,7 +51,7 @@ def found(table: sqlite3.Connection, query: str, *texts: str) -> list[int]:
 @example(query="的 ก \u0940")
 def test_any_text_is_a_safe_question(table: sqlite3.Connection, query: str) -> None:
     """Whatever is asked, FTS5 takes it as an expression, and a text finds itself."""
-    terms = indexed("", query)[1]
+    terms = index_terms("", query)[1]
     assert found(table, query, query) == ([0] if terms else [])
 
 
@@ -66,6 +66,9 @@ def test_any_text_is_a_safe_question(table: sqlite3.Connection, query: str) -> N
         ("Hauser", "die Häuser der Stadt und das Haus"),
         ("subvention", "les dispositifs de subventions applicables dans la ville"),
         ("система водоснабжения", "износ систем водоснабжения"),
+        ("новый договор", "о новой редакции"),
+        ("organizacion", "las organizaciones"),
+        ("controlling", "the controls were controlled"),
         ("北京", "我在北京大学学习"),
         ("京", "我住在北京"),
         ("ﬁnance", "finance"),
@@ -103,18 +106,18 @@ def test_a_phrase_in_quotation_marks_is_nearer_than_its_words(table: sqlite3.Con
 
 def test_unspaced_text_is_asked_for_by_its_pairs() -> None:
     """A single character is asked for only where it stands alone."""
-    assert ask("北京大学").terms == (("北京",), ("京大",), ("大学",))
-    assert ask("京").match == '"京" OR "京" *'
+    assert parse_query("北京大学").terms == (("北京",), ("京大",), ("大学",))
+    assert parse_query("京").match == '"京" OR "京" *'
 
 
 def test_words_that_bind_are_not_looked_for() -> None:
     """A question is asked by the words that say what it is about."""
-    assert ask("What is the price of it?").terms == (("price", "pric"),)
+    assert parse_query("What is the price of it?").terms == (("price", "pric"),)
 
 
 def test_a_question_has_a_bounded_number_of_words() -> None:
     """A page of text is no question for thousands of words."""
-    assert len(ask(" ".join(f"word{n}" for n in range(5000))).terms) == MOST_WORDS
+    assert len(parse_query(" ".join(f"word{n}" for n in range(5000))).terms) == MOST_WORDS
 
 
 @pytest.mark.parametrize(
@@ -125,8 +128,8 @@ def test_a_question_has_a_bounded_number_of_words() -> None:
         ("adjustment", "adjust"), ("controlling", "control"), ("rate", "rate"), ("sky", "sky"),
     ],
 )  # fmt: skip
-def test_english_is_stemmed_as_porter_says(word: str, expected: str) -> None:
-    """Examples of the paper, through all its steps."""
+def test_english_is_stemmed_as_snowball_says(word: str, expected: str) -> None:
+    """Words through all steps of the algorithm have the stems that it gives them."""
     assert stem(word, "english") == expected
 
 
