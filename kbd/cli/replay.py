@@ -117,8 +117,8 @@ def _walks() -> bool:
 
 
 def _walk(book: Book, start: int) -> int:
-    from kbd.cli.screen import shown  # noqa: PLC0415 - 13 ms
-    from kbd.cli.walking import Walk  # noqa: PLC0415 - loaded with it
+    from kbd.cli.screen import shown  # noqa: PLC0415 - 190 ms, prompt_toolkit
+    from kbd.cli.walk import Walk  # noqa: PLC0415 - 20 ms, loaded with it
 
     return shown(Walk(book, start))
 

@@ -5,10 +5,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.adding import add
 from kbd.cli.changes import changed_paths, described
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Refused, Stop
-from kbd.cli.extracting import check_folder, extract
+from kbd.cli.files import add, check_folder, extract
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
@@ -22,7 +21,7 @@ from kbd.cli.job import (
 from kbd.cli.link import call
 from kbd.cli.names import find
 from kbd.cli.progress import progress_for
-from kbd.cli.publishing import publish
+from kbd.cli.publish import publish
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import ask, interactive, line, note, say
 from kbd.client.blocking import Client

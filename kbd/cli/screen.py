@@ -1,68 +1,42 @@
-"""The terminal while a run is walked through: taken over, drawn on, given back as it was.
+"""Full-screen application of `kbd replay`, by prompt_toolkit: frames of a walk, keys by name.
 
-Keys are read unbuffered, without echo, from the terminal itself; Ctrl-C and Ctrl-Z go on to work.
-What is drawn stands on the terminal's other screen, so that nothing of it stays behind.
+It draws on the terminal's other screen, so that nothing of it stays behind, and gives the terminal
+back as it was however it ends: a key, an error, Ctrl-C, SIGTERM, a terminal that is gone.
 """
 
 import os
-import select
 import signal
 import sys
 import termios
-import tty
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
+from prompt_toolkit.utils import get_cwidth
+
 from kbd.cli.exits import FAILED, OK, Stop
-from kbd.cli.framing import Row
-from kbd.cli.walking import Walk
+from kbd.cli.terminal import cell_width
+from kbd.cli.walk import Row, Walk
 
-__all__ = ["keys_of", "shown"]
+__all__ = ["shown"]
 
-ESCAPE_MS = 50
+ESCAPE_S = 0.05
 """How long the rest of a key's sequence may take; a lone Esc is known after that."""
 
-# The other screen, no cursor, no wrapping of what is wider than we think; and back.
-_ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"
-_LEAVE = "\x1b[?7h\x1b[?25h\x1b[0m\x1b[?1049l"
+_STYLES = {"bar": "reverse", "chosen": "bold", "found": "bold", "dim": "dim"}
 
-_STYLES = {"bar": "\x1b[7m", "chosen": "\x1b[1m", "found": "\x1b[1m", "dim": "\x1b[2m"}
-
-# What terminals send (xterm's "PC-style function keys"; with ESC O in application mode).
-_SEQUENCES = {
-    "[A": "up", "[B": "down", "[C": "right", "[D": "left", "[H": "home", "[F": "end",
-    "OA": "up", "OB": "down", "OC": "right", "OD": "left", "OH": "home", "OF": "end",
-    "[5~": "pgup", "[6~": "pgdn", "[1~": "home", "[4~": "end", "[7~": "home", "[8~": "end",
+_NAMES = {
+    Keys.Up: "up", Keys.Down: "down", Keys.Left: "left", Keys.Right: "right",
+    Keys.PageUp: "pgup", Keys.PageDown: "pgdn", Keys.Home: "home", Keys.End: "end",
+    Keys.Enter: "enter", Keys.ControlJ: "enter", Keys.Escape: "esc",
+    Keys.Backspace: "backspace", Keys.ControlU: "kill",
 }  # fmt: skip
-_CONTROLS = {"\r": "enter", "\n": "enter", "\x7f": "backspace", "\b": "backspace", "\x15": "kill"}
-
-
-def keys_of(text: str) -> Iterator[str]:
-    """Yield the keys that a terminal's characters stand for; unknown sequences are left out."""
-    place = 0
-    while place < len(text):
-        if text[place] != "\x1b":
-            yield _CONTROLS.get(text[place], text[place])
-            place += 1
-            continue
-        end = _end_of_sequence(text, place + 1)
-        sequence = text[place + 1 : end]
-        place = end
-        if not sequence:
-            yield "esc"
-        elif sequence in _SEQUENCES:
-            yield _SEQUENCES[sequence]
-
-
-def _end_of_sequence(text: str, place: int) -> int:
-    """Return where a sequence behind its Esc ends (ECMA-48, 5.4)."""
-    if text[place : place + 1] not in ("[", "O"):
-        return place
-    end = place + 1
-    while end < len(text) and not "\x40" <= text[end] <= "\x7e":
-        end += 1
-    return min(end + 1, len(text))
+"""What a walk calls the keys that are no characters; it knows no others."""
 
 
 def shown(walk: Walk) -> int:
@@ -71,144 +45,156 @@ def shown(walk: Walk) -> int:
     Raises:
         Stop: The connection broke, or the terminal is gone; it is as it was.
         KeyboardInterrupt: Ctrl-C; likewise.
+        SystemExit: SIGTERM; likewise.
     """
-    screen = _Screen()
-    with screen.taken():
-        while not walk.is_over:
-            screen.draw(walk)
-            for key in screen.pressed():
-                walk.press(key)
-                if walk.is_over:
-                    break
+    screen = _Screen(walk)
+    with screen.signals():
+        try:
+            screen.application.run(handle_sigint=False)
+        except EOFError:
+            raise Stop("The terminal is gone.", FAILED) from None
     return OK
 
 
-class _Screen:
-    """The terminal of this process."""
+class _Keyboard(Vt100Input):
+    """The keyboard, whose Ctrl-C is a signal and ends what waits for an answer.
 
-    def __init__(self) -> None:
-        self._fd = sys.stdin.fileno()
-        self._before = termios.tcgetattr(self._fd)
-        self._plain = "NO_COLOR" in os.environ
-        self._woken, self._wake = os.pipe()
-        os.set_blocking(self._wake, False)
-        self._waiting = select.poll()
-        self._waiting.register(self._fd, select.POLLIN)
-        self._waiting.register(self._woken, select.POLLIN)
+    As prompt_toolkit has it it is a key as others are, seen when nothing else is at work.
+    """
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Have the terminal while inside; whatever ends it, it is given back."""
-        handled = {
-            signal.SIGWINCH: self._resized,
-            signal.SIGTSTP: self._stopped,
-            signal.SIGCONT: self._resized,
+    def raw_mode(self) -> Iterator[None]:
+        with super().raw_mode():
+            modes = termios.tcgetattr(self.fileno())
+            modes[3] |= termios.ISIG
+            termios.tcsetattr(self.fileno(), termios.TCSANOW, modes)
+            yield
+
+
+class _Screen(UIControl):
+    """All of the terminal, as one control that shows the frames of a walk."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._is_plain = "NO_COLOR" in os.environ
+        self._is_asking = self._is_uneven = False
+        keys = KeyBindings()
+        keys.add(Keys.Any)(self._press)
+        keys.add(Keys.BracketedPaste)(self._paste)
+        self.application = Application[None](
+            Layout(Window(self)),
+            key_bindings=keys,
+            full_screen=True,
+            # Else it would draw a last frame when it is over, and ask the daemon for it.
+            erase_when_done=True,
+            input=_Keyboard(sys.stdin),
+            before_render=self._before_render,
+            after_render=self._after_render,
+        )
+        self.application.ttimeoutlen = ESCAPE_S
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        """Return the frame; none when that failed, which ends the application."""
+        rows: list[Row] = []
+        self._attempt(lambda: rows.extend(self._walk.frame(width, height)))
+        self._is_uneven = any(get_cwidth(row.text) != cell_width(row.text) for row in rows)
+        return UIContent(lambda at: [self._fragment(rows[at])], len(rows), show_cursor=False)
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Have signals end or stop the application while inside."""
+        handlers = {
+            signal.SIGINT: self._ended,
             signal.SIGTERM: self._ended,
+            signal.SIGHUP: self._ended,
+            signal.SIGTSTP: self._stopped,
+            signal.SIGCONT: self._continued,
         }
-        before = {number: signal.signal(number, handler) for number, handler in handled.items()}
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
-            self._enter()
             yield
         finally:
-            self._leave()
             for number, handler in before.items():
                 signal.signal(number, handler)
-            os.close(self._woken)
-            os.close(self._wake)
 
-    def draw(self, walk: Walk) -> None:
-        """Draw what there is to see."""
-        width, height = os.get_terminal_size(sys.stdout.fileno())
-        # Some say 0: they do not know.
-        rows = walk.frame(width or 80, height or 24)
-        # Cleared before, not after: a cursor behind a full row still stands on its last column.
-        told = [
-            f"\x1b[{place};1H\x1b[2K{self._styled(row)}" for place, row in enumerate(rows, start=1)
-        ]
-        self._write("".join(told))
+    def _attempt(self, do: Callable[[], None]) -> None:
+        """Do what may ask the daemon; an error, or a signal meanwhile, ends the application.
 
-    def pressed(self) -> list[str]:
-        """Wait for keys; none came if the terminal has another size now.
-
-        Raises:
-            Stop: Nobody can press one any more.
-        """
-        ready = dict(self._waiting.poll())
-        if self._woken in ready:
-            os.read(self._woken, 1024)
-        data = self._typed(ready.get(self._fd, 0))
-        while data and _is_begun(data):
-            more = self._typed(dict(self._waiting.poll(ESCAPE_MS)).get(self._fd, 0))
-            if not more:
-                break
-            data += more
-        return list(keys_of(data.decode("utf-8", "ignore")))
-
-    def _typed(self, ready: int) -> bytes:
-        """Return what has been typed, without waiting: it may be gone since it was told of.
-
-        Raises:
-            Stop: The terminal is gone.
+        Raised on, prompt_toolkit would print it and wait for Enter.
         """
         try:
-            data = os.read(self._fd, 1024) if ready else b""
-        except OSError:
-            ready = select.POLLHUP
-            data = b""
-        if not data and ready & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
-            raise Stop("The terminal is gone.", FAILED)
-        return data
+            self._is_asking = True
+            do()
+        except BaseException as error:  # noqa: BLE001 - raised again when the terminal is as it was
+            self._end(error)
+        finally:
+            self._is_asking = False
 
-    def _styled(self, row: Row) -> str:
-        style = _STYLES.get(row.style, "")
-        return f"{style}{row.text}\x1b[0m" if style and not self._plain else row.text
+    def _end(self, error: BaseException) -> None:
+        if not self.application.is_done:
+            self.application.exit(exception=error)
 
-    def _enter(self) -> None:
-        tty.setcbreak(self._fd, termios.TCSADRAIN)
-        modes = termios.tcgetattr(self._fd)
-        modes[6][termios.VMIN] = 0
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, modes)
-        self._write(_ENTER)
+    def _press(self, event: KeyPressEvent) -> None:
+        key = event.key_sequence[0].key
+        self._type(_NAMES.get(key, "") if isinstance(key, Keys) else key)
 
-    def _leave(self) -> None:
-        self._write(_LEAVE)
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+    def _paste(self, event: KeyPressEvent) -> None:
+        for character in event.data:
+            self._type("enter" if character in "\r\n" else character)
 
-    def _write(self, text: str) -> None:
-        # Not through sys.stdout: a signal may come while it writes, and its handler writes, too.
-        data = text.encode(sys.stdout.encoding or "utf-8", "replace")
-        while data:
-            data = data[os.write(sys.stdout.fileno(), data) :]
+    def _type(self, name: str) -> None:
+        if name and not self.application.is_done:
+            self._attempt(lambda: self._walk.press(name))
+            if self._walk.is_over and not self.application.is_done:
+                self.application.exit()
 
-    def _resized(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self._ring()
+    def _fragment(self, row: Row) -> tuple[str, str]:
+        # prompt_toolkit underlines blanks that do not break, and draws a mark of no width that is
+        # the last of a row twice.
+        text = row.text.replace("\xa0", " ") + " "
+        return "" if self._is_plain else _STYLES.get(row.style, ""), text
+
+    def _before_render(self, _: Application[None]) -> None:
+        # prompt_toolkit adds up the widths of characters, a terminal draws emoji that are joined as
+        # one: what is changed behind them would be written into another place, so all is drawn.
+        if self._is_uneven:
+            self._erase()
+
+    def _after_render(self, _: Application[None]) -> None:
+        # For the same reason the cursor may be elsewhere than where it was left. When it is over,
+        # it is where it was before, on the first screen.
+        if not self.application.is_done:
+            self.application.output.cursor_goto(0, 0)
+            self.application.output.flush()
+
+    def _erase(self) -> None:
+        self.application.renderer.erase(leave_alternate_screen=False)
+
+    def _ended(self, number: int, frame: FrameType | None) -> None:
+        """End the application: at once if an answer is waited for, else when it has drawn.
+
+        An error raised while it draws would leave the terminal as it is then.
+        """
+        del frame
+        error = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+        if self._is_asking or self.application.loop is None:
+            raise error
+        self.application.loop.call_soon_threadsafe(self._end, error)
 
     def _stopped(self, number: int, frame: FrameType | None) -> None:
         """Stop as the shell expects it, and take the terminal again when it goes on."""
         del number, frame
-        self._leave()
+        if self.application.loop is not None:
+            self.application.loop.call_soon_threadsafe(run_in_terminal, self._stop)
+
+    def _stop(self) -> None:
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._stopped)
-        self._enter()
-        self._ring()
 
-    def _ring(self) -> None:
-        with suppress(BlockingIOError):  # It is full: the wait for keys ends all the same.
-            os.write(self._wake, b"w")
-
-    def _ended(self, number: int, frame: FrameType | None) -> None:
-        del frame
-        raise SystemExit(128 + number)
-
-
-def _is_begun(data: bytes) -> bool:
-    """Whether a key's sequence, or a character, may have only begun."""
-    text = data.decode("utf-8", "ignore")
-    if len(text.encode()) < len(data):
-        return True
-    _, escape, sequence = text.rpartition("\x1b")
-    if not escape or sequence[:1] not in ("", "[", "O"):
-        return False
-    return not any("\x40" <= character <= "\x7e" for character in sequence[1:])
+    def _continued(self, number: int, frame: FrameType | None) -> None:
+        """Draw all anew: the shell may have written meanwhile."""
+        del number, frame
+        if self.application.loop is not None:
+            self.application.loop.call_soon_threadsafe(self._erase)
+            self.application.invalidate()

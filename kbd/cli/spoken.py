@@ -1,12 +1,11 @@
 """A conversation for people: who said what, what happened in between, and what it is named by."""
 
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 from kbd.cli.exits import FAILED, Stop
 from kbd.cli.link import call
-from kbd.cli.terminal import clean, line, moment
+from kbd.cli.terminal import clean, line, moment, wrap
 from kbd.client.blocking import Client
 
 __all__ = ["conversation_of", "is_message", "message_named", "told"]
@@ -75,16 +74,13 @@ def told(entries: list[dict[str, Any]], *, with_tools: bool) -> Iterator[str]:
         if is_message(entry):
             yield f"{_WHO[entry['role']]}  {when}  {entry['message_id']}  (event {entry['seq']})"
             for paragraph in clean(str(entry["text"])).splitlines() or [""]:
-                yield from textwrap.wrap(paragraph, TEXT_COLUMNS, **_INDENTED) or [""]
+                yield from wrap(f"    {paragraph}".rstrip(), TEXT_COLUMNS)
             yield ""
         elif entry["type"] == "system_event":
             yield f"--  {when}  {_happened(entry)}"
             yield ""
         elif with_tools:
             yield f"    {line(_traffic(entry), TEXT_COLUMNS)}"
-
-
-_INDENTED: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
 
 
 def _happened(entry: dict[str, Any]) -> str:

@@ -1,22 +1,26 @@
-"""What may be printed: text without control sequences, plain tables, questions.
+"""Text for a terminal: escaping of control sequences, display width, plain tables, questions.
 
 Names of files and words of models are not ours: an escape sequence in one of them could redraw the
 terminal and hide what a person is about to agree to.
+
+The display width of a text is what `rich.cells` measures: grapheme by grapheme, so that combining
+marks, zero-width characters and emoji joined by U+200D take the columns that they are drawn in.
 """
 
 import os
 import re
 import sys
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 __all__ = [
     "ask",
+    "cell_width",
     "clean",
     "columns",
     "counted",
     "draws",
     "duration",
+    "graphemes",
     "interactive",
     "line",
     "moment",
@@ -25,8 +29,21 @@ __all__ = [
     "say",
     "size",
     "table",
+    "truncate",
+    "wrap",
 ]
 
+TAB_COLUMNS = 4
+
+CHARACTERS_A_COLUMN = 8
+"""How many characters a column may hold before a text is cut for their number alone.
+
+Emoji have up to five (a kiss of two with skin tones: ten in two columns), letters with marks fewer;
+a name of ten thousand accents on one letter is somebody's joke.
+"""
+
+# By hand, as neither library does it: rich.text.Text.from_ansi and prompt_toolkit's ANSI obey some
+# sequences instead of taking all out, and leave the marks of direction in.
 # CSI and OSC sequences whole; then every control character but newline and tab; then the marks
 # that turn the direction of writing, which can make a name read as another.
 _SEQUENCES = re.compile(
@@ -43,15 +60,86 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _SEQUENCES.sub("", encoded))
 
 
+def cell_width(text: str) -> int:
+    """Return how many columns of a terminal a clean text takes."""
+    if text.removesuffix("…").isascii():  # Our own mark of a cut takes one.
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415 - 9 ms, for other than ASCII
+
+    return cell_len(text)
+
+
+def graphemes(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a clean text is drawn as, sign by sign, each with the columns that it takes."""
+    from rich.cells import split_graphemes  # noqa: PLC0415 - 9 ms, for other than ASCII
+
+    spans, _ = split_graphemes(text)
+    for start, end, taken in spans:
+        yield text[start:end], taken
+
+
 def line(text: str, width: int = 200) -> str:
-    """Return the text as one clean line that takes at most `width` columns of a terminal."""
-    one = " ".join(clean(text).split())
-    if len(one) <= width and _columns(one) <= width:
-        return one
-    cut = one[: width - 1]
-    while _columns(cut) > width - 1:
-        cut = cut[:-1]
-    return f"{cut}…"
+    """Return the text as one clean line, its blanks single, of at most `width` columns."""
+    return _cut(" ".join(clean(text).split()), width)
+
+
+def truncate(text: str, width: int) -> str:
+    """Return the text as one clean line of at most `width` columns, with `…` where it was cut."""
+    return _cut(clean(text).replace("\n", " ").replace("\t", " "), width)
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return a text as clean lines of at most `width` columns, broken at spaces if there are some.
+
+    A line that is broken goes on as far in as it began, so that what is indented stays so.
+    """
+    # By hand: rich.text.Text.wrap does not indent what goes on, textwrap counts characters.
+    lines: list[str] = []
+    for one in clean(text).expandtabs(TAB_COLUMNS).split("\n"):
+        indent = one[: len(one) - len(one.lstrip())][: width // 2]
+        at = len(indent)
+        # A line may be a file of megabytes: no more of it is copied than may fit.
+        while not _fits(rest := indent + one[at : at + CHARACTERS_A_COLUMN * width + 1], width):
+            end = max(_prefix(rest, width), len(indent) + 1)
+            space = rest.rfind(" ", len(indent) + 1, end + 1)
+            # A space far to the left would leave half of the line empty.
+            if space > len(indent) + (end - len(indent)) // 2:
+                end = space
+            lines.append(rest[:end].rstrip())
+            at += end - len(indent)
+            while one[at : at + 1].isspace():
+                at += 1
+        lines.append(rest)
+    return lines
+
+
+def _cut(text: str, width: int) -> str:
+    if _fits(text, width):
+        return text
+    return f"{text[: _prefix(text, width - 1)]}…" if width > 0 else ""
+
+
+def _fits(text: str, width: int) -> bool:
+    return len(text) <= width * CHARACTERS_A_COLUMN and cell_width(text) <= width
+
+
+def _prefix(text: str, width: int) -> int:
+    """Return how many characters fit into so many columns; no grapheme is torn."""
+    if text.isascii():
+        return min(width, len(text))
+    from rich.cells import split_graphemes  # noqa: PLC0415 - loaded with cell_len
+
+    end = 0
+    # Most texts have at most two characters a column: measuring more would be for nothing.
+    for reach in (2 * width, CHARACTERS_A_COLUMN * width):
+        end = used = 0
+        spans, _ = split_graphemes(text[:reach])
+        for _, after, taken in spans:
+            used += taken
+            if used > width:
+                return end
+            end = after
+    return end
 
 
 def columns(otherwise: int) -> int:
@@ -129,19 +217,14 @@ def moment(time: str) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows under a header, in columns as wide as they need, the last one ragged."""
+    # By hand: rich.table needs a Console, 55 ms in a `kbd status` of 65, and folds or drops what is
+    # wider than that; scripts read these rows.
     lines = [header, *([line(cell, 80) for cell in row] for row in rows)]
-    widths = [max(_columns(cells[at]) for cells in lines) for at in range(len(header))]
+    widths = [max(cell_width(cells[at]) for cells in lines) for at in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell + " " * (width - _columns(cell)) for cell, width in zip(cells, widths, strict=True)
+            cell + " " * (width - cell_width(cell))
+            for cell, width in zip(cells, widths, strict=True)
         ).rstrip()
         for cells in lines
     )
-
-
-def _columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes (Unicode Standard Annex 11)."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)

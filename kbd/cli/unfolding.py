@@ -14,6 +14,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from kbd.cli.terminal import cell_width
+
 __all__ = ["cut", "fields", "indented", "unfolded"]
 
 INLINE_CHARACTERS = 72
@@ -43,12 +45,12 @@ def unfolded(value: Any) -> list[str]:
 
 def fields(record: dict[str, Any]) -> list[list[str]]:
     """Return the lines of each field of a record: its name beside its value, or above it."""
-    width = min(max((len(name) for name in record), default=0), NAME_COLUMNS)
+    width = min(max(map(cell_width, record), default=0), NAME_COLUMNS)
     found: list[list[str]] = []
     for name, value in record.items():
         inner = unfolded(value)
         if len(inner) == 1:
-            found.append([f"{name:<{width}}  {inner[0]}"])
+            found.append([f"{name}{' ' * (width - cell_width(name))}  {inner[0]}"])
         else:
             found.append([name, *indented(inner)])
     return found

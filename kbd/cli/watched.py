@@ -176,6 +176,7 @@ def _paths(paths: list[str]) -> str:
 
 def _wrapped(text: str, begin: str) -> str:
     """Return a text in lines of at most 80 columns, all but the first indented like the first."""
+    # Not terminal.wrap, which breaks long words: paths and commands are there to be copied.
     return textwrap.fill(
         line(text, 1000),
         WIDTH,

@@ -4,9 +4,8 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 
-from kbd.cli.adding import add
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
-from kbd.cli.extracting import extract
+from kbd.cli.files import add, extract
 from kbd.cli.link import call, connect
 from kbd.cli.names import find
 from kbd.cli.start import connect_or_start

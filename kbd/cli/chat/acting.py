@@ -10,9 +10,9 @@ from kbd.cli.chat.models import NO_MODEL, is_a_model, model_ids, model_named
 from kbd.cli.chat.session import Session
 from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
-from kbd.cli.extracting import extract
+from kbd.cli.files import extract
 from kbd.cli.link import call
-from kbd.cli.publishing import publish as publish_draft
+from kbd.cli.publish import publish as publish_draft
 from kbd.cli.spoken import conversation_of, is_message
 from kbd.cli.terminal import ask, counted, interactive, line, note, say
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kbd.cli.chat.arrivals import Arrivals, Held, held, made
+from kbd.cli.chat.folder_scan import walk
 from kbd.cli.chat.session import Folder, Session
-from kbd.cli.chat.walking import walk
 from kbd.cli.link import call
 from kbd.cli.terminal import clean, counted, line, note, size
 from kbd.client.blocking import Client

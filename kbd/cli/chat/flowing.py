@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TextIO
 
-from kbd.cli.layout import width_of
-from kbd.cli.terminal import clean
+from kbd.cli.terminal import cell_width, clean, graphemes
 
 __all__ = ["Flow"]
 
@@ -19,6 +18,8 @@ _WORDS = re.compile(r"\n|[ \t]+|[^ \t\n]+")
 _MARK = re.compile(r"[-*•+]|\d{1,3}[.)]")
 
 
+# By hand: rich.live draws what comes anew with each word, so what has left the screen is lost; this
+# writes each word once, and what a person selects or scrolls back to is the answer.
 class Flow:
     """One answer on its way to a terminal.
 
@@ -88,14 +89,17 @@ class Flow:
                 self._add(piece)
 
     def _add(self, piece: str) -> None:
-        """Add to the word; a line may be broken before and after each wide character."""
-        for character in piece:
-            if not character.isascii() and width_of(character) == 2:
+        """Add to the word; a line may be broken before and after each wide sign."""
+        if piece.isascii():
+            self._word += piece
+            return
+        for sign, columns in graphemes(piece):
+            if columns == 2:
                 self._put_word()
-                self._word = character
+                self._word = sign
                 self._put_word()
             else:
-                self._word += character
+                self._word += sign
 
     def _space(self, piece: str) -> None:
         if not self._goes_on:
@@ -114,7 +118,7 @@ class Flow:
         word, self._word = self._word, ""
         if not word:
             return
-        wide = width_of(word)
+        wide = cell_width(word)
         if not self._goes_on:
             self._begin_line(word, wide)
         elif not self._is_plain and self._at + wide > self._width and self._at > self._indent:

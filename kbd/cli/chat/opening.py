@@ -4,16 +4,16 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kbd.cli.chat.bringing import bring, find_or_make, folder_of
 from kbd.cli.chat.models import NO_MODEL, is_a_model, model_named
-from kbd.cli.chat.piped import talk
 from kbd.cli.chat.session import Folder, Session
+from kbd.cli.chat.slash import act
 from kbd.cli.chat.waiting import READING, busy
-from kbd.cli.exits import USAGE, Stop
+from kbd.cli.exits import CANCELLED, OK, USAGE, Stop
 from kbd.cli.link import call
 from kbd.cli.names import find
 from kbd.cli.place import home_of
@@ -21,7 +21,7 @@ from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import counted, interactive, line, moment, note, table
 from kbd.client.blocking import Client
 
-__all__ = ["command"]
+__all__ = ["command", "joined"]
 
 LISTED = 9
 """How many workbenches are offered where none is named."""
@@ -64,7 +64,7 @@ def _chat(arguments: argparse.Namespace) -> int:
     try:
         _open(session, arguments, is_typed=is_typed)
         if not is_typed:
-            return talk(session, _lines())
+            return _talk(session, _lines())
         # Only a terminal pays for it.
         from kbd.cli.chat.prompting import Prompt, converse, history_at  # noqa: PLC0415 - 110 ms
 
@@ -152,3 +152,33 @@ def _lines() -> Iterable[str]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     return sys.stdin
+
+
+def _talk(session: Session, lines: Iterable[str]) -> int:
+    """Do each line in turn, and return the code of the first that failed.
+
+    What fails does not keep the lines after it from being done; Ctrl-C does.
+    """
+    first = OK
+    for text in joined(lines):
+        code = act(session, text)
+        first = first or code
+        if session.is_over or code == CANCELLED:
+            break
+    return first
+
+
+def joined(lines: Iterable[str]) -> Iterator[str]:
+    """Yield what belongs together: a line that ends in a backslash goes on in the next one."""
+    whole = ""
+    for each in lines:
+        text = each.rstrip("\r\n")
+        if text.endswith("\\"):
+            whole += f"{text[:-1]}\n"
+            continue
+        whole += text
+        if whole.strip():
+            yield whole
+        whole = ""
+    if whole.strip():
+        yield whole

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from kbd.cli.chat.acting import clear, discard, model, publish, reload, undo, verbose
 from kbd.cli.chat.answering import answer, resume
-from kbd.cli.chat.finding import search
 from kbd.cli.chat.reviewing import review
 from kbd.cli.chat.session import Session
-from kbd.cli.chat.telling import cost, docs, files, history, tools
+from kbd.cli.chat.views import cost, docs, files, history, search, tools
 from kbd.cli.exits import CANCELLED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.terminal import line, note, say
 

@@ -19,6 +19,7 @@ def silent_keys() -> Iterator[None]:
     if not sys.stdin.isatty():
         yield
         return
+    # By hand: the raw mode of prompt_toolkit takes Ctrl-C as a key, which here must interrupt.
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     silent = [*before]

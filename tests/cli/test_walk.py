@@ -7,9 +7,8 @@ import pytest
 
 from kbd.cli.book import Book
 from kbd.cli.exits import Stop
-from kbd.cli.layout import cut, width_of, wrapped
-from kbd.cli.screen import keys_of
-from kbd.cli.walking import Walk
+from kbd.cli.terminal import cell_width
+from kbd.cli.walk import Walk
 from kbd.client.blocking import Client
 from scripted_daemon import AnswerError, ScriptedDaemon
 from scripted_job import RUN
@@ -41,7 +40,7 @@ class Walked:
         """Return the frame, which fills the screen and no more, and has nothing hostile in it."""
         rows = self.walk.frame(self.width, self.height)
         assert len(rows) == self.height
-        assert all(width_of(row.text) <= self.width for row in rows)
+        assert all(cell_width(row.text) <= self.width for row in rows)
         assert all(row.text.isprintable() for row in rows)
         return "\n".join(row.text for row in rows)
 
@@ -183,23 +182,3 @@ def test_any_terminal_will_do(walked: Walked, width: int, height: int) -> None:
     walked.width, walked.height = width, height
     for key in ("p", "m", "r", "/", "esc", "?", "esc", *["down"] * TOTAL):
         walked.press(key)
-
-
-def test_keys_are_told_apart() -> None:
-    """Sequences of terminals, characters of any alphabet, a lone Esc; the unknown is left out."""
-    typed = "j\x1b[B\x1bOA\x1b[6~\x1b[1;5C\x1b[Hé\r\x7f\x15\x1b"
-
-    assert list(keys_of(typed)) == [
-        "j", "down", "up", "pgdn", "home", "é", "enter", "backspace", "kill", "esc",
-    ]  # fmt: skip
-
-
-def test_text_is_laid_out_in_columns() -> None:
-    """Wide characters take two, accents none; broken lines stay set in and nothing is lost."""
-    assert width_of("報告e\u0301") == 5
-    assert cut("報告書", 5) == "報告…"
-    assert cut("plain", 5) == "plain"
-    assert wrapped("    one two three four", 14) == ["    one two", "    three four"]
-    assert wrapped("a\tb\x1b[31mc", 20) == ["a   bc"]
-    assert "".join(wrapped("報" * 50, 9)) == "報" * 50
-    assert all(width_of(line) <= 9 for line in wrapped("報" * 50, 9))

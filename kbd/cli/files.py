@@ -1,4 +1,4 @@
-"""Copying published files out of a workbench, from the command line."""
+"""Files of a workbench, from the command line: copied in, and published ones copied out."""
 
 import os
 from collections.abc import Sequence
@@ -9,7 +9,22 @@ from kbd.cli.link import call
 from kbd.cli.terminal import note
 from kbd.client.blocking import Client
 
-__all__ = ["check_folder", "extract"]
+__all__ = ["add", "check_folder", "extract"]
+
+
+def add(client: Client, workbench_id: str, files: Sequence[str]) -> list[dict[str, Any]]:
+    """Add the files and return those that were skipped, each of which is named with its reason."""
+    if not files:
+        return []
+    params = {
+        "workbench_id": workbench_id,
+        "source_paths": [os.path.abspath(file) for file in files],
+    }
+    results = call(client, "WorkbenchFilesAdd", params, slow=True)["add_results"]
+    skipped = [each for each in results if each["status"] == "skipped"]
+    for each in skipped:
+        note(f"{each['source_path']} was not added: {each.get('reason', 'no reason given')}")
+    return skipped
 
 
 def check_folder(directory: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands that show something: files, documents, tools, what was said, what it cost."""
+"""Commands that show something: files, documents, tools, a search, what was said, what it cost."""
 
 import json
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 from kbd.cli.chat.session import Session
 from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import OK, USAGE, Stop
-from kbd.cli.layout import wrapped
 from kbd.cli.link import call
 from kbd.cli.spoken import conversation_of, is_message, told
-from kbd.cli.terminal import columns, counted, line, money, note, say, size, table
+from kbd.cli.terminal import columns, counted, line, money, note, say, size, table, wrap
 
-__all__ = ["cost", "docs", "files", "history", "tools"]
+__all__ = ["cost", "docs", "files", "history", "search", "tools"]
 
 WIDEST = 100
+
+SNIPPET_COLUMNS = 240
 
 
 def files(session: Session, argument: str) -> int:
@@ -63,7 +64,7 @@ def tools(session: Session, argument: str) -> int:
         if not argument:
             description = f"{description.partition('. ')[0].rstrip('.')}."
         say(line(each["name"]))
-        for row in wrapped(_indented(description), width):
+        for row in wrap(_indented(description), width):
             say(row)
         for name, field in each["args"].items():
             say(f"    {line(name)}: {_argument(field)}")
@@ -101,6 +102,31 @@ def history(session: Session, argument: str) -> int:
         say("Nothing was said yet.")
     for text in told(entries, with_tools=session.is_verbose):
         say(text)
+    return OK
+
+
+def search(session: Session, argument: str) -> int:
+    """Show the pieces of the documents that are nearest to some words, without a model.
+
+    Raises:
+        Stop: Nothing was asked for.
+    """
+    if not argument:
+        raise Stop("What for? /search WORDS", USAGE)
+    session.consent_to_search()
+    with busy(READING):
+        found = session.ask("WorkspaceSearch", query=argument, slow=True)
+    for number, each in enumerate(found["documents"], 1):
+        where = f", {line(each['place'], 80)}" if each["place"] else ""
+        say(f"{number}. {each['score']:.2f}  {line(each['filename'], 60)}{where}")
+        width = min(columns(WIDEST), WIDEST)
+        for row in wrap(f"   {line(each['snippet'], SNIPPET_COLUMNS)}", width):
+            say(row)
+    if not found["documents"]:
+        say("Nothing was found.")
+    for warning in found["warnings"]:
+        note(f"  ! {line(warning)}")
+    note(f"Ranked by {line(found['ranker'])}.")
     return OK
 
 

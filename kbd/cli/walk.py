@@ -6,21 +6,38 @@ a frame goes out as rows of text, each with a style. `kbd.cli.screen` draws them
 
 import os
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from kbd.cli.book import Book
 from kbd.cli.exits import Refused
-from kbd.cli.framing import LIST_ROWS, Row, filled, listed_as
-from kbd.cli.layout import cut, width_of, wrapped
 from kbd.cli.pictures import PICTURES
 from kbd.cli.retold import facts, has
-from kbd.cli.terminal import counted
+from kbd.cli.terminal import cell_width, counted, duration, truncate, wrap
 
-__all__ = ["Walk"]
+__all__ = ["Row", "Walk"]
+
+LIST_ROWS = 12
+"""How many steps are listed at most, a third of the screen if that is less."""
 
 _END = 1_000_000_000
 """Beyond the end of any text: a frame knows where that is."""
 
+_DEPTHS = {"asked": 0, "run": 0, "phase": 0, "other": 0}
+
 _NEXT, _BACK = ("down", "right", "j"), ("up", "left", "k")
+
+
+class Row(NamedTuple):
+    """A row of the screen.
+
+    Attributes:
+        text: Clean, and no wider than the screen.
+        style: "", "bar" for a rule or a heading, "chosen" for the current step, "found" for a line
+            that matches the search.
+    """
+
+    text: str
+    style: str = ""
 
 
 class Walk:
@@ -199,7 +216,7 @@ class Walk:
     def _heading(self, width: int) -> str:
         run = self._book.run
         request = " ".join(self._book.request.split())
-        return filled(f" {run['run_id']}  {run['status']}  {request}", width)
+        return _filled(f" {run['run_id']}  {run['status']}  {request}", width)
 
     def _list(self, width: int, rows: int) -> Iterator[Row]:
         total = self._book.total
@@ -209,7 +226,7 @@ class Walk:
                 yield Row("")
                 continue
             step, is_here = self._book.step(place), place == self._at
-            yield Row(listed_as(step, width, is_here=is_here), "chosen" if is_here else "")
+            yield Row(_listed(step, width, is_here=is_here), "chosen" if is_here else "")
 
     def _rule(self, width: int) -> str:
         step = self._book.step(self._at)
@@ -220,7 +237,7 @@ class Walk:
             more = f"  lines {self._top + 1}-{last} of {self._lines}"
         what = f"  [{name}]" if name else ""
         told = f" step {self._at} of {self._book.total}{what}{more}  {facts(step)}"
-        return filled(told, width)
+        return _filled(told, width)
 
     def _text(self, width: int) -> list[str]:
         """Return the lines of the picture, wrapped; kept, for scrolling draws them again."""
@@ -231,7 +248,7 @@ class Walk:
                 drawn = draw(self._book, self._at)
             except Refused as refused:
                 drawn = [refused.message]
-            self._drawn = (key, [part for one in drawn for part in wrapped(one, max(width, 1))])
+            self._drawn = (key, [part for one in drawn for part in wrap(one, max(width, 1))])
         return self._drawn[1]
 
     def _sought(self, lines: list[str]) -> int:
@@ -248,14 +265,32 @@ class Walk:
         if self._prompt is not None:
             asked, typed = self._prompt
             # What is typed last must be seen.
-            while typed and width_of(asked + typed) >= width:
+            while typed and cell_width(asked + typed) >= width:
                 typed = typed[1:]
-            return cut(f"{asked}{typed}", width)
+            return truncate(f"{asked}{typed}", width)
         if self._said:
-            return cut(self._said, width)
+            return truncate(self._said, width)
         if self._wanted:
-            return cut(f"searching {self._wanted!r}: n next, N previous, Esc ends", width)
+            return truncate(f"searching {self._wanted!r}: n next, N previous, Esc ends", width)
         keys = (
             "j/k step  space read  p plan  f files  m model  r result  d changes  / find  ? keys  q"
         )
-        return cut(keys if width >= len(keys) else "j/k step  ? keys  q quit", width)
+        return truncate(keys if width >= len(keys) else "j/k step  ? keys  q quit", width)
+
+
+def _filled(text: str, width: int) -> str:
+    """Return a line that takes all columns."""
+    shown = truncate(text, width)
+    return shown + " " * (width - cell_width(shown))
+
+
+def _listed(step: dict[str, Any], width: int, *, is_here: bool) -> str:
+    """Return a step as a row of the list; what it is part of sets it in."""
+    depth = _DEPTHS.get(step["kind"], 2 if step.get("item") else 1)
+    time = f"{step['ts'][11:19]} " if width >= 60 else ""
+    kind = f"{step['kind']:<8} " if width >= 48 else ""
+    took = duration(step["duration_ms"] / 1000) if step.get("duration_ms") else ""
+    tail = f" {took:>9}" if width >= 72 else ""
+    head = f"{'>' if is_here else ' '}{step['index']:>4} {time}{kind}{'  ' * depth}"
+    title = truncate(f"{head}{step['title']}", width - len(tail))
+    return title + " " * (width - len(tail) - cell_width(title)) + tail
