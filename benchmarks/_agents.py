@@ -22,11 +22,11 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
+from kbd.core.search.lookup import Lookup, NoAsking, words_alone
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
-from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
 from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded, WorkbenchCreated

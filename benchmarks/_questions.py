@@ -25,8 +25,8 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.workspace import WorkspaceEngine
-from kbd.core.workspace.tokenizer import index_terms, parse_query
+from kbd.core.search.engine import WorkspaceEngine
+from kbd.core.search.tokenizer import index_terms, parse_query
 
 __all__ = ["KINDS", "Answer", "Question", "QuestionSet", "load", "questions", "shared_stems"]
 

@@ -10,13 +10,13 @@ from typing import Self
 import msgspec
 
 from benchmarks._questions import Question, QuestionSet
-from kbd.core.workspace import WorkspaceEngine
-from kbd.core.workspace.catalogue import doc_id_of, generation
-from kbd.core.workspace.finding import find
-from kbd.core.workspace.index import CurrentIndex
-from kbd.core.workspace.lent import EmbedTexts
-from kbd.core.workspace.meanings import vectors_of
-from kbd.core.workspace.ranking import NEAREST, Asked, rank
+from kbd.core.search.documents_table import doc_id_of, generation
+from kbd.core.search.engine import WorkspaceEngine
+from kbd.core.search.index import CurrentIndex
+from kbd.core.search.ports import EmbedTexts
+from kbd.core.search.query import find
+from kbd.core.search.ranking import NEAREST, Asked, rank
+from kbd.core.search.vector_index import vectors_of
 
 __all__ = ["RANKERS", "Measured", "Searched", "mean"]
 

@@ -16,8 +16,8 @@ from types import MappingProxyType
 import msgspec
 
 from kbd.core.plugins.pieces import cut, write_pieces
-from kbd.core.workspace import WorkspaceEngine
-from kbd.core.workspace.lent import SourceFile
+from kbd.core.search.engine import WorkspaceEngine
+from kbd.core.search.ports import SourceFile
 from kbd.formats import Source
 from kbd_semantic import LocalEmbedder
 from kbd_semantic.folder import find_folder, read_model

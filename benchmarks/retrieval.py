@@ -27,8 +27,8 @@ from benchmarks._questions import (
     shared_stems,
 )
 from benchmarks._retrieval import RANKERS, Measured, Searched, mean, searched
-from kbd.core.workspace.local import LocalWork
-from kbd.core.workspace.searching import DOCUMENT_CHARACTERS
+from kbd.core.search.engine import DOCUMENT_CHARACTERS
+from kbd.core.search.local import LocalWork
 
 Rows = Sequence[tuple[Question, dict[str, Measured]]]
 PARTS: dict[str, Callable[[Question], bool]] = {

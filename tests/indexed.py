@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kbd.core.plugins.pieces import cut, write_pieces
-from kbd.core.workspace import Chunk
-from kbd.core.workspace.lent import SourceFile
-from kbd.core.workspace.searching import WorkspaceEngine
+from kbd.core.search.engine import WorkspaceEngine
+from kbd.core.search.ports import SourceFile
+from kbd.core.search.records import Chunk
 from kbd.errors import FileReadFailed
 from kbd.formats import Passage, Region
 

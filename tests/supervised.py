@@ -21,6 +21,7 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
+from kbd.core.search.engine_pool import Rooms
 from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
@@ -29,7 +30,6 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.watch.watch_jobs import Unattended
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import Bench
-from kbd.core.workspace.rooms import Rooms
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.workbenches import FileAdded

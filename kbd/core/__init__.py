@@ -16,7 +16,8 @@ Thirteen rooms; a module imports from its own room and those below it. From the 
     server      the socket: requests, answers, subscriptions
     api         assembly of the daemon, and what answers each request
 
-Until they are in `search` and `audit`: `workspace`; `replay`, `proof` and `archive`.
+`workspace` is the public face of the search for programs without a daemon. Until they are in
+`audit`: `replay`, `proof` and `archive`.
 """
 
 __all__: list[str] = []

@@ -86,7 +86,7 @@ def _entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
 def _is_index(names: Collection[str]) -> bool:
     """Whether this is a folder of an index, of this workbench or any other.
 
-    As `kbd.core.workspace.indexfile` has it, told twice so that a client does not import the core.
+    As `kbd.core.search.index_file` has it, told twice so that a client does not import the core.
     """
     return "search.lock" in names and all(
         name.startswith(("search-", "search.", "pieces-")) for name in names

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from kbd.core.agent.conversation_text import said_in
 from kbd.core.agent.truncation import fitted_block
-from kbd.core.workspace.generation import Said, TextModel, own_words
+from kbd.core.search.text_model import Said, TextModel, own_words
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls, render_toolcall
 
 __all__ = ["DEFAULT_SYSTEM_PROMPT", "AgentController", "Toolbox"]

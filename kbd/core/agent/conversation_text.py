@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kbd.core.agent.truncation import fitted_block
-from kbd.core.workspace.generation import Said, without_tags
+from kbd.core.search.text_model import Said, without_tags
 from kbd.toolcall import Toolcall, parse_toolcalls, render_toolcall, wrap_toolresult
 
 __all__ = ["said_in", "tools_told"]

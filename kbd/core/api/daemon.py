@@ -33,6 +33,7 @@ from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
+from kbd.core.search.engine_pool import Rooms
 from kbd.core.server import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
@@ -47,7 +48,6 @@ from kbd.core.store.snapshotting import Renewal
 from kbd.core.watch.watch_jobs import Unattended
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notice
-from kbd.core.workspace.rooms import Rooms
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.api.context import Shop
+from kbd.core.search.lookup import Lookup
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.sessions.search_access import lookup_of, use_index
-from kbd.core.workspace.lookup import Lookup
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset

@@ -31,8 +31,8 @@ from kbd.core.proof.scratch import Kept, KeptResults, ScratchBlobs
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
+from kbd.core.search.lookup import Lookup, NoAsking, words_alone
 from kbd.core.workbench.call_files import CallFiles, describe_file
-from kbd.core.workspace.lookup import Lookup, NoAsking, words_alone
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed
 from kbd.events.drafts import FileChanged

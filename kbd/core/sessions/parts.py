@@ -13,7 +13,7 @@ from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
-from kbd.core.workspace.rooms import Rooms
+from kbd.core.search.engine_pool import Rooms
 from kbd.requests.base import Notification
 
 __all__ = ["Parts", "Tell"]

@@ -10,11 +10,11 @@ from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, T
 from kbd.core.agent.run_context import Desk
 from kbd.core.domain.commands import RecordRun
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.search.lookup import Lookup
 from kbd.core.sessions.parts import Parts
 from kbd.core.sessions.search_access import lookup_of
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workbench.workbench import Bench
-from kbd.core.workspace.lookup import Lookup
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire

@@ -25,14 +25,14 @@ from kbd.core.domain.commands import Record, RecordRun
 from kbd.core.gateway.embedders import NONE
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.search.call_reader import CallReader
+from kbd.core.search.engine import WorkspaceEngine
+from kbd.core.search.engine_pool import Room
+from kbd.core.search.lookup import Lookup
+from kbd.core.search.summary import extract_summary
 from kbd.core.sessions.parts import Parts
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import Bench
-from kbd.core.workspace.lookup import Lookup
-from kbd.core.workspace.reading import CallReader
-from kbd.core.workspace.rooms import Room
-from kbd.core.workspace.searching import WorkspaceEngine
-from kbd.core.workspace.summaries import extract_summary
 from kbd.errors import (
     KbdError,
     NetworkUnavailable,
@@ -147,7 +147,7 @@ _INSTRUCTIONS = (
 
 
 class PassageEmbedding:
-    """`kbd.core.workspace.lent.EmbedTexts` for one engine: it bridges from the engine's thread.
+    """`kbd.core.search.ports.EmbedTexts` for one engine: it bridges from the engine's thread.
 
     Args:
         parts: The daemon's.
@@ -185,7 +185,7 @@ class PassageEmbedding:
 
 
 class CallAsking:
-    """`kbd.core.workspace.lookup.Asking` for one call.
+    """`kbd.core.search.lookup.Asking` for one call.
 
     Args:
         parts: The daemon's.

@@ -1,0 +1,139 @@
+"""An engine's embedder: found when it is first needed, asked for what lacks vectors and queries."""
+
+import contextlib
+import sqlite3
+import threading
+from enum import Enum
+from typing import Final
+
+from kbd.core.search.documents_table import note_change
+from kbd.core.search.index import CurrentIndex, Index
+from kbd.core.search.local import LocalWork
+from kbd.core.search.ports import EmbedTexts
+from kbd.core.search.vector_index import (
+    embedded,
+    forget_others,
+    forget_unused,
+    has_others,
+    keep,
+    missing,
+    vectors_of,
+)
+from kbd.errors import KbdError
+from kbd.providers import Embeddings
+
+__all__ = ["AUTO", "Auto", "Embedding"]
+
+EMBEDDED_AT_ONCE = 256
+
+
+class Auto(Enum):
+    """The embedder that settings name, or one that is found on this machine."""
+
+    AUTO = "auto"
+
+
+AUTO: Final = Auto.AUTO
+
+
+class Embedding:
+    """Makes the vectors of one engine's index.
+
+    Args:
+        index: The index.
+        local: Who finds an embedder of this machine.
+        embed: The embedder; None for none.
+
+    Attributes:
+        fingerprint: Under what vectors are kept, as it was when that was last asked; "" before.
+    """
+
+    def __init__(
+        self, index: CurrentIndex, local: LocalWork, embed: EmbedTexts | Auto | None
+    ) -> None:
+        self._index, self._local, self._embed = index, local, embed
+        self._making = threading.Lock()
+        self._why_not = ""
+        self._sized: tuple[Index | None, str, int] = (None, "", 0)
+        self.fingerprint = ""
+
+    def known(self, connection: sqlite3.Connection) -> int:
+        """Return how many pieces have a vector."""
+        return embedded(connection, self.fingerprint) if self.fingerprint else 0
+
+    def ask_fingerprint(self) -> None:
+        """Find out under what vectors are kept, where an embedder was given and has not said yet.
+
+        Then those that were made before are used, though no other can be made now.
+        """
+        if self.fingerprint or self._embed is None or isinstance(self._embed, Auto):
+            return
+        with contextlib.suppress(KbdError):
+            self.fingerprint = self._embed.fingerprint()
+
+    def make(self, most: int) -> int:
+        """Make up to `most` of the vectors that are missing; return how many were made.
+
+        Raises:
+            KbdError: The embedder cannot be asked; what was made before is kept.
+        """
+        embed = self._found()
+        if embed is None:
+            return 0
+        made = 0
+        with self._making:
+            fingerprint = self.fingerprint = embed.fingerprint()
+            while made < most:
+                index = self._index.held()
+                with self._index.mended(index), index.reading() as connection:
+                    texts = missing(connection, fingerprint, min(most - made, embed.most_texts))
+                if not texts:
+                    break
+                vectors = vectors_of(embed, list(texts.values()), "passage")
+                with self._index.mended(index), index.writing() as connection:
+                    keep(connection, fingerprint, list(texts), vectors)
+                    note_change(connection)
+                made += len(texts)
+            if made:
+                index = self._index.held()
+                with self._index.mended(index), index.writing() as connection:
+                    forget_unused(connection)
+        return made
+
+    def forgets_others(self, size: int) -> bool:
+        """Forget vectors of another size than a query's, and return whether there were any.
+
+        A server that serves another model under the same name is found out by that. Looking at all
+        vectors takes some milliseconds, so it is done once for a size.
+        """
+        index = self._index.held()
+        if self._sized == (index, self.fingerprint, size):
+            return False
+        self._sized = index, self.fingerprint, size
+        with self._index.mended(index), index.reading() as connection:
+            if not has_others(connection, self.fingerprint, size):
+                return False
+        with self._making, self._index.mended(index), index.writing() as connection:
+            forget_others(connection, self.fingerprint, size)
+            note_change(connection)
+        return True
+
+    def meant(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
+        """Return what a query means, or None and why; all the documents' vectors are made first."""
+        try:
+            embed = self._found()
+            if embed is None:
+                return None, (self._why_not,) if self._why_not else ()
+            while self.make(EMBEDDED_AT_ONCE):
+                pass
+            return vectors_of(embed, [query], "query"), ()
+        except KbdError as error:
+            return None, (f"not searched by meaning: {error.message}",)
+
+    def _found(self) -> EmbedTexts | None:
+        if isinstance(self._embed, Auto):
+            found, why = self._local.embedding()
+            self._why_not = f"not searched by meaning: {why}" if why else ""
+            self._embed = found
+            return found
+        return self._embed

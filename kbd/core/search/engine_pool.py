@@ -1,0 +1,109 @@
+"""The engines that are open, one a workbench, and what they do while nobody waits."""
+
+from collections.abc import Callable, Hashable
+
+import anyio
+from anyio.abc import TaskGroup
+from anyio.to_thread import run_sync
+
+from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.search.engine import WorkspaceEngine
+from kbd.errors import KbdError
+
+__all__ = ["Room", "Rooms"]
+
+VECTORS_AT_ONCE = 64
+"""As many vectors are made before others get their turn at the index."""
+
+_log = get_logger(__name__)
+
+
+class Room:
+    """One engine, opened when it is first needed, and used by one call after the other.
+
+    Args:
+        build: Opens it; called in a thread.
+
+    Attributes:
+        lock: Held by a call while it brings the index up to date and asks it.
+        trouble: Why no vectors could be made when that was last tried; "" if they could.
+        embedder: Whose vectors the engine counted last; "" for nobody's.
+    """
+
+    def __init__(self, build: Callable[[], WorkspaceEngine]) -> None:
+        self._build = build
+        self._engine: WorkspaceEngine | None = None
+        self._filling: anyio.CancelScope | None = None
+        self._filled = anyio.Event()
+        self.lock = anyio.Lock()
+        self.trouble = self.embedder = ""
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether vectors are being made."""
+        return self._filling is not None
+
+    async def engine(self) -> WorkspaceEngine:
+        """Return the engine; raises KbdError if it cannot be opened."""
+        if self._engine is None:
+            self._engine = await run_sync(self._build)
+        return self._engine
+
+    async def fill(self) -> None:
+        """Make the vectors that are missing, unless somebody does so already.
+
+        What prevents it is kept as `trouble`; the next one who asks has it tried again.
+        """
+        if self._filling is not None or self._engine is None:
+            return
+        engine, self._filled = self._engine, anyio.Event()
+        try:
+            with anyio.CancelScope() as self._filling:
+                while await run_sync(engine.embed_some, VECTORS_AT_ONCE, abandon_on_cancel=True):
+                    self.trouble = ""
+                self.trouble = ""
+        except KbdError as error:
+            self.trouble = error.message
+            _log.info("vectors_not_made", code=error.code, reason=error.message)
+        finally:
+            self._filling = None
+            self._filled.set()
+
+    async def aclose(self) -> None:
+        """Close the engine; the next call opens it anew."""
+        with anyio.CancelScope(shield=True):
+            if self._filling is not None:
+                self._filling.cancel()
+                await self._filled.wait()
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                await run_sync(engine.close)
+
+
+class Rooms:
+    """The rooms of all workbenches.
+
+    Args:
+        tasks: Where vectors are made in the background.
+    """
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._rooms: dict[Hashable, Room] = {}
+
+    def of(self, key: Hashable, build: Callable[[], WorkspaceEngine]) -> Room:
+        """Return the room of a workbench, made if there is none yet."""
+        if key not in self._rooms:
+            self._rooms[key] = Room(build)
+        return self._rooms[key]
+
+    def fill(self, room: Room) -> None:
+        """Have a room's missing vectors made while others go on; returns at once."""
+        if not room.is_filling:
+            self._tasks.start_soon(room.fill)
+
+    async def close(self, key: Hashable) -> None:
+        """Close a workbench's engine, if it has one."""
+        room = self._rooms.pop(key, None)
+        if room is not None:
+            await room.aclose()
