@@ -21,7 +21,7 @@ from kbd.core.search.ports import SourceFile
 from kbd.formats import Source
 from kbd_semantic import LocalEmbedder
 from kbd_semantic.folder import find_folder, read_model
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 
 __all__ = [
     "BARE",

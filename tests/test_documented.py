@@ -27,7 +27,8 @@ from kbd.requests import METHODS, notifications
 from kbd.requests.base import Notification
 from kbd.rpc import Code
 from kbd.types import Phase
-from kbd_openai import OpenAIEmbedder, OpenAIProvider
+from kbd_openai import OpenAIProvider
+from kbd_openai.embedder import OpenAIEmbedder
 from kbd_semantic import LocalEmbedder
 from kbd_tables.limits import QueryLimits
 

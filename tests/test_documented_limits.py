@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-import kbd_tables.looking
-import kbd_tables.querying
+import kbd_tables.read_tools
 from documentation import table, tables
 from kbd.cli import start
 from kbd.cli.chat import prompting
@@ -61,8 +60,8 @@ def test_limits_are_documented() -> None:
         "time to complete a message that was begun": [ServerLimits().partial_s],
         "workbenches whose notifications one client gets": [ServerLimits().names],
         "arguments of a tool call": [MAX_ARGUMENT_BYTES],
-        "rows of a window of rows": [kbd_tables.looking._MOST_ROWS],
-        "rows of a query": [kbd_tables.querying._MOST_WINDOW_ROWS],
+        "rows of a window of rows": [kbd_tables.read_tools._MOST_ROWS],
+        "rows of a query": [kbd_tables.read_tools._MOST_WINDOW_ROWS],
         "name of a file": [MAX_COMPONENTS, MAX_COMPONENT_BYTES],
         "package (workbook, document, deck), unpacked": [
             guard.MAX_PART_BYTES,

@@ -17,7 +17,7 @@ from kbd_docx import DocxFormat
 from kbd_image import ImageFormat
 from kbd_pdf import PdfFormat
 from kbd_pptx import PptxFormat
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
 
 FORMATS: dict[str, FormatHandler] = {

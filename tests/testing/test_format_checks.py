@@ -21,7 +21,7 @@ from kbd.formats import (
 )
 from kbd.testing.formats import check_format
 from kbd_csv import CsvFormat
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 
 SAMPLES: dict[str, bytes | Path] = {"a.txt": b"one\ntwo\n"}
 

@@ -24,7 +24,7 @@ from kbd_odt import OdtFormat
 from kbd_pdf import PdfFormat
 from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
 from whole.seeded_operations import operations
 from whole.seeded_runs import FOLDERS, made

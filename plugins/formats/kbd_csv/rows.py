@@ -3,20 +3,25 @@
 A quote that is opened and never closed would swallow the rest of a file into one field. So a row
 is given up when it reaches the end of the file, or 1 MiB, inside a quote: its first line is then
 taken without quotes, and reading goes on with the next line.
+
+Rows as RFC 4180 text with LF: the plain form of tables, and the files that kbd writes.
 """
 
 import csv
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.plaintext import Encoding, detect, open_text
 from kbd_csv.dialect import SAMPLE_CHARS, Dialect, detect_dialect
 
-__all__ = ["MAX_COLUMNS", "RowReader"]
+__all__ = ["MAX_COLUMNS", "PlainWriter", "RowReader"]
 
 MAX_LINE_CHARS = 8 * 1024 * 1024
 """A longer line is refused: it is no table, and its fields would fill the memory."""
@@ -134,3 +139,59 @@ class RowReader:
             text = file.read(SAMPLE_CHARS).replace("\0", "")
         whole = text.rfind("\n")
         return text if len(text) < SAMPLE_CHARS or whole < 0 else text[: whole + 1]
+
+
+class _LfEnds:
+    """Ends rows with LF.
+
+    The csv module quotes a field for a CR only if the row's end has one, so the writer is told
+    CR LF and every row loses its CR here.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, row: str) -> int:
+        return self._file.write(row[:-2] + "\n")
+
+
+class PlainWriter:
+    r"""Writes rows of text to a new file.
+
+    Args:
+        path: The file.
+        delimiter: What separates fields.
+        encoding: Of the text; characters that it does not have raise UnicodeEncodeError.
+        line_end: "\n" or "\r\n".
+        append: Whether rows are added to what the file holds.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        delimiter: str = ",",
+        encoding: str = "utf-8",
+        line_end: str = "\n",
+        append: bool = False,
+    ) -> None:
+        mode = "a" if append else "w"
+        self._file = path.open(mode, encoding=encoding, newline="", buffering=1 << 20)
+        ends = self._file if line_end == "\r\n" else _LfEnds(self._file)
+        self.write = csv.writer(ends, delimiter=delimiter, lineterminator="\r\n").writerow
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def write_header(self, names: Sequence[str]) -> None:
+        """Write the column names; without columns there is no row."""
+        if names:
+            self.write(names)

@@ -16,8 +16,7 @@ from kbd.formats import Column, Passage, Source, Table
 from kbd.formats.headings import names_of_columns
 from kbd.plaintext import Encoding, line_passages, measure, read_lines
 from kbd_csv.dialect import Dialect, has_header
-from kbd_csv.plainform import PlainWriter
-from kbd_csv.rows import RowReader
+from kbd_csv.rows import PlainWriter, RowReader
 
 __all__ = [
     "ROWS_PER_CHUNK",

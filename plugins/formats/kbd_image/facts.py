@@ -1,18 +1,56 @@
-"""The facts of a picture: what it is, how large, how deep, which way up."""
+"""The facts of a picture: what it is, how large, how deep, which way up.
+
+The name of a colour profile, read from its bytes: nothing of it is applied (ICC.1:2010).
+
+The facts of a picture as text; of an svg its markup, too.
+"""
 
 import math
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from PIL import Image
 
-from kbd.errors import FileReadFailed
-from kbd.formats import Source
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Passage, Reading, Region, Source
+from kbd.plaintext import detect, open_text
+from kbd_image.decoder import MOST_FRAMES, MOST_PIXELS, PIXELS_IN_ALL, kind_of, opened
 from kbd_image.kinds import gif_frames, is_cut, is_vector, misnamed, webp_size
-from kbd_image.opening import MOST_FRAMES, MOST_PIXELS, PIXELS_IN_ALL, kind_of, opened
-from kbd_image.profiles import profile_name
 from kbd_image.vectors import vector_facts
 
-__all__ = ["count_frames", "metadata", "orientation_of"]
+__all__ = ["count_frames", "metadata", "orientation_of", "passages", "profile_name", "read"]
+
+MOST_NAME_CHARACTERS = 100
+_MOST_TAGS = 100
+_TABLE = 128
+
+
+def profile_name(profile: object) -> str:
+    """Return what a profile calls itself, or "" where it does not say so in a known way."""
+    if not isinstance(profile, bytes):
+        return ""
+    count = int.from_bytes(profile[_TABLE : _TABLE + 4])
+    for number in range(min(count, _MOST_TAGS)):
+        start = _TABLE + 4 + 12 * number
+        entry = profile[start : start + 12]
+        if entry[:4] == b"desc":
+            offset, size = int.from_bytes(entry[4:8]), int.from_bytes(entry[8:12])
+            return _text(profile[offset : offset + min(size, 2000)])
+    return ""
+
+
+def _text(tag: bytes) -> str:
+    if tag[:4] == b"desc":
+        size = int.from_bytes(tag[8:12])
+        words = tag[12 : 12 + size].decode("ascii", "ignore")
+    elif tag[:4] == b"mluc":
+        size, offset = int.from_bytes(tag[20:24]), int.from_bytes(tag[24:28])
+        words = tag[offset : offset + size].decode("utf-16-be", "ignore")
+    else:
+        return ""
+    return "".join(filter(str.isprintable, words.strip("\0 ")))[:MOST_NAME_CHARACTERS]
+
 
 MOST_CHARACTERS = 100
 """Of a field that a camera wrote."""
@@ -177,3 +215,59 @@ def _dpi(given: object) -> list[float] | None:
 
 _DAMAGED = "The file is damaged: what could be read of it is told."
 _CUT = "The end of the file is missing: part of the picture may be, too."
+
+
+MOST_MARKUP_CHARACTERS = 200_000
+"""Of the markup of an svg."""
+
+_DATA = re.compile(r"(data:[^,\"'()\s]{0,100},)[^\"'()\s<>]{200,}")
+
+
+def read(source: Source, region: Region) -> Reading:
+    """Return the facts, a line each, and of an svg its markup without pictures inside of it.
+
+    Raises:
+        FileReadFailed: It is no picture of an allowed kind.
+        ValidationFailed: Coordinates are given; a picture has none.
+    """
+    if region.named():
+        msg = f"{source.name} is a picture; it is read whole, not by {region.named()[0]}."
+        raise ValidationFailed(msg)
+    told = metadata(source)
+    warnings = tuple(told.pop("warnings", ()))
+    text = "".join(f"{name}: {_plain(value)}\n" for name, value in told.items())
+    if told["format"] != "SVG":
+        return Reading(text, warnings=warnings)
+    markup, notes = _markup(source)
+    return Reading(f"{text}\n{markup}", warnings=(*warnings, *notes))
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield what `read` returns; raises FileReadFailed."""
+    yield Passage(read(source, Region()).text, "the picture", Region())
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return ", ".join(f"{name} {each}" for name, each in value.items())
+        case list():
+            return " x ".join(str(each) for each in value)
+        case None:
+            return "unknown"
+        case _:
+            return str(value)
+
+
+def _markup(source: Source) -> tuple[str, tuple[str, ...]]:
+    with open_text(source.path, detect(source.path)) as file:
+        # Pictures inside are most of a large file, and are left out.
+        text = file.read(8 * MOST_MARKUP_CHARACTERS)
+    text = _DATA.sub(r"\1…", text)
+    if len(text) <= MOST_MARKUP_CHARACTERS:
+        return text, ()
+    return text[:MOST_MARKUP_CHARACTERS], (
+        f"Only the first {MOST_MARKUP_CHARACTERS:,} characters are shown.",
+    )

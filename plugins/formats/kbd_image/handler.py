@@ -35,7 +35,7 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
         ".tiff": "image/tiff",
         ".svg": "image/svg+xml",
     }
-    preload = ("kbd_image.facts", "kbd_image.previews", "kbd_image.reading")
+    preload = ("kbd_image.facts", "kbd_image.previews", "kbd_image.facts")
     guidance = (
         "Read-only. A picture is read as its facts: format, size in pixels, depth, orientation; an "
         "svg as its markup, too. What a picture shows is not read."
@@ -57,13 +57,13 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the facts as text; of an svg its text."""
-        from kbd_image import reading  # noqa: PLC0415 - 40 ms for Pillow
+        from kbd_image import facts as reading  # noqa: PLC0415 - 40 ms for Pillow
 
         return reading.read(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield what `read` returns."""
-        from kbd_image import reading  # noqa: PLC0415 - 40 ms for Pillow
+        from kbd_image import facts as reading  # noqa: PLC0415 - 40 ms for Pillow
 
         return reading.passages(source)
 

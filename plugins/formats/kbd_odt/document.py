@@ -1,4 +1,9 @@
-"""What is found of a text when it is looked through: sections, chunks, tables, pictures."""
+"""What is found of a text when it is looked through: sections, chunks, tables, pictures.
+
+What a reader must be told beside the text.
+"""
+
+from collections.abc import Iterator
 
 import msgspec
 
@@ -11,6 +16,7 @@ __all__ = [
     "Picture",
     "Section",
     "Table",
+    "document_warnings",
 ]
 
 CHUNK_CHARS = 4_000
@@ -123,3 +129,22 @@ class Document(msgspec.Struct, frozen=True):
     margins: tuple[Margin, ...]
     paragraph_count: int
     notices: Notices
+
+
+def document_warnings(document: Document) -> Iterator[str]:
+    """Yield what the text does not show, or shows with a label, in sentences."""
+    notices = document.notices
+    if notices.deletions:
+        yield f"{_counted(notices.deletions, 'tracked deletion')} not shown."
+    if notices.insertions:
+        yield f"{_counted(notices.insertions, 'tracked insertion')} shown as part of the text."
+    if notices.hidden:
+        yield f"{_counted(notices.hidden, 'hidden text')} shown as [hidden: …]."
+    if notices.comments:
+        yield f"{_counted(notices.comments, 'comment')} shown as [comment: …]."
+    if notices.shortened:
+        yield f"{_counted(notices.shortened, 'long repeat')} of blanks or cells cut short."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what} is" if number == 1 else f"{number:,} {what}s are"

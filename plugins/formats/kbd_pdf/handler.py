@@ -25,7 +25,7 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
     wire_name = "Pdf"
     kind = "pdf"
     suffixes: ClassVar[Mapping[str, str]] = {".pdf": "application/pdf"}
-    preload = ("kbd_pdf.mapping", "kbd_pdf.reading", "kbd_pdf.previews")
+    preload = ("kbd_pdf.file_map", "kbd_pdf.reader", "kbd_pdf.previews")
     guidance = (
         "Read-only. The map gives the number of pages, the table of contents and the pages without "
         "text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9."
@@ -36,25 +36,25 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the number of pages and what the file says of itself."""
-        from kbd_pdf import mapping  # noqa: PLC0415 - 100 ms for pypdf
+        from kbd_pdf import file_map as mapping  # noqa: PLC0415 - 100 ms for pypdf
 
         return mapping.facts(source)
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return pages, table of contents, forms, annotations and chunks."""
-        from kbd_pdf import mapping  # noqa: PLC0415 - 100 ms for pypdf
+        from kbd_pdf import file_map as mapping  # noqa: PLC0415 - 100 ms for pypdf
 
         return mapping.file_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the text of pages."""
-        from kbd_pdf import reading  # noqa: PLC0415 - 20 ms for pypdfium2
+        from kbd_pdf import reader as reading  # noqa: PLC0415 - 20 ms for pypdfium2
 
         return reading.read_pages(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield the text page by page."""
-        from kbd_pdf import reading  # noqa: PLC0415 - 20 ms for pypdfium2
+        from kbd_pdf import reader as reading  # noqa: PLC0415 - 20 ms for pypdfium2
 
         return reading.passages(source)
 

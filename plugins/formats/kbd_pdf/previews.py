@@ -9,7 +9,7 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_pdf.opening import opened
+from kbd_pdf.documents import opened
 
 __all__ = ["preview"]
 

@@ -1,12 +1,61 @@
-"""The declaration of the format; the work is in `reading`, which the worker loads once."""
+"""The declaration of the format; the work is in `reading`, which the worker loads once.
+
+The suffixes and whole names that are plain text, with their MIME types.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from kbd.formats import FormatHandler, Mappable, Passage, Readable, Reading, Region, Source
-from kbd_text.suffixes import SUFFIXES
 
-__all__ = ["TextFormat"]
+__all__ = ["SUFFIXES", "TextFormat"]
+
+_TYPED = {
+    ".css": "text/css",
+    ".eml": "message/rfc822",
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".ics": "text/calendar",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".markdown": "text/markdown",
+    ".md": "text/markdown",
+    ".mjs": "text/javascript",
+    ".ndjson": "application/jsonl",
+    ".php": "application/x-httpd-php",
+    ".py": "text/x-python",
+    ".rst": "text/x-rst",
+    ".sh": "application/x-sh",
+    ".sql": "application/sql",
+    ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
+    ".toml": "application/toml",
+    ".ts": "text/x-typescript",
+    ".vcf": "text/vcard",
+    ".xml": "application/xml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+}
+
+_PLAIN = (
+    # Notes, settings and logs.
+    ".txt .text .log .out .err .diff .patch .adoc .asciidoc .org .textile .srt .vtt .bib .po .pot "
+    ".ini .cfg .conf .cnf .config .properties .env .editorconfig .gitignore .gitattributes .lock "
+    ".geojson .json5 .har .ipynb .xsd .xsl .xslt .dtd .plist .rss .atom .opml .graphql .proto .tf "
+    ".hcl .nix .cmake .mk .gradle .bazel .service .ldif .reg "
+    # Code.
+    ".c .h .cc .cpp .cxx .hpp .hh .cs .java .kt .kts .scala .groovy .go .rs .swift .m .mm .dart "
+    ".pyi .pyx .rb .pl .pm .lua .r .jl .hs .ml .mli .fs .fsx .ex .exs .erl .hrl .clj .cljs .lisp "
+    ".el .scm .zig .nim .v .sv .vhd .asm .s .f .f90 .pas .ada .cob .bas .vb .vbs .bat .cmd .ps1 "
+    ".bash .zsh .fish .awk .sed .jsx .tsx .cjs .vue .svelte .scss .sass .less .styl .coffee .cls "
+    ".sty .dockerfile "
+    # Names without a suffix.
+    "makefile dockerfile readme license licence copying changelog notice authors todo"
+)
+
+SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}.items()))
+"""Lower-case suffixes, and names of files that have none, with their MIME types."""
 
 
 class TextFormat(FormatHandler, Mappable, Readable):
@@ -16,7 +65,7 @@ class TextFormat(FormatHandler, Mappable, Readable):
     wire_name = "Text"
     kind = "text"
     suffixes = SUFFIXES
-    preload = ("kbd_text.reading",)
+    preload = ("kbd_text.text_map",)
     guidance = (
         "Text is read by lines: line_start is 1-based, line_count is how many. The map gives the "
         "number of lines and chunks of 200; without coordinates a long file gives its first chunk. "
@@ -29,18 +78,18 @@ class TextFormat(FormatHandler, Mappable, Readable):
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return line_count, char_count, encoding and chunks; for JSON its top level and keys."""
-        from kbd_text import reading  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_text import text_map as reading  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return reading.text_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return lines; of a long file without coordinates its first 200."""
-        from kbd_text import reading  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_text import text_map as reading  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return reading.read_lines(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield the text in pieces of up to 200 lines."""
-        from kbd_text import reading  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_text import text_map as reading  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return reading.passages(source)

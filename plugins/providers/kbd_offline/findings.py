@@ -7,8 +7,8 @@ import msgspec
 
 from kbd_offline.conversation import Conversation
 from kbd_offline.intents import Column, Declined, Intent, Table, written
+from kbd_offline.request_text import UnclearError
 from kbd_offline.steps import described
-from kbd_offline.wording import UnclearError
 
 __all__ = ["EMPTY_FIELDS", "Findings", "Seen", "check_sheet", "look_at", "look_at_all", "report"]
 

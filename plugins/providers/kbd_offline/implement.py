@@ -6,10 +6,8 @@ from typing import Any, assert_never
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, Conversation
-from kbd_offline.converting import convert_sheet
-from kbd_offline.declining import explained
-from kbd_offline.deduping import dedupe
-from kbd_offline.exporting import exported, rows_of
+from kbd_offline.conversion import convert_sheet, exported, rows_of
+from kbd_offline.deduplication import dedupe
 from kbd_offline.intents import (
     Column,
     Declined,
@@ -26,12 +24,13 @@ from kbd_offline.intents import (
     Table,
     found_in,
 )
+from kbd_offline.jobs import explained
+from kbd_offline.merge import stack
 from kbd_offline.names import split_suffix
-from kbd_offline.profiling import profile
-from kbd_offline.sheets import Sheet, fill_sheet, fitted_widths
-from kbd_offline.stacking import stack
+from kbd_offline.profile_report import profile
+from kbd_offline.replacement import not_found, substitute
+from kbd_offline.sheet_writer import Sheet, fill_sheet, fitted_widths
 from kbd_offline.steps import steps
-from kbd_offline.substituting import not_found, substitute
 
 __all__ = ["implement", "is_declined"]
 

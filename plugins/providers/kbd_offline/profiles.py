@@ -9,7 +9,7 @@ from kbd_offline.conversation import CallFailedError, Conversation
 from kbd_offline.files import BOOK_SUFFIXES, TABLE_SUFFIXES
 from kbd_offline.intents import Table
 from kbd_offline.names import split_suffix
-from kbd_offline.wording import UnclearError
+from kbd_offline.request_text import UnclearError
 
 __all__ = ["ColumnProfile", "FileProfile", "collect"]
 

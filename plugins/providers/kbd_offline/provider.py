@@ -17,7 +17,7 @@ from kbd.providers import (
 from kbd.types import Phase
 from kbd_offline.conversation import Conversation, PendingError
 from kbd_offline.implement import implement, is_declined
-from kbd_offline.planning import plan, summary
+from kbd_offline.plan_text import plan, summary
 from kbd_offline.research import research
 
 __all__ = ["OfflineProvider"]

@@ -1,18 +1,118 @@
-"""The research phase: look at the files, read the request, write down the intent."""
+"""The research phase: look at the files, read the request, write down the intent.
+
+Looking, for requests about one table: its columns and, of what is asked, values and counts.
+"""
 
 from collections.abc import Callable
 from typing import assert_never
 
-from kbd_offline import deduping, merging, profiling, replacing, tabling
-from kbd_offline.conversation import CallFailedError, Conversation
-from kbd_offline.files import MAX_REQUEST_CHARACTERS, without_names
-from kbd_offline.findings import Findings, report
-from kbd_offline.intents import Declined
-from kbd_offline.jobs import Job, job_of
-from kbd_offline.understanding import shortened
-from kbd_offline.wording import UnclearError
+import msgspec
 
-__all__ = ["research"]
+from kbd_offline import deduplication, merge, profile_report, replacement, sql
+from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.conversion import read_sheets
+from kbd_offline.files import (
+    BOOK_SUFFIX,
+    MAX_REQUEST_CHARACTERS,
+    Files,
+    choose_files,
+    without_names,
+    without_stems,
+)
+from kbd_offline.findings import EMPTY_FIELDS, Findings, check_sheet, look_at, report
+from kbd_offline.intents import Declined, Intent, Rows, SheetPart, Split, Table
+from kbd_offline.interpretation import refused, shortened, understand
+from kbd_offline.jobs import Job, job_of
+from kbd_offline.names import sheet_names, split_suffix
+from kbd_offline.request_text import UnclearError
+from kbd_offline.sheet_writer import fitted_widths
+from kbd_offline.workbooks import is_book, look_into, on_sheet, take_sheets, wants_each_sheet
+
+__all__ = ["look", "research"]
+
+MAX_SHEETS = 100
+"""More than anybody turns over; such a column is more likely one of names or amounts."""
+
+
+def look(conversation: Conversation, request: str) -> Findings:
+    """Read a request about one table and complete it by looking.
+
+    Raises:
+        UnclearError: It has no reading, or more than one.
+        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+    """
+    try:
+        files = choose_files(request, conversation.paths)
+    except UnclearError as unclear:
+        conversation.call("list_files")
+        raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
+    try:
+        return _looked(conversation, request, files)
+    except (CallFailedError, UnclearError) as failed:
+        raise UnclearError(f"{files.source}: {failed}") from None
+
+
+def _looked(conversation: Conversation, request: str, files: Files) -> Findings:
+    if is_book(files.source):
+        (book,) = look_into(conversation, [files.source])
+        chosen, text = take_sheets(files.text, book.sheets)
+        if len(chosen or book.filled) > 1 or wants_each_sheet(text):
+            return read_sheets(
+                conversation, msgspec.structs.replace(files, text=text), book, chosen
+            )
+    files = on_sheet(conversation, files)
+    seen = look_at(conversation, Table(files.source, files.sheet))
+    intent = _measured(conversation, understand(request, files, seen.columns))
+    return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _measured(conversation: Conversation, intent: Intent) -> Intent:
+    """Complete an intent with what only looking tells: values, counts, widths."""
+    match intent:
+        case Split():
+            return _measured_split(conversation, intent)
+        case Rows():
+            table = intent.selection.table.arguments
+            count, widths = conversation.calls(
+                ("table_query", {**table, "query": sql.count_rows(intent.selection)}),
+                ("table_query", {**table, "query": sql.widths(intent.columns)}),
+            )
+            found = int(count["rows"][0][0])
+            if split_suffix(intent.target)[1] == BOOK_SUFFIX:
+                check_sheet(found, len(intent.columns))
+            fitted = fitted_widths(intent.columns, widths["rows"][0])
+            return msgspec.structs.replace(intent, rows=found, widths=fitted)
+        case _:
+            return intent
+
+
+def _measured_split(conversation: Conversation, intent: Split) -> Split:
+    table, key = intent.selection.table.arguments, intent.key
+    values, widths = conversation.calls(
+        (
+            "table_query",
+            {**table, "query": sql.values_of(intent.selection, key), "window_rows": MAX_SHEETS},
+        ),
+        ("table_query", {**table, "query": sql.widths(intent.columns)}),
+    )
+    count = int(values["total_row_count"])
+    if count > MAX_SHEETS:
+        raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets.')
+    if not count:
+        raise UnclearError("no row is left to put on a sheet.")
+    found = [(row[0], int(row[1])) for row in values["rows"]]
+    check_sheet(max(rows for _, rows in found), len(intent.columns))
+    reserved = (intent.summary_sheet,) if intent.measures else ()
+    names = sheet_names((value or "" for value, _ in found), reserved)
+    parts = (SheetPart(name, *one) for name, one in zip(names, found, strict=True))
+    fitted = fitted_widths(intent.columns, widths["rows"][0])
+    return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
+
+
+def _samples(intent: Intent) -> tuple[str, ...]:
+    if isinstance(intent, Split):
+        return tuple(f"{part.sheet}: {part.rows} rows" for part in intent.parts)
+    return ("None needed: the figures are worked out over all rows.",)
 
 
 def research(conversation: Conversation) -> str:
@@ -28,14 +128,14 @@ def research(conversation: Conversation) -> str:
 def _looking(job: Job) -> Callable[[Conversation, str], Findings]:
     match job:
         case Job.TABLE:
-            return tabling.look
+            return look
         case Job.DEDUPE:
-            return deduping.look
+            return deduplication.look
         case Job.MERGE:
-            return merging.look
+            return merge.look
         case Job.PROFILE:
-            return profiling.look
+            return profile_report.look
         case Job.REPLACE:
-            return replacing.look
+            return replacement.look
         case _:
             assert_never(job)

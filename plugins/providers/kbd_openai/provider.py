@@ -154,6 +154,6 @@ def prepared(access: Access, own_url: str | None = None) -> Any:
         access: What is lent for the call.
         own_url: Another address than the provider's, which gets no key; or None.
     """
-    from kbd_openai.sending import Caller  # noqa: PLC0415 - 0.9 to 1.7 s, once, off the loop
+    from kbd_openai.client_calls import Caller  # noqa: PLC0415 - 0.9 to 1.7 s, once, off the loop
 
     return Caller(access, own_url)

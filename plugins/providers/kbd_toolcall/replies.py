@@ -12,7 +12,7 @@ from kbd.messages import UNREADABLE, ToolCall
 from kbd.providers import ModelReply, ModelRequest
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
 from kbd.types import CallId
-from kbd_toolcall.names import known_name
+from kbd_toolcall.protocol import known_name
 
 __all__ = ["reply_of"]
 

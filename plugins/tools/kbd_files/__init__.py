@@ -10,10 +10,14 @@ from collections.abc import Sequence
 
 from kbd import hookimpl
 from kbd.tools import FormatCatalog, Tool
-from kbd_files.looking import GetFileInfo, GetFileMap, ListFiles
-from kbd_files.reading import ReadFile
-from kbd_files.recalling import RecallToolResult
-from kbd_files.writing import WriteTextFile
+from kbd_files.file_tools import (
+    GetFileInfo,
+    GetFileMap,
+    ListFiles,
+    ReadFile,
+    RecallToolResult,
+    WriteTextFile,
+)
 
 __all__ = ["kbd_register_tools"]
 

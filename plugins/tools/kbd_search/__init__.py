@@ -8,8 +8,12 @@ from collections.abc import Sequence
 
 from kbd import hookimpl
 from kbd.tools import Tool
-from kbd_search.documents import WorkspaceGetDoc, WorkspaceListDocs, WorkspaceSummarize
-from kbd_search.finding import WorkspaceSearch
+from kbd_search.document_tools import (
+    WorkspaceGetDoc,
+    WorkspaceListDocs,
+    WorkspaceSearch,
+    WorkspaceSummarize,
+)
 
 __all__ = ["kbd_register_tools"]
 

@@ -16,10 +16,9 @@ from typing import Any
 
 from kbd import hookimpl
 from kbd.tools import FormatCatalog, Tool
-from kbd_tables.exporting import TableExport, TableUpdateFromExport
+from kbd_tables.export_tools import TableExport, TableUpdateFromExport
 from kbd_tables.limits import query_limits
-from kbd_tables.looking import TableDescribe, TableGetMap, TableReadRows, TableStats
-from kbd_tables.querying import TableQuery
+from kbd_tables.read_tools import TableDescribe, TableGetMap, TableQuery, TableReadRows, TableStats
 
 __all__ = ["kbd_register_tools"]
 

@@ -15,10 +15,8 @@ from typing import Any
 import duckdb
 
 from kbd.errors import ToolTimeout, ValidationFailed
-from kbd_tables.duck import closing_connection, ident, said, sql_text
-from kbd_tables.gate import Statement, admit
-from kbd_tables.pinning import pin
-from kbd_tables.values import json_value, reported_type
+from kbd_tables.duck import closing_connection, ident, json_value, reported_type, said, sql_text
+from kbd_tables.gate import Statement, admit, pin
 
 __all__ = ["Columns", "boxed", "query"]
 

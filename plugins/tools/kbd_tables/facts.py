@@ -9,8 +9,7 @@ from typing import Any
 
 import duckdb
 
-from kbd_tables.duck import closing_connection, ident, sql_text
-from kbd_tables.values import json_value
+from kbd_tables.duck import closing_connection, ident, json_value, sql_text
 
 __all__ = ["describe", "rows", "stats"]
 

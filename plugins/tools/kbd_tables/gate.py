@@ -3,10 +3,18 @@
 The lock-down of `kbd_tables.box` holds without this gate. The gate is a second wall, and it gives
 better messages. It judges DuckDB's own syntax tree, since a CTE may hold a COPY or a DELETE in a
 statement that counts as SELECT.
+
+What a statement would take from the moment: the time, and chance.
+
+A call that is done again must answer what it answered. So the clock that SQL sees is the call's,
+chance begins from a seed of the call's, times are told in UTC, and one thread works: with two, sums
+of floats and the order of groups were found to change from run to run.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -14,9 +22,69 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_tables.duck import said
-from kbd_tables.pinning import CLOCKS
 
-__all__ = ["Statement", "admit"]
+__all__ = ["CLOCKS", "Statement", "admit", "pin"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SEEDS = 2**32
+"""DuckDB keeps 32 bits of a seed."""
+
+_INSTANTS = (
+    "now", "current_timestamp", "get_current_timestamp", "transaction_timestamp",
+    "pg_postmaster_start_time", "pg_conf_load_time",
+)  # fmt: skip
+_DAYS = ("today", "current_date")
+_TIMES = ("get_current_time", "current_time")
+_LOCAL_TIMES = ("current_localtime", "localtime")
+_LOCAL_INSTANTS = ("current_localtimestamp", "localtimestamp")
+
+CLOCKS = frozenset((*_INSTANTS, *_DAYS, *_TIMES, *_LOCAL_TIMES, *_LOCAL_INSTANTS, "age", "uuidv7"))
+"""The functions that read a clock; each is one of ours while a statement runs."""
+
+
+def pin(connection: duckdb.DuckDBPyConnection, now_us: int, sql: str) -> None:
+    """Have a connection answer the same statement at the same time in the same way.
+
+    Args:
+        connection: It, before its configuration is locked.
+        now_us: The time of the call in microseconds since 1970 UTC.
+        sql: The statement; each has its own chance.
+    """
+    connection.execute("SET threads = 1")
+    connection.execute("SET TimeZone = 'UTC'")
+    # A function of ours is found before DuckDB's own of that name, also inside views and macros.
+    connection.execute(_clocks(now_us))
+    digest = hashlib.sha256(f"{now_us}\0{sql}".encode(errors="surrogatepass")).digest()
+    connection.execute("SELECT setseed(?)", [int.from_bytes(digest[:4]) / _SEEDS]).fetchall()
+
+
+def _clocks(now_us: int) -> str:
+    """Return the SQL that makes our own clock functions."""
+    now = _EPOCH + timedelta(microseconds=now_us)
+    day, time = f"{now:%Y-%m-%d}", f"{now:%H:%M:%S.%f}"
+    values = {
+        _INSTANTS: f"TIMESTAMPTZ '{day} {time}+00'",
+        _DAYS: f"DATE '{day}'",
+        _TIMES: f"TIMETZ '{time}+00'",
+        _LOCAL_TIMES: f"TIME '{time}'",
+        _LOCAL_INSTANTS: f"TIMESTAMP '{day} {time}'",
+    }
+    made = [
+        f"CREATE MACRO {name}() AS {value};" for names, value in values.items() for name in names
+    ]
+    # Of one argument it counts up to the beginning of the day.
+    made.append(
+        f"CREATE MACRO age(a) AS system.main.age(TIMESTAMP '{day}', a),"
+        " (a, b) AS system.main.age(a, b);"
+    )
+    # RFC 9562, 5.7: 48 bits of milliseconds, the version, and chance.
+    stamp = f"{now_us // 1000:012x}"
+    made.append(
+        f"CREATE MACRO uuidv7() AS CAST('{stamp[:8]}-{stamp[8:]}-7'"
+        " || substr(CAST(uuid() AS VARCHAR), 16) AS UUID);"
+    )
+    return "".join(made)
+
 
 _LONGEST = 100_000
 _READING_NODES = frozenset(

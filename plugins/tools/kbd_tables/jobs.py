@@ -45,14 +45,14 @@ def query(**arguments: Any) -> Any:
 
 
 def export(**arguments: Any) -> Any:
-    """Write typed rows for a format to take: `kbd_tables.rowstream.export`."""
-    from kbd_tables import rowstream  # noqa: PLC0415 - as in `load`
+    """Write typed rows for a format to take: `kbd_tables.row_stream.export`."""
+    from kbd_tables import row_stream as rowstream  # noqa: PLC0415 - as in `load`
 
     return rowstream.export(**arguments)
 
 
 def export_plain(**arguments: Any) -> Any:
-    """Write rows with numbers in their own text form: `kbd_tables.rowstream.export_plain`."""
-    from kbd_tables import rowstream  # noqa: PLC0415 - as in `load`
+    """Write rows with numbers in their own text form: `kbd_tables.row_stream.export_plain`."""
+    from kbd_tables import row_stream as rowstream  # noqa: PLC0415 - as in `load`
 
     return rowstream.export_plain(**arguments)

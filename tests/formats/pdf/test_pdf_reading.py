@@ -13,7 +13,7 @@ from pypdf.annotations import FreeText, Text
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_pdf import PdfFormat
-from kbd_pdf.numbers import page_numbers, written
+from kbd_pdf.pages import page_numbers, written
 from pdf_forge import locked_by_owner, one_page, rows, shown, stream, text_pages
 
 PDF = PdfFormat()

@@ -9,7 +9,7 @@ from kbd.formats import Reading, Region, Source
 from kbd.plaintext import detect
 from kbd.plaintext.lines import MAX_READ_CHARS
 from kbd.testing.formats import check_format
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 
 FORMAT = TextFormat()
 

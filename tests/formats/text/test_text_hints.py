@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from kbd.formats import Source
-from kbd_text import TextFormat
-from kbd_text.hints import MAX_JSON_CHARS, MAX_KEYS
-from kbd_text.reading import MAX_CHUNKS
+from kbd_text.handler import TextFormat
+from kbd_text.text_map import MAX_CHUNKS, MAX_JSON_CHARS, MAX_KEYS
 
 
 def mapped(tmp_path: Path, text: str, name: str) -> dict[str, Any]:

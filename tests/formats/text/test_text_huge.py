@@ -13,7 +13,7 @@ from kbd.formats import Region, Source
 from kbd.plaintext import measuring
 from kbd.plaintext.encodings import BLOCK_BYTES
 from kbd.plaintext.lines import MAX_READ_CHARS
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 
 FORMAT = TextFormat()
 MIB = 1 << 20

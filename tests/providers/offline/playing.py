@@ -26,7 +26,7 @@ from kbd_files import kbd_register_tools as file_tools
 from kbd_offline import OfflineProvider
 from kbd_pptx import PptxFormat
 from kbd_tables import kbd_register_tools as table_tools
-from kbd_text import TextFormat
+from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
 
 MOST_TURNS = 30

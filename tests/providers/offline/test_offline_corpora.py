@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from openpyxl.workbook import Workbook as Book
 
-from kbd_offline.texts import replaced
+from kbd_offline.found_texts import replaced
 from providers.offline.playing import Outcome, Player
 
 pytestmark = [

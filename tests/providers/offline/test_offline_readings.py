@@ -2,14 +2,14 @@
 
 import pytest
 
-from kbd_offline import deduping, merging, profiling, replacing
-from kbd_offline.books import take_sheets, wants_each_sheet
+from kbd_offline import deduplication, merge, profile_report, replacement
 from kbd_offline.files import Files, choose_files, chosen_files, named_files, without_names
 from kbd_offline.findings import Seen
 from kbd_offline.intents import Column, Declined, Grouped, Key, Measure, Rows, Table
+from kbd_offline.interpretation import understand
 from kbd_offline.jobs import Job, job_of
-from kbd_offline.understanding import understand
-from kbd_offline.wording import UnclearError
+from kbd_offline.request_text import UnclearError
+from kbd_offline.workbooks import take_sheets, wants_each_sheet
 
 DAY = Column("Date", "date")
 BUYER = Column("Customer Name")
@@ -81,7 +81,7 @@ def test_files_that_are_spoken_of() -> None:
     assert chosen("all csv files into a workbook") == ("a.csv", "b.csv")
     assert chosen("these") == paths
     with pytest.raises(UnclearError, match="but"):
-        profiling.read("profile all files but a.csv", paths)
+        profile_report.read("profile all files but a.csv", paths)
     with pytest.raises(UnclearError, match=r"c\.xlsx, d\.xlsx"):
         chosen("in the workbook")
 
@@ -160,7 +160,7 @@ def test_its_own_name_goes_before_a_synonym() -> None:
 )  # fmt: skip
 def test_duplicates(request_text: str, keys: list[Column], keeps_last: bool, target: str) -> None:
     """By whole rows or columns, into a new file unless the file itself shall be changed."""
-    intent = deduping.read(choose_files(request_text, ["list.csv"]), COLUMNS)
+    intent = deduplication.read(choose_files(request_text, ["list.csv"]), COLUMNS)
 
     assert list(intent.keys) == keys
     assert (intent.keeps_last, intent.target) == (keeps_last, target)
@@ -182,7 +182,7 @@ def test_duplicates_declined(request_text: str, why: str) -> None:
     """What else is asked, and what is no column, is told instead of passed over."""
     columns = (*COLUMNS, Column("Street"))[:4] if "street" in request_text else COLUMNS
     with pytest.raises(UnclearError, match=why):
-        deduping.read(choose_files(request_text, ["list.csv"]), columns)
+        deduplication.read(choose_files(request_text, ["list.csv"]), columns)
 
 
 def seen(path: str, *columns: Column) -> Seen:
@@ -194,7 +194,7 @@ def test_columns_of_a_merge() -> None:
     first = seen("a.csv", Column("Order ID", "integer"), AMOUNT)
     second = seen("b.csv", Column("amount", "integer"), Column("order_id"))
 
-    columns, parts, notes = merging.matched([first, second], has_gaps=False)
+    columns, parts, notes = merge.matched([first, second], has_gaps=False)
     assert columns == (Column("Order ID"), AMOUNT)
     assert [part.names for part in parts] == [(), ("order_id", "amount")]
     assert notes == (
@@ -202,12 +202,12 @@ def test_columns_of_a_merge() -> None:
     )  # fmt: skip
     third = seen("c.csv", AMOUNT)
     with pytest.raises(UnclearError, match=r'c\.csv has no column "Order ID"'):
-        merging.matched([first, third], has_gaps=False)
-    _, parts, notes = merging.matched([first, third], has_gaps=True)
+        merge.matched([first, third], has_gaps=False)
+    _, parts, notes = merge.matched([first, third], has_gaps=True)
     assert parts[1].names == (None, "Amount")
     assert 'c.csv has no column "Order ID"' in notes
     with pytest.raises(UnclearError, match="no column in common"):
-        merging.matched([third, seen("d.csv", EMAIL)], has_gaps=True)
+        merge.matched([third, seen("d.csv", EMAIL)], has_gaps=True)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_columns_of_a_merge() -> None:
 )
 def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
     """Gaps and the kind of the result are read."""
-    asked = merging.read(request_text, [Table("a.csv"), Table("b.csv")], None, ["a.csv", "b.csv"])
+    asked = merge.read(request_text, [Table("a.csv"), Table("b.csv")], None, ["a.csv", "b.csv"])
 
     assert (asked.has_gaps, asked.target) == (has_gaps, target)
 
@@ -238,14 +238,14 @@ def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
 )
 def test_origins_of_a_merge(request_text: str, origin: str) -> None:
     """A column that tells which file a row is from is made where it is asked for."""
-    assert merging.take_origin(request_text)[0] == origin
+    assert merge.take_origin(request_text)[0] == origin
 
 
 @pytest.mark.parametrize("request_text", ["join a and b on id", "merge by day", "merge and sort"])
 def test_merges_declined(request_text: str) -> None:
     """Rows are put below each other, not matched by a value, and nothing else is done."""
     with pytest.raises(UnclearError):
-        merging.read(request_text, [Table("a.csv"), Table("b.csv")], None, [])
+        merge.read(request_text, [Table("a.csv"), Table("b.csv")], None, [])
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_merges_declined(request_text: str) -> None:
 )
 def test_replacements(request_text: str, texts: tuple[str, str], match_case: bool) -> None:
     """Both texts, with or without quotes, and whether capitals count."""
-    wish = replacing.read(request_text)
+    wish = replacement.read(request_text)
 
     assert ((wish.search, wish.replacement), wish.match_case) == (texts, match_case)
 
@@ -284,19 +284,19 @@ def test_replacements(request_text: str, texts: tuple[str, str], match_case: boo
 def test_replacements_declined(request_text: str) -> None:
     """More than one plain text in whole files is not replaced by something near."""
     with pytest.raises(UnclearError):
-        replacing.read(request_text)
+        replacement.read(request_text)
 
 
 def test_profiles() -> None:
     """Which files, and the kind of report by the words for it."""
     paths = ("a.csv", "b.xlsx", "c.docx")
 
-    assert profiling.read("profile these files", paths).paths == paths
-    word = profiling.read("profile all csv files into a Word report", paths)
+    assert profile_report.read("profile these files", paths).paths == paths
+    word = profile_report.read("profile all csv files into a Word report", paths)
     assert (word.paths, word.target) == (("a.csv",), "profile.docx")
-    assert profiling.read("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
+    assert profile_report.read("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
     with pytest.raises(UnclearError, match="translate"):
-        profiling.read("profile and translate the files", paths)
+        profile_report.read("profile and translate the files", paths)
 
 
 def test_sheets() -> None:

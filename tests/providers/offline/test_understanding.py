@@ -19,8 +19,8 @@ from kbd_offline.intents import (
     found_in,
     written,
 )
-from kbd_offline.understanding import understand
-from kbd_offline.wording import UnclearError
+from kbd_offline.interpretation import understand
+from kbd_offline.request_text import UnclearError
 
 DATE = Column("Date", "date")
 TEXT = Column("Description")

@@ -24,8 +24,8 @@ from kbd.errors import (
 from kbd.messages import Usage
 from kbd.providers import Embeddings, EmbedRequest, MalformedReply
 from kbd.testing.providers import check_embedder
-from kbd_openai import OpenAIEmbedder, kbd_register_embedders, sending
-from kbd_openai.instructions import instructed
+from kbd_openai import client_calls, kbd_register_embedders
+from kbd_openai.embedder import OpenAIEmbedder, instructed
 from meanings import vector_of
 from model_server import model_server, text
 from providers.openai.lent import KEY, Lent, lending
@@ -194,7 +194,7 @@ async def test_an_answer_that_is_cut_or_does_not_come() -> None:
 @on_trio
 async def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not end does not fill memory."""
-    monkeypatch.setattr(sending, "MAX_EMBEDDINGS_BYTES", 1000)
+    monkeypatch.setattr(client_calls, "MAX_EMBEDDINGS_BYTES", 1000)
 
     assert type(await failure(rows(row(0, *[0.5] * 1000)))) is MalformedReply
 

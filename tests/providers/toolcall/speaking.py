@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.messages import Message, Usage
 from kbd.providers import Ask, Emit, ModelReply, ModelRequest, ToolSchema
-from kbd_toolcall import ToolcallProvider
+from kbd_toolcall.provider import ToolcallProvider
 
 __all__ = ["READ", "SEARCH", "Speaker", "Wrapping", "asked", "turn"]
 

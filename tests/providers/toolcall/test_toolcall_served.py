@@ -13,7 +13,7 @@ from kbd.messages import Message
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.testing.providers import check_provider
 from kbd_openai import OpenAIProvider
-from kbd_toolcall import ToolcallProvider
+from kbd_toolcall.provider import ToolcallProvider
 from model_server import Reply, model_server
 from providers.openai.lent import lending
 from providers.toolcall.speaking import READ, Wrapping

@@ -8,8 +8,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 from kbd.providers import ToolSchema
 from kbd_toolcall import kbd_register_providers
-from kbd_toolcall.shapes import Shapes
-from kbd_toolcall.telling import tools_told
+from kbd_toolcall.protocol import Shapes, tools_told
 
 POINT: dict[str, Any] = {
     "type": "object",

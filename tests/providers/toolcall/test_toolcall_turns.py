@@ -11,7 +11,7 @@ from kbd.providers import ModelReply, ModelRequest
 from kbd.testing.providers import NoAccess, check_provider
 from kbd.toolcall import render_toolcall
 from kbd.types import CallId
-from kbd_toolcall import ToolcallProvider
+from kbd_toolcall.provider import ToolcallProvider
 from providers.toolcall.speaking import READ, SEARCH, Speaker, Wrapping, asked, turn
 
 CALL = render_toolcall("read_file", {"path": "a.txt"})

@@ -13,7 +13,7 @@ import pytest
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd_tables import box, facts
-from kbd_tables.pinning import CLOCKS, pin
+from kbd_tables.gate import CLOCKS, pin
 from tools.tables.conftest import Ask
 
 THEN_US = 951_827_696_789_012

@@ -1,0 +1,124 @@
+"""The text of a text: whole, by section, or by chunk of either.
+
+Headings begin with a # a level, list items with their bullet or number; a table is a line a row,
+its cells between bars.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from kbd.errors import ValidationFailed
+from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd_odt.body import look_through
+from kbd_odt.document import CHUNK_CHARS, Chunk, Document, Section, document_warnings
+
+__all__ = ["passages", "read_region"]
+
+WHOLE_CHARS = 4 * CHUNK_CHARS
+"""What is read at once without being asked for by chunk, as of other documents."""
+
+_COORDINATES = ("section", "chunk")
+_MOST_NAMED = 20
+_SHOWN_CHARS = 80
+
+Placed = tuple[int, Chunk]
+"""A chunk with the index of its section."""
+
+
+def read_region(source: Source, region: Region) -> Reading:
+    """Read a section, a chunk of one, or the text; of a long one its first chunk.
+
+    Raises:
+        FileReadFailed: The file cannot be read.
+        ValidationFailed: There is no such section or chunk, or other coordinates are given.
+    """
+    wrong = [name for name in region.named() if name not in _COORDINATES]
+    if wrong:
+        raise ValidationFailed(f"{source.name} is read by section and chunk, not by {wrong[0]}.")
+    document = look_through(source)
+    if region.section is None:
+        what, places = "the text", range(len(document.sections))
+    else:
+        index = _section_index(document.sections, region.section, source.name)
+        what, places = f"section {index}", range(index, index + 1)
+    chunks = [(place, chunk) for place in places for chunk in document.sections[place].chunks]
+    return _reading(source.name, document, what, chunks, region.chunk)
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield all text by chunks, and after it headers and footers; raises FileReadFailed."""
+    document = look_through(source)
+    for index, section in enumerate(document.sections):
+        named = f' "{section.heading}"' if section.heading else ""
+        for number, chunk in enumerate(section.chunks):
+            place = f"section {index}{named}, {chunk.range}"
+            yield Passage(chunk.text, place, Region(section=index, chunk=number))
+    for margin in document.margins:
+        yield Passage(margin.text, f"{margin.kind} of page style {margin.page_style or 'default'}")
+
+
+def _reading(
+    name: str, document: Document, what: str, chunks: Sequence[Placed], wanted: int | None
+) -> Reading:
+    """Return one of the chunks, or all of them if none is wanted and they are short."""
+    warnings = tuple(document_warnings(document))
+    count = len(chunks)
+    size = sum(len(chunk.text) + 1 for _, chunk in chunks)
+    if wanted is None and (size <= WHOLE_CHARS or count == 1):
+        return Reading("\n".join(chunk.text for _, chunk in chunks), None, warnings)
+    at = wanted or 0
+    if not 0 <= at < count:
+        raise ValidationFailed(
+            f"{name}: {what} has {count} chunks, from 0 to {count - 1}; there is no chunk {wanted}."
+        )
+    index, chunk = chunks[at]
+    info = ChunkInfo(at, count, at + 1 < count, f"section {index}, {chunk.range}")
+    if wanted is None:
+        told = f"{what[:1].upper()}{what[1:]} has {count:,} chunks; this is the first. Read on"
+        warnings = (f"{told} with chunk.", *warnings)
+    return Reading(chunk.text, info, warnings)
+
+
+def _section_index(sections: Sequence[Section], wanted: str | int, name: str) -> int:
+    """Return which section is meant: a heading as it is, else a heading alike, else an index."""
+    if isinstance(wanted, str):
+        exact = [index for index, each in enumerate(sections) if each.heading == wanted]
+        alike = [index for index, each in enumerate(sections) if _key(each) == _folded(wanted)]
+        found = exact or alike
+        if len(found) == 1:
+            return found[0]
+        if found:
+            shown = ", ".join(map(str, found[:_MOST_NAMED]))
+            raise ValidationFailed(
+                f"{len(found)} sections of {name} have the heading {_short(wanted)!r}; give one of "
+                f"their indices: {shown}{', …' if len(found) > _MOST_NAMED else ''}."
+            )
+    try:
+        index = int(wanted)
+    except ValueError:
+        raise ValidationFailed(_unknown(sections, str(wanted), name)) from None
+    if not 0 <= index < len(sections):
+        raise ValidationFailed(
+            f"{name} has {len(sections)} sections, from 0 to {len(sections) - 1}; there is no "
+            f"section {_short(str(wanted))}."
+        )
+    return index
+
+
+def _unknown(sections: Sequence[Section], wanted: str, name: str) -> str:
+    named = [_short(section.heading) for section in sections if section.heading]
+    known = "; ".join(repr(heading) for heading in named[:_MOST_NAMED])
+    more = "; …" if len(named) > _MOST_NAMED else ""
+    listed = f" Its headings: {known}{more}." if named else " It has no headings; section 0 is all."
+    return f"{name} has no section {_short(wanted)!r}.{listed}"
+
+
+def _key(section: Section) -> str:
+    return _folded(section.heading) if section.heading else "\0"
+
+
+def _folded(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

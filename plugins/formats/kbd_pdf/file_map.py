@@ -1,0 +1,240 @@
+"""What a file is, and the map of its pages.
+
+The table of contents: titles with their levels and the pages that they lead to.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pypdfium2 as pdfium
+from pypdf import PdfReader
+from pypdfium2 import raw
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd_pdf.documents import Opened, opened, read_by_pypdf
+from kbd_pdf.hidden_text import has_text
+from kbd_pdf.pages import CHUNK_PAGES, MOST_PAGES, clean, kept_silent_pages, written
+from kbd_pdf.streams import may_act
+from kbd_pdf.structure import Structure, structure_of
+
+__all__ = ["MOST_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]
+
+MOST_ENTRIES = 1000
+"""Entries that a map lists."""
+
+MOST_CHARACTERS = 300
+"""Of a title."""
+
+
+def contents(document: pdfium.PdfDocument) -> list[dict[str, Any]]:
+    """Return the first `MOST_ENTRIES` + 1 entries: title, page from 1 or None, level from 1.
+
+    Places are told by page, by name, or by an action that goes to one; pdfium follows them all. A
+    page is None where an entry leads nowhere, or out of the file.
+    """
+    found = []
+    for entry in islice(document.get_toc(), MOST_ENTRIES + 1):
+        place = entry.get_dest()
+        index = None if place is None else place.get_index()
+        found.append(_entry(entry.get_title(), index, entry.level + 1))
+    return found
+
+
+def contents_by_pypdf(reader: PdfReader) -> list[dict[str, Any]]:
+    """Return the same, of a file that only pypdf can open."""
+    return list(islice(_walk(reader, reader.outline, 1), MOST_ENTRIES + 1))
+
+
+def _walk(reader: PdfReader, entries: Any, level: int) -> Iterator[dict[str, Any]]:
+    for entry in entries:
+        if isinstance(entry, list):
+            yield from _walk(reader, entry, level + 1)
+        else:
+            index = reader.get_destination_page_number(entry)
+            yield _entry(str(entry.title), index, level)
+
+
+def _entry(title: str, index: int | None, level: int) -> dict[str, Any]:
+    words = " ".join(clean(title).split())[:MOST_CHARACTERS]
+    page = None if index is None or index < 0 else index + 1
+    return {"title": words, "page": page, "level": level}
+
+
+LOOKED_PAGES = 50
+"""Pages that a map looks at for text, as long as nobody has read them all."""
+
+MOST_LABELS = 100
+"""Page labels that a map lists."""
+
+_POINTS_PER_INCH = 72
+_DATE = re.compile(
+    r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(Z|[+-]\d\d(?:'\d\d)?)?", re.ASCII
+)
+_SAID = {
+    "Title": "title", "Author": "author", "Subject": "subject", "Keywords": "keywords",
+    "Creator": "creator", "Producer": "producer", "CreationDate": "created", "ModDate": "modified",
+}  # fmt: skip
+
+
+def facts(source: Source) -> dict[str, Any]:
+    """Return the number of pages, what the file says of itself, and the size of its first page.
+
+    Raises:
+        FileReadFailed: It cannot be opened.
+    """
+    with opened(source) as found:
+        told: dict[str, Any] = {"format": "pdf", "page_count": found.page_count}
+        if found.document is not None:
+            told |= _said(found.document)
+        if found.warnings:
+            told["warnings"] = list(found.warnings)
+        return told
+
+
+def file_map(source: Source) -> dict[str, Any]:
+    """Return pages, table of contents, form fields, annotations, pages without text and chunks.
+
+    Raises:
+        FileReadFailed: It cannot be opened.
+    """
+    with opened(source) as found:
+        warnings = list(found.warnings)
+        structure, entries = Structure(), list[dict[str, Any]]()
+        if found.document is not None:
+            entries = contents(found.document)
+        try:
+            with read_by_pypdf(source) as reader:
+                if found.document is None:
+                    entries = contents_by_pypdf(reader)
+                structure = structure_of(reader, with_pages=may_act(source.path))
+        except FileReadFailed as error:
+            warnings.append(f"{_UNKNOWN} ({error.message})")
+        told: dict[str, Any] = {
+            "page_count": found.page_count,
+            "has_toc": bool(entries),
+            "toc": entries[:MOST_ENTRIES],
+            "has_forms": structure.field_count > 0 or structure.is_xfa,
+            "has_annotations": bool(structure.annotations),
+        }
+        told |= _shown(structure)
+        told |= _pages(source, found)
+        warnings += _warnings(found, entries, structure)
+        if warnings:
+            told["warnings"] = warnings
+        return told
+
+
+def _said(document: pdfium.PdfDocument) -> dict[str, Any]:
+    said = {
+        name: " ".join(clean(document.get_metadata_value(key)).split())[:300]
+        for key, name in _SAID.items()
+    }
+    for name in ("created", "modified"):
+        said[name] = _iso(said[name])
+    told: dict[str, Any] = {name: value for name, value in said.items() if value}
+    if raw.FPDF_GetSecurityHandlerRevision(document) > 0:
+        told["is_encrypted"] = True
+    with contextlib.suppress(pdfium.PdfiumError):
+        width, height = document.get_page_size(0)
+        told["page_size"] = {
+            "width": round(width / _POINTS_PER_INCH, 2),
+            "height": round(height / _POINTS_PER_INCH, 2),
+        }
+    return told
+
+
+def _iso(date: str) -> str:
+    """Return a date of a PDF (ISO 32000-1, 7.9.4) as an ISO one; what is none stays as it is."""
+    found = _DATE.match(date)
+    if found is None:
+        return date
+    year, month, day, hour, minute, second, zone = (part or "" for part in found.groups())
+    told = "-".join(filter(None, (year, month, day)))
+    if not minute:
+        return told
+    zone = zone.replace("'", ":").strip(":")
+    return f"{told}T{hour}:{minute}:{second or '00'}{'Z' if zone.startswith('Z') else zone}"
+
+
+def _shown(structure: Structure) -> dict[str, Any]:
+    """Return the parts of a map that most files do not have."""
+    told: dict[str, Any] = {}
+    if structure.fields:
+        told["form_fields"] = structure.fields
+        told["form_field_count"] = structure.field_count
+    if structure.annotations:
+        told["annotations"] = dict(sorted(structure.annotations.items()))
+    if structure.files:
+        told["attachments"] = structure.files
+    if structure.is_signed:
+        told["is_signed"] = True
+    return told
+
+
+def _pages(source: Source, found: Opened) -> dict[str, Any]:
+    """Return which pages have no text or another label, and the chunks."""
+    told: dict[str, Any] = {"pages_without_text": []}
+    last = min(found.page_count, LOOKED_PAGES)
+    document = found.document
+    if document is not None:
+        silent = kept_silent_pages(source.shelf)
+        if silent is None:
+            silent = [number for number in range(1, last + 1) if not _has_text(document, number)]
+            if last < found.page_count:
+                told["pages_looked_at"] = f"1-{last}"
+        told["pages_without_text"] = silent
+        if labels := list(_labels(document, min(found.page_count, MOST_PAGES))):
+            told["page_labels"] = labels[:MOST_LABELS]
+    else:
+        told["pages_looked_at"] = "none"
+    starts = range(1, min(found.page_count, MOST_PAGES) + 1, CHUNK_PAGES)
+    told["chunks"] = [
+        {
+            "index": index,
+            "pages": written(range(start, min(start + CHUNK_PAGES, found.page_count + 1))),
+        }
+        for index, start in enumerate(starts)
+    ]
+    return told
+
+
+def _has_text(document: pdfium.PdfDocument, number: int) -> bool:
+    try:
+        page = document[number - 1]
+    except pdfium.PdfiumError:
+        return False
+    try:
+        return has_text(page)
+    finally:
+        page.close()
+
+
+def _labels(document: pdfium.PdfDocument, last: int) -> Iterator[dict[str, Any]]:
+    for number in range(1, last + 1):
+        label = document.get_page_label(number - 1)
+        if label not in ("", str(number)):
+            yield {"page": number, "label": clean(label)[:40]}
+
+
+def _warnings(found: Opened, entries: list[dict[str, Any]], structure: Structure) -> Iterator[str]:
+    if len(entries) > MOST_ENTRIES:
+        yield f"The table of contents goes on; its first {MOST_ENTRIES:,} entries are listed."
+    if structure.field_count > len(structure.fields):
+        yield f"The first {len(structure.fields)} of {structure.field_count:,} fields are listed."
+    if found.page_count > MOST_PAGES:
+        yield (
+            f"The map covers the first {MOST_PAGES:,} of {found.page_count:,} pages; the others "
+            "are read by number like these."
+        )
+    if structure.is_xfa:
+        yield "The form is of a kind (XFA) that is not shown; its pages may say only so."
+    if structure.files:
+        yield "Files are attached to it; they are not opened."
+    yield from structure.actions.warnings()
+
+
+_UNKNOWN = "Forms, annotations, attached files and actions were not found out"

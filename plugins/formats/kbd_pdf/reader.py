@@ -1,0 +1,253 @@
+"""The text of pages, each under a line that says which page it is.
+
+What is written on a page beside its text: notes of people, and the values of form fields.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import pypdfium2 as pdfium
+from pypdfium2 import raw
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd_pdf.documents import Opened, opened, read_by_pypdf
+from kbd_pdf.hidden_text import unseen_of
+from kbd_pdf.pages import (
+    CHUNK_PAGES,
+    MOST_PAGES,
+    clean,
+    keep_silent_pages,
+    page_numbers,
+    text_of,
+    utf16,
+    written,
+)
+
+__all__ = ["notes_of", "passages", "read_pages"]
+
+MOST_NOTES = 500
+"""Notes and fields of a page that are looked at."""
+
+MOST_NOTE_CHARACTERS = 2000
+"""Of one of them."""
+
+_SILENT = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP)
+_HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_TICKED = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+
+Fill = Callable[[Any, int], int]
+"""Writes a text of UTF-16 into a buffer of some bytes, and returns how many it needs."""
+
+
+def notes_of(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[str]:
+    """Yield a line in brackets for each note and each form field with a value."""
+    for place in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_NOTES)):
+        note = raw.FPDFPage_GetAnnot(page, place)
+        if not note:
+            continue
+        try:
+            kind = raw.FPDFAnnot_GetSubtype(note)
+            if kind == raw.FPDF_ANNOT_WIDGET:
+                told = _field(document.formenv, note)
+            else:
+                told = "" if kind in _SILENT else _remark(note)
+            if told:
+                hidden = "hidden " if raw.FPDFAnnot_GetFlags(note) & _HIDDEN else ""
+                yield f"[{hidden}{told}]"
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+
+
+def _field(forms: pdfium.PdfFormEnv | None, note: Any) -> str:
+    if forms is None:
+        return ""
+    name = _text(lambda buffer, size: raw.FPDFAnnot_GetFormFieldName(forms, note, buffer, size))
+    if raw.FPDFAnnot_GetFormFieldType(forms, note) in _TICKED:
+        if not raw.FPDFAnnot_IsChecked(forms, note):
+            return ""
+        return f"form field {name}: ticked"
+    value = _text(lambda buffer, size: raw.FPDFAnnot_GetFormFieldValue(forms, note, buffer, size))
+    return f"form field {name}: {value}" if value else ""
+
+
+def _remark(note: Any) -> str:
+    words = _said(note, b"Contents")
+    if not words:
+        return ""
+    author = _said(note, b"T")
+    return f"note by {author}: {words}" if author else f"note: {words}"
+
+
+def _said(note: Any, key: bytes) -> str:
+    return _text(lambda buffer, size: raw.FPDFAnnot_GetStringValue(note, key, buffer, size))
+
+
+def _text(fill: Fill) -> str:
+    size = fill(None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    fill(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    text = clean(utf16(buffer)).strip()
+    return text if len(text) <= MOST_NOTE_CHARACTERS else f"{text[:MOST_NOTE_CHARACTERS]}…"
+
+
+MOST_CHARACTERS = 8_000_000
+"""Of one reading: what 2,000 full pages have."""
+
+
+class PageRead(msgspec.Struct, frozen=True):
+    """A page as a reader gets it.
+
+    Args:
+        number: Counted from 1.
+        text: Under its label, with notes and values of form fields.
+        is_silent: Whether the page itself has no text.
+        has_unseen: Whether part of its text is not seen by people.
+        is_damaged: Whether it could not be read.
+    """
+
+    number: int
+    text: str
+    is_silent: bool = False
+    has_unseen: bool = False
+    is_damaged: bool = False
+
+
+def read_pages(source: Source, region: Region) -> Reading:
+    """Return the text of pages; of a long file without coordinates that of its first chunk.
+
+    Raises:
+        FileReadFailed: The file cannot be read, or none of these pages.
+        ValidationFailed: There is no such page, or the coordinates are not pages.
+    """
+    foreign = set(region.named()) - {"pages"}
+    if foreign:
+        raise ValidationFailed(f"{source.name} is read by pages, not by {min(foreign)}.")
+    with opened(source) as found:
+        count = found.page_count
+        first = tuple(range(1, min(count, CHUNK_PAGES) + 1))
+        numbers = first if region.pages is None else page_numbers(region.pages, count, source.name)
+        pages, size = [], 0
+        for page in _pages(source, found, numbers):
+            size += len(page.text)
+            if size > MOST_CHARACTERS:
+                msg = f"Pages {written(numbers)} of {source.name} are more than one reading holds"
+                raise ValidationFailed(f"{msg} ({MOST_CHARACTERS:,} characters); give fewer.")
+            pages.append(page)
+    if all(page.is_damaged for page in pages):
+        raise FileReadFailed(f"Pages {written(numbers)} of {source.name} are damaged.")
+    return Reading(
+        "\n\n".join(page.text for page in pages) + "\n",
+        _place(numbers, count),
+        (*found.warnings, *_warnings(pages)),
+    )
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield the text page by page; raises FileReadFailed.
+
+    Whoever asks for all of it has looked at every page, so which have no text is kept for the map.
+    """
+    silent: list[int] = []
+    with opened(source) as found:
+        numbers = range(1, found.page_count + 1)
+        for page in _pages(source, found, numbers):
+            if page.is_silent:
+                silent.append(page.number)
+            yield Passage(page.text, f"page {page.number}", _region(page))
+        if found.document is not None:
+            keep_silent_pages(source.shelf, silent)
+
+
+def _region(page: PageRead) -> Region | None:
+    """Return how `read_pages` reads a page; it refuses those that are damaged or endless."""
+    if page.is_damaged or len(page.text) > MOST_CHARACTERS:
+        return None
+    return Region(pages=str(page.number))
+
+
+def _place(numbers: Sequence[int], count: int) -> ChunkInfo | None:
+    """Tell where pages stand, unless they are the whole file in its order."""
+    if tuple(numbers) == tuple(range(1, count + 1)):
+        return None
+    chunks = -(-count // CHUNK_PAGES)
+    return ChunkInfo(
+        (numbers[0] - 1) // CHUNK_PAGES, chunks, max(numbers) < count, written(numbers)
+    )
+
+
+def _warnings(pages: Sequence[PageRead]) -> Iterator[str]:
+    if damaged := [page.number for page in pages if page.is_damaged]:
+        yield f"Damaged, and left out: pages {written(damaged)}."
+    silent = [page.number for page in pages if page.is_silent and not page.is_damaged]
+    if silent:
+        yield (
+            f"No text on pages {written(silent)}: they are blank, or pictures of text that was not "
+            "recognised."
+        )
+    if unseen := [page.number for page in pages if page.has_unseen]:
+        yield (
+            f"Text that people do not see is on pages {written(unseen)}: it is in their text, and "
+            "told again below it."
+        )
+
+
+def _pages(source: Source, found: Opened, numbers: Sequence[int]) -> Iterator[PageRead]:
+    if found.document is None:
+        yield from _slow_pages(source, numbers[:MOST_PAGES])
+        return
+    for number in numbers:
+        yield _page(found.document, number)
+
+
+def _page(document: pdfium.PdfDocument, number: int) -> PageRead:
+    try:
+        page = document[number - 1]
+        textpage = page.get_textpage()
+    except pdfium.PdfiumError:
+        return _damaged(number)
+    try:
+        text = text_of(textpage).rstrip()
+        unseen = unseen_of(page, textpage) if text else None
+        notes = list(notes_of(document, page))
+    finally:
+        textpage.close()
+        page.close()
+    label = document.get_page_label(number - 1)[:40]
+    called = f"page {number}, numbered {label}" if label not in ("", str(number)) else ""
+    state = ""
+    if not text.strip():
+        state = ", without text"
+    elif unseen and unseen.is_layer:
+        state = ", the text layer of a scan"
+    lines = [f"[{called or f'page {number}'}{state}]", text, *notes]
+    if unseen and unseen.text:
+        lines.append(f"[text on page {number} that people do not see: {unseen.text}]")
+    shown = "\n".join(line for line in lines if line)
+    is_unseen = unseen is not None and bool(unseen.text)
+    return PageRead(number, shown, is_silent=not text.strip(), has_unseen=is_unseen)
+
+
+def _damaged(number: int) -> PageRead:
+    return PageRead(number, f"[page {number}, damaged]", is_silent=True, is_damaged=True)
+
+
+def _slow_pages(source: Source, numbers: Sequence[int]) -> list[PageRead]:
+    """Return the pages as pypdf reads them; it takes five to ten times as long."""
+    found = []
+    with read_by_pypdf(source) as reader:
+        for number in numbers:
+            try:
+                text = clean(reader.pages[number - 1].extract_text()).rstrip()
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001 - whatever a damaged page makes pypdf raise
+                found.append(_damaged(number))
+                continue
+            label = f"[page {number}]" if text else f"[page {number}, without text]"
+            found.append(PageRead(number, f"{label}\n{text}".rstrip(), is_silent=not text))
+    return found

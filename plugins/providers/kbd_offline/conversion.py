@@ -1,0 +1,121 @@
+"""Sheets of a workbook, each into a text table of its own.
+
+Tables written as plain text, and how many rows they got.
+"""
+
+import re
+from collections.abc import Sequence
+
+from kbd.errors import ValidationFailed
+from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.files import BOOK_SUFFIX, Files, said_suffix
+from kbd_offline.findings import Findings
+from kbd_offline.intents import SheetOut, Sheets, Table
+from kbd_offline.names import free_name, split_suffix
+from kbd_offline.request_text import UnclearError, Wording
+from kbd_offline.vocabulary import CONVERTING
+from kbd_offline.workbooks import Book
+
+__all__ = ["convert_sheet", "exported", "read_sheets", "rows_of"]
+
+
+def exported(
+    conversation: Conversation,
+    table: Table,
+    target: str,
+    query: str | None = None,
+    rows: int | None = None,
+) -> str:
+    """Write a table as plain text, check how many rows were written, and tell it.
+
+    Args:
+        conversation: See `Conversation.call` for what it raises.
+        table: What is read.
+        target: The file.
+        query: What makes its rows; without one the table goes over as it is, numbers as spelt.
+        rows: How many there should be, if that is known.
+
+    Raises:
+        ValidationFailed: There are more or fewer rows.
+    """
+    asked = {} if query is None else {"query": query}
+    written = conversation.call(
+        "table_export", **table.arguments, target_path=target, format="csv", **asked
+    )
+    count = int(written["row_count"])
+    if rows is not None and count != rows:
+        raise ValidationFailed(f"{target} has {count} rows instead of {rows}.")
+    # Of a text table they tell of its encoding and types; of a sheet, of what is not in its table.
+    warnings = written.get("warnings", ()) if table.sheet else ()
+    return " ".join([f"{target} has {rows_of(count)}.", *map(str, warnings)])
+
+
+def rows_of(count: int) -> str:
+    """Return a number of rows in words."""
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+MAX_FILES = 100
+_FORBIDDEN = re.compile(r"[\x00-\x1f/\\:*?\"<>|]+")
+
+
+def read_sheets(
+    conversation: Conversation, files: Files, book: Book, chosen: Sequence[str]
+) -> Findings:
+    """Read a request about several sheets of a workbook: only turning them into text is known.
+
+    Raises:
+        UnclearError: It asks for something else, or does not say into what.
+        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+    """
+    wording = Wording(files.text)
+    suffix = said_suffix(wording)
+    if suffix is None and re.search(r"\b(?:csv|tsv)\b", wording.folded):
+        suffix = ".tsv" if "tsv" in wording.folded else ".csv"
+    if suffix in (None, BOOK_SUFFIX):
+        raise book.several()
+    try:
+        wording.check_rest(CONVERTING)
+    except UnclearError as unclear:
+        # Words of another job: that one is done with one sheet.
+        raise UnclearError(f"{unclear} {book.several()}") from None
+    if files.target is not None:
+        raise UnclearError(f"{book.path} has several sheets, and {files.target} is one name.")
+    return _found(conversation, files, book, chosen, suffix or ".csv")
+
+
+def convert_sheet(conversation: Conversation, intent: Sheets, number: int) -> str:
+    """Write one sheet and tell it; see `exported` for what it raises."""
+    part = intent.parts[number - 1]
+    return exported(conversation, Table(intent.source, part.sheet), part.target, rows=part.rows)
+
+
+def _found(
+    conversation: Conversation, files: Files, book: Book, chosen: Sequence[str], suffix: str
+) -> Findings:
+    sheets = chosen or book.filled
+    if len(sheets) > MAX_FILES:
+        raise UnclearError(f"there are {len(sheets)} sheets, and I write up to {MAX_FILES} files.")
+    tables = [Table(book.path, sheet) for sheet in sheets]
+    outcomes = conversation.outcomes(*(("table_get_map", table.arguments) for table in tables))
+    stem = split_suffix(book.path)[0].rpartition("/")[2]
+    parts, notes, lines = list[SheetOut](), list[str](), list[str]()
+    empty = [] if chosen else [sheet for sheet in book.sheets if sheet not in book.filled]
+    for table, outcome in zip(tables, outcomes, strict=True):
+        if isinstance(outcome, CallFailedError):
+            if chosen:
+                raise UnclearError(str(outcome))
+            notes.append(f"{table.sheet}: {outcome}")
+            empty.append(table.sheet)
+            continue
+        taken = [*files.taken, *(part.target for part in parts)]
+        name = _FORBIDDEN.sub(" ", table.sheet).strip(" .") or "sheet"
+        target = free_name(f"{stem}-{name}{suffix}", taken)
+        parts.append(SheetOut(table.sheet, target, int(outcome["row_count"])))
+        lines.append(f"- {table.label}: {outcome['row_count']} rows")
+        notes += [f"{table.sheet}: {warning}" for warning in outcome.get("warnings", ())]
+    if not parts:
+        raise UnclearError(f"{book.path} has no sheet with a table on it.")
+    hidden = tuple(part.sheet for part in parts if part.sheet in book.hidden)
+    intent = Sheets(book.path, tuple(parts), tuple(empty), hidden)
+    return Findings(intent, tuple(lines), tuple(notes))

@@ -1,0 +1,276 @@
+"""A request as text in which phrases are found and columns are recognised. Pure.
+
+What a clause has understood is taken out (overwritten), so that the next clause does not read it
+again and what nobody understood can be seen at the end.
+
+Other words for what columns hold: "spend" for an Amount, "client" for a Customer. Pure.
+
+A column's own name, and a part of it, always go before a synonym. What words of a group say must
+also fit the column: nobody spends a category, and a unit price is no amount spent.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from kbd_offline.intents import Column, Function
+from kbd_offline.names import fold, singular, split_suffix, tokens
+
+__all__ = [
+    "FUNCTION_WORDS",
+    "QUOTED",
+    "TAKEN",
+    "Mention",
+    "UnclearError",
+    "Wording",
+    "synonymous",
+]
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """Words that mean the same of a column, all in the singular.
+
+    Args:
+        words: They.
+        is_number: Whether only a column of numbers can be meant.
+        is_moment: Whether only a column of dates (without times) can be meant.
+        never: Words that make another thing of a column that has one of them in its name.
+    """
+
+    words: frozenset[str]
+    is_number: bool
+    is_moment: bool
+    never: frozenset[str]
+
+    def fits(self, column: Column) -> bool:
+        """Tell whether a column may be meant by the group's words."""
+        right_type = (not self.is_number or column.is_number) and (
+            not self.is_moment or column.type == "date"
+        )
+        return right_type and not self.never & set(tokens(column.name))
+
+
+_NO_THING = frozenset(("id", "no", "nr", "code", "number", "count", "type", "status", "date"))
+_NO_SPENDING = _NO_THING | {
+    "unit", "per", "tax", "rate", "discount", "category", "center", "centre", "list",
+}  # fmt: skip
+
+
+def _group(
+    words: str,
+    *,
+    is_number: bool = False,
+    is_moment: bool = False,
+    never: frozenset[str] = _NO_THING,
+) -> _Group:
+    known = frozenset(words.split())
+    return _Group(known, is_number, is_moment, never - known)
+
+
+_AMOUNTS = "amount spend spending cost price expense expenditure betrag kosten preis montant"
+_GROUPS = (
+    _group(_AMOUNTS, is_number=True, never=_NO_SPENDING),
+    _group("revenue turnover umsatz income", is_number=True),
+    _group("quantity qty menge piece", is_number=True),
+    _group("date day datum", is_moment=True),
+    _group("customer client buyer kunde"),
+    _group("supplier vendor merchant shop seller lieferant handler"),
+    _group("category kind kategorie"),
+    _group("description beschreibung"),
+    _group("product item artikel produkt"),
+    _group("country nation land"),
+    _group("city town stadt"),
+    _group("employee staff mitarbeiter"),
+    _group("department division abteilung dept"),
+    _group("phone telephone telefon tel"),
+)
+"""Plain everyday words; those in German where they can mean nothing else."""
+
+
+def synonymous(
+    word: str, columns: Sequence[Column], *, as_whole: bool = False
+) -> tuple[Column, ...]:
+    """Return the columns that a word means by another name; several may be meant as well.
+
+    Those that are called so as a whole go before those that have it in their name.
+
+    Args:
+        word: Folded, in the singular.
+        columns: Those that may be meant.
+        as_whole: Whether only a whole name counts.
+    """
+    for group in _GROUPS:
+        if word not in group.words:
+            continue
+        fitting = [column for column in columns if group.fits(column)]
+        whole = [c for c in fitting if "".join(tokens(c.name)) in group.words]
+        parts = [c for c in fitting if group.words & set(tokens(c.name)) and not as_whole]
+        return tuple(whole or parts)
+    return ()
+
+
+FUNCTION_WORDS: dict[str, Function] = {
+    "total": "total", "sum": "total", "subtotal": "total", "average": "average", "mean": "average",
+    "avg": "average", "count": "count", "number": "count", "minimum": "minimum", "min": "minimum",
+    "maximum": "maximum", "max": "maximum", "summarize": "total", "summarise": "total",
+}  # fmt: skip
+
+QUOTED = (
+    r"(?<![^\W_])(?:\"([^\"\n]*)\"|'([^'\n]*)'(?![^\W_])|“([^”\n]*)”|‘([^’\n]*)’"
+    r"|„([^“”\n]*)[“”]|«([^»\n]*)»|`([^`\n]*)`)"
+)
+"""A text in quotes of any kind; the text itself is the one group that is there."""
+
+TAKEN = "\x00"
+"""What stands in the place of text that was taken; neither a blank nor part of a word."""
+
+_WORD = re.compile(r"[^\W_]+")
+_GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
+_LONGEST_NAME = 8
+
+
+class UnclearError(Exception):
+    """The request has no reading, or more than one; the message says which."""
+
+
+class Mention(msgspec.Struct, frozen=True):
+    """Columns that a place in the text may mean; more than one is two readings."""
+
+    columns: tuple[Column, ...]
+    start: int
+    end: int
+
+    def only(self) -> Column:
+        """Return the column.
+
+        Raises:
+            UnclearError: More than one is meant.
+        """
+        if len(self.columns) > 1:
+            names = " or ".join(f'"{column.name}"' for column in self.columns)
+            raise UnclearError(f"it can be read in two ways: {names}. Name the column in full.")
+        return self.columns[0]
+
+
+class Wording:
+    """The text of a request.
+
+    Args:
+        text: As the user wrote it.
+        columns: The table's columns, as far as they are known.
+        has_synonyms: Whether columns are also found by other words for them.
+
+    Attributes:
+        folded: The text in lower case without accents, what was taken being `TAKEN`;
+            of the same length as the original.
+    """
+
+    def __init__(
+        self, text: str, columns: Sequence[Column] = (), *, has_synonyms: bool = True
+    ) -> None:
+        self.original = text
+        self.folded = fold(text)
+        self.columns = tuple(columns)
+        self._by_meaning = self.columns if has_synonyms else ()
+        self._keys = [("".join(tokens(column.name)), column) for column in columns]
+
+    def find(self, pattern: str, start: int = 0) -> re.Match[str] | None:
+        """Return the first match of a pattern in what is left."""
+        return re.compile(pattern).search(self.folded, start)
+
+    def has(self, pattern: str) -> bool:
+        """Tell whether a pattern is in what is left."""
+        return self.find(pattern) is not None
+
+    def take(self, start: int, end: int) -> str:
+        """Take a stretch out and return it as the user wrote it."""
+        self.folded = self.folded[:start] + TAKEN * (end - start) + self.folded[end:]
+        return self.original[start:end]
+
+    def column_at(self, start: int, *, exact: bool = False) -> Mention | None:
+        """Return the column whose name begins at a place, blanks and quotes before it left aside.
+
+        The longest name wins, a whole name wins over a part of one ("date" for "Order Date"), and
+        both win over another word for it ("spend" for "Amount").
+
+        Args:
+            start: Where to look.
+            exact: Whether a part of a name does not count.
+        """
+        words = self._words(start)
+        best: Mention | None = None
+        key = ""
+        for word in words:
+            key += singular(word.group())
+            same = tuple(column for known, column in self._keys if known == key)
+            if same:
+                best = self._mention(same, words[0].start(), word.end())
+        if best is None and words and not exact:
+            first = singular(words[0].group())
+            parts = tuple(column for column in self.columns if first in tokens(column.name))
+            if parts and first not in FUNCTION_WORDS:
+                best = self._mention(parts, words[0].start(), words[0].end())
+        if best is None and words:
+            others = synonymous(singular(words[0].group()), self._by_meaning, as_whole=exact)
+            if others:
+                best = Mention(others, words[0].start(), words[0].end())
+        return best
+
+    def mentions(self) -> list[Mention]:
+        """Return where columns are named in what is left, in order."""
+        found: list[Mention] = []
+        for word in _WORD.finditer(self.folded):
+            if found and word.start() < found[-1].end:
+                continue
+            mention = self.column_at(word.start())
+            if mention:
+                found.append(mention)
+        return found
+
+    def word_at(self, start: int) -> re.Match[str] | None:
+        """Return the word that begins at a place, blanks and quotes before it left aside."""
+        words = self._words(start)
+        return words[0] if words else None
+
+    def check_rest(self, harmless: Collection[str], paths: Sequence[str] = ()) -> None:
+        """Check that no word is left that no clause has taken and that may matter.
+
+        Args:
+            harmless: Words that do not.
+            paths: Files that are spoken of, perhaps by what a name says that it holds ("the films"
+                of film_list.csv); only in the plural, for "open" may say which orders are meant.
+
+        Raises:
+            UnclearError: There is one; it is named.
+        """
+        things = {word for path in paths for word in tokens(split_suffix(path)[0])}
+        for word in _WORD.finditer(self.folded):
+            one = singular(word.group())
+            if word.group() not in harmless and (one == word.group() or one not in things):
+                said = self.original[word.start() : word.end()]
+                raise UnclearError(f'I do not know what to make of "{said}" here.')
+
+    def _words(self, start: int) -> list[re.Match[str]]:
+        """Return the words from a place on, as long as they may belong to one name."""
+        words: list[re.Match[str]] = []
+        for word in _WORD.finditer(self.folded, start):
+            if not _GAP.match(self.folded[start : word.start()]) or len(words) == _LONGEST_NAME:
+                break
+            words.append(word)
+            start = word.end()
+        return words
+
+    def _mention(self, columns: tuple[Column, ...], start: int, end: int) -> Mention:
+        """Return a mention, to the end of the name where signs follow its words ("Price (€)")."""
+        ends = {column: self._end_of(column.name, start) for column in columns}
+        spelt = tuple(column for column, whole in ends.items() if whole)
+        same = tuple(c for c in spelt if self.original[start : ends[c]].startswith(c.name))
+        return Mention(same or columns, start, max([end, *(ends[column] for column in spelt)]))
+
+    def _end_of(self, name: str, start: int) -> int:
+        """Return where a name that stands here in full ends, or 0."""
+        first = _WORD.search(name)
+        begin = start - first.start() if first else start
+        stands = begin >= 0 and fold(self.original[begin : begin + len(name)]) == fold(name)
+        return begin + len(name) if stands else 0

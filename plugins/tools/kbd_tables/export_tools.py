@@ -1,0 +1,342 @@
+"""The tools that write tables: to a new file, or into a sheet of a workbook.
+
+Rows from a table to the file that a format will read them from.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from kbd.errors import ValidationFailed
+from kbd.formats import FormatHandler, Placement, Readable, Tabular, Written
+from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, ToolResult
+from kbd.types import Effect, FileName
+from kbd_tables import jobs
+from kbd_tables.cache import OpenTable, ask, open_table
+from kbd_tables.limits import WORK_LIMITS, QueryLimits, worker_limits
+from kbd_tables.read_tools import SourceSheet, TablePath
+
+__all__ = ["Handover", "TableExport", "TableUpdateFromExport", "hand_over"]
+
+
+class Handover(msgspec.Struct, frozen=True):
+    """Which rows go over.
+
+    Args:
+        path: The table's file.
+        sheet: Its sheet.
+        query: What makes the rows of it; None hands the whole table over.
+        keep_text: Whether numbers keep the form they have in the file, where that is possible.
+        limits: What a statement may use.
+    """
+
+    path: str
+    sheet: str | None
+    query: str | None
+    keep_text: bool
+    limits: QueryLimits
+
+
+async def hand_over(context: ToolContext, handover: Handover, rows: Path) -> list[str]:
+    """Write the rows to a path; return what the reader of the export must know.
+
+    Raises:
+        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for `kbd_tables.cache.ask`.
+    """
+    if handover.query is None and handover.keep_text:
+        return await _plain(context, handover, rows)
+    opened = await open_table(context, handover.path, handover.sheet)
+    request = {
+        "row_count": opened.record.row_count,
+        "sql": handover.query,
+        "limits": msgspec.to_builtins(handover.limits),
+        "now_us": context.now_us,
+        "target": rows,
+    }
+
+    def limits(table: OpenTable) -> CallLimits:
+        if handover.query is None:
+            return WORK_LIMITS
+        return worker_limits(handover.limits, table.size_bytes)
+
+    table, answer = await ask(context, handover.path, handover.sheet, jobs.export, request, limits)
+    notes = list(table.record.warnings)
+    if not answer["is_ordered"]:
+        notes.append("no ORDER BY: the order of the rows is not defined")
+    return notes
+
+
+async def _plain(context: ToolContext, handover: Handover, rows: Path) -> list[str]:
+    """Hand the whole table over with its numbers as they are written in the file."""
+    plain = context.files.stage()
+    file = context.files.get(handover.path)
+    opened = await open_table(context, handover.path, handover.sheet)
+    read = await context.formats.read_table(file, handover.sheet, plain)
+    request = {
+        "plain": plain,
+        "names": [column.name for column in read.columns],
+        "columns": [msgspec.structs.astuple(column) for column in opened.record.columns],
+        "target": rows,
+    }
+    await context.isolate(jobs.export_plain, request, limits=WORK_LIMITS)
+    return list(opened.record.warnings)
+
+
+_CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
+
+Query = Annotated[
+    str | None, Meta(description="A reading SQL statement over data; without it the whole table.")
+]
+TargetPath = Annotated[str, Meta(description="The file to write, in the draft.")]
+
+
+def has_sheets(handler: FormatHandler) -> bool:
+    """Whether a format keeps typed cells in sheets; else it is a table as plain text."""
+    return isinstance(handler, Readable) and "sheet" in handler.coordinates
+
+
+class UpdateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to write into which sheet."""
+
+    path: TablePath
+    target_path: TargetPath
+    sheet: Annotated[str, Meta(description="The sheet to write to.")]
+    mode: Annotated[
+        Literal["replace_sheet", "append_rows", "write_range"],
+        Meta(description="Replace the sheet, append below its rows, or write at start_cell."),
+    ]
+    query: Query = None
+    start_cell: Annotated[str, Meta(description="write_range: the top left cell.")] = "A1"
+    include_header: Annotated[bool, Meta(description="Write the column names first.")] = True
+    create_workbook_if_missing: Annotated[
+        bool, Meta(description="Make the workbook if it is not there.")
+    ] = True
+    create_sheet_if_missing: Annotated[
+        bool, Meta(description="Make the sheet if it is not there.")
+    ] = True
+    clear_target_range: Annotated[
+        bool, Meta(description="write_range: first empty what is there.")
+    ] = False
+    source_sheet: SourceSheet = None
+
+
+class _ExportTool(Tool):
+    """What the writing tools have in common.
+
+    Args:
+        limits: What a statement may use.
+        formats: The installed formats, for what can be written.
+    """
+
+    effect: ClassVar[Effect] = Effect.WRITE
+    limits: ClassVar[CallLimits] = WORK_LIMITS
+    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.row_stream",)
+
+    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
+        self._query_limits = limits
+        self._handlers = [h for h in formats.handlers() if isinstance(h, Tabular)]
+
+    def path_of(self, arguments: Any) -> str | None:
+        """Return the file that is written, not the one that is read."""
+        path = arguments.target_path
+        return path if isinstance(path, str) else None
+
+
+class TableExport(_ExportTool):
+    """`table_export`: a table, or what a query makes of it, as a file."""
+
+    name: ClassVar[str] = "table_export"
+
+    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
+        super().__init__(limits, formats)
+        names = [handler.name for handler in self._handlers]
+        self.description = (
+            "Write a table, or what a query makes of it, to a file in the draft, types kept: dates "
+            "are dates in workbooks, numbers keep their text form in text tables. To change "
+            "one sheet of a workbook use table_update_from_export. "
+            f"Formats: {', '.join(names)}."
+        )
+        self.arguments = _export_arguments(names)
+
+    async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
+        """Return `{target_path, format, row_count, column_count, warnings}`.
+
+        A workbook that exists keeps its other sheets.
+
+        Raises:
+            ValidationFailed: The format does not fit the target, or the query is refused.
+        """
+        existing, name, handler = _target(context, arguments.target_path)
+        if handler is None or handler.name != arguments.format:
+            kind = f"is for {handler.name}" if handler else "has no format's suffix"
+            raise ValidationFailed(
+                f"format {arguments.format} does not fit target_path: {name} {kind}"
+            )
+        placement, source = Placement(sheet=arguments.sheet), None
+        warnings = []
+        if existing is not None and has_sheets(handler):
+            placement, source = Placement(sheet=arguments.sheet, mode="replace_sheet"), existing
+            warnings.append(f"{name} exists: sheet {arguments.sheet} was written, others are kept")
+        handover = Handover(
+            path=arguments.path,
+            sheet=arguments.source_sheet,
+            query=arguments.query,
+            keep_text=not has_sheets(handler),
+            limits=self._query_limits,
+        )
+        written, notes = await _write(context, handover, handler, name, source, placement)
+        value = {
+            "target_path": name,
+            "format": handler.name,
+            "row_count": written.row_count,
+            "column_count": written.column_count,
+            "warnings": [*notes, *warnings, *written.warnings],
+        }
+        if has_sheets(handler):
+            value["sheet"] = arguments.sheet
+        return ToolResult(value, is_action=True)
+
+
+class TableUpdateFromExport(_ExportTool):
+    """`table_update_from_export`: rows into a sheet of a workbook, the rest of it kept."""
+
+    name: ClassVar[str] = "table_update_from_export"
+    arguments = UpdateArguments
+
+    def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
+        super().__init__(limits, formats)
+        names = ", ".join(handler.name for handler in self._handlers if has_sheets(handler))
+        plain = ", ".join(handler.name for handler in self._handlers if not has_sheets(handler))
+        self.description = (
+            "Write a table, or what a query makes of it, into one sheet of a workbook "
+            f"({names}) in the draft; other sheets are kept. Modes: replace_sheet, append_rows "
+            "(below what is there), write_range (at start_cell). Give the query an ORDER BY. "
+            f"append_rows also adds to the end of a text table that exists ({plain})."
+        )
+
+    async def run(self, context: ToolContext, arguments: UpdateArguments) -> ToolResult:
+        """Return `{target_path, sheet, written_range, row_count, column_count, warnings}`.
+
+        Raises:
+            ValidationFailed: An argument does not fit; each has its own message.
+            NotFound: The workbook does not exist and shall not be made.
+        """
+        _check(arguments)
+        existing, name, handler = _target(context, arguments.target_path)
+        if handler is None or not (
+            has_sheets(handler) or _can_append(handler, existing, arguments)
+        ):
+            suffixes = ", ".join(s for h in self._handlers if has_sheets(h) for s in h.suffixes)
+            raise ValidationFailed(f"target_path must be a workbook ({suffixes}); {name} is not")
+        if existing is None and not arguments.create_workbook_if_missing:
+            existing = context.files.get(name)  # raises, naming near matches
+        placement = Placement(
+            sheet=arguments.sheet,
+            mode=arguments.mode,
+            start_cell=arguments.start_cell.upper(),
+            include_header=arguments.include_header,
+            create_sheet_if_missing=arguments.create_sheet_if_missing,
+            clear_target_range=arguments.clear_target_range,
+        )
+        handover = Handover(
+            path=arguments.path,
+            sheet=arguments.source_sheet,
+            query=arguments.query,
+            keep_text=not has_sheets(handler),
+            limits=self._query_limits,
+        )
+        written, notes = await _write(context, handover, handler, name, existing, placement)
+        value = {
+            "target_path": name,
+            "sheet": arguments.sheet if has_sheets(handler) else None,
+            "written_range": written.written_range,
+            "row_count": written.row_count,
+            "column_count": written.column_count,
+            "warnings": [*notes, *written.warnings],
+        }
+        return ToolResult(value, is_action=True)
+
+
+def _can_append(
+    handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
+) -> bool:
+    """Whether rows can be added to a table without sheets: at its end, in its own form."""
+    is_table = existing is not None and isinstance(handler, Tabular)
+    return is_table and arguments.mode == "append_rows"
+
+
+def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:
+    """Return the record of an export; its formats are those that are installed."""
+    return msgspec.defstruct(
+        "ExportArguments",
+        [
+            ("path", TablePath),
+            ("target_path", TargetPath),
+            (
+                "format",
+                Annotated[
+                    str,
+                    Meta(
+                        description="The target's format; it must fit the suffix of target_path.",
+                        extra_json_schema={"enum": formats},
+                    ),
+                ],
+            ),
+            ("query", Query, None),
+            ("sheet", Annotated[str, Meta(description="The sheet of a workbook.")], "Sheet1"),
+            ("source_sheet", SourceSheet, None),
+        ],
+        frozen=True,
+        forbid_unknown_fields=True,
+        module=__name__,
+    )
+
+
+def _check(arguments: UpdateArguments) -> None:
+    """Check what the record cannot.
+
+    Raises:
+        ValidationFailed: With a text of its own for each fault (conformance 77).
+    """
+    if not arguments.target_path.strip():
+        raise ValidationFailed("target_path is missing")
+    if not arguments.sheet.strip():
+        raise ValidationFailed("sheet is missing: name the sheet to write to")
+    if not _CELL.fullmatch(arguments.start_cell):
+        raise ValidationFailed(f"start_cell {arguments.start_cell!r} is not a cell such as B2")
+    if arguments.mode == "write_range":
+        return
+    if arguments.clear_target_range:
+        raise ValidationFailed(f"clear_target_range is for write_range, not {arguments.mode}")
+    if arguments.start_cell.upper() != "A1":
+        raise ValidationFailed(f"start_cell is for write_range, not {arguments.mode}")
+
+
+def _target(
+    context: ToolContext, path: str
+) -> tuple[FileRef | None, FileName, FormatHandler | None]:
+    """Return the file that is there, the name to write, and the handler that writes it."""
+    existing = context.files.find(path)
+    name = context.files.new(path) if existing is None else existing.name
+    return existing, name, context.formats.for_name(name)
+
+
+async def _write(
+    context: ToolContext,
+    handover: Handover,
+    handler: FormatHandler,
+    name: FileName,
+    source: FileRef | None,
+    placement: Placement,
+) -> tuple[Written, list[str]]:
+    """Hand the rows over, have the format write them, and stage the file for the draft."""
+    rows = context.files.stage()
+    # A format with several suffixes writes what the suffix says: commas or tabs.
+    target = context.files.stage(PurePosixPath(name).suffix)
+    notes = await hand_over(context, handover, rows)
+    written = await context.formats.write_table(handler, source, rows, placement, target)
+    context.files.put(name, target, notes=written.warnings)
+    return written, notes

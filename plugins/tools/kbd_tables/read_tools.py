@@ -1,0 +1,314 @@
+"""The tools that look at a table without SQL.
+
+The tool that runs SQL.
+"""
+
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from kbd.errors import ValidationFailed
+from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
+from kbd.types import Effect
+from kbd_tables import jobs
+from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, ask, open_table
+from kbd_tables.limits import WORK_LIMITS, QueryLimits, worker_limits
+
+__all__ = [
+    "QueryArguments",
+    "TableDescribe",
+    "TableGetMap",
+    "TableQuery",
+    "TableReadRows",
+    "TableStats",
+]
+
+_MOST_ROWS = 10_000
+_MOST_COLUMNS = 100
+_PRELOAD = ("kbd_tables.loading", "kbd_tables.facts", "kbd_tables.box", "kbd_tables.row_stream")
+
+TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
+SourceSheet = Annotated[
+    str | None, Meta(description="The sheet, where the file is a workbook with several.")
+]
+ColumnNames = Annotated[
+    list[str] | None, Meta(description="Only these columns, named as in the map.")
+]
+
+
+class TableArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table."""
+
+    path: TablePath
+    source_sheet: SourceSheet = None
+
+
+class StatsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table and the columns of interest."""
+
+    path: TablePath
+    columns: ColumnNames = None
+    source_sheet: SourceSheet = None
+
+
+class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which rows of which table."""
+
+    path: TablePath
+    row_start: Annotated[
+        int, Meta(description="The first row, counted from 1; the header is no row.", ge=1)
+    ]
+    row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MOST_ROWS)]
+    columns: ColumnNames = None
+    source_sheet: SourceSheet = None
+
+
+class _TableTool(Tool):
+    """What the tools that only look have in common."""
+
+    effect: ClassVar[Effect] = Effect.READ
+    limits: ClassVar[CallLimits] = WORK_LIMITS
+    preload: ClassVar[tuple[str, ...]] = _PRELOAD
+
+
+class TableGetMap(_TableTool):
+    """`table_get_map`: columns, types, rows, encoding and chunks."""
+
+    name: ClassVar[str] = "table_get_map"
+    description = (
+        "Get the structure of a table: columns with types, row count, encoding and delimiter, "
+        f"chunks of {ROWS_PER_CHUNK} rows. Call it first; quote column names in SQL as given here."
+    )
+    arguments = TableArguments
+
+    async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
+        """Return the table's map (contract, sections 7 and 8)."""
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        record = table.record
+        found: dict[str, Any] = {
+            "path": table.name,
+            "row_count": record.row_count,
+            "column_count": len(record.columns),
+            "columns": [{"name": c.name, "type": c.type} for c in record.columns],
+            "chunk_rows": ROWS_PER_CHUNK,
+            "total_chunks": -(-record.row_count // ROWS_PER_CHUNK),
+        }
+        if record.encoding:
+            found["encoding_detected"] = record.encoding
+            found["encoding_confidence"] = round(record.encoding_confidence, 3)
+        found = {**record.details, **found}
+        if record.warnings:
+            found["warnings"] = list(record.warnings)
+        return ToolResult(found)
+
+
+class TableDescribe(_TableTool):
+    """`table_describe`: each column's type, how full it is, how many values it has."""
+
+    name: ClassVar[str] = "table_describe"
+    description = (
+        "Describe the columns of a table: inferred type, whether values are missing, how many "
+        "values and how many distinct ones. Use it to choose columns to group or filter by."
+    )
+    arguments = TableArguments
+
+    async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
+        """Return `{row_count, column_count, columns[...]}`."""
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        request = {"row_count": table.record.row_count}
+        table, columns = await ask(
+            context, arguments.path, arguments.source_sheet, jobs.describe, request
+        )
+        value = {
+            "row_count": table.record.row_count,
+            "column_count": len(columns),
+            "columns": columns,
+        }
+        return _with_warnings(table, value)
+
+
+class TableStats(_TableTool):
+    """`table_stats`: statistics by column."""
+
+    name: ClassVar[str] = "table_stats"
+    description = (
+        "Compute statistics of columns over all rows: min, max, mean, sum and stddev of numbers; "
+        "lengths and the most common values of texts; min and max of dates; counts of booleans. "
+        "Cheaper and safer than reading rows and adding up."
+    )
+    arguments = StatsArguments
+
+    async def run(self, context: ToolContext, arguments: StatsArguments) -> ToolResult:
+        """Return `{row_count, columns[...]}`.
+
+        Raises:
+            ValidationFailed: A column does not exist.
+        """
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        chosen = _chosen(table, arguments.columns)
+        left_out = chosen[_MOST_COLUMNS:]
+        table, columns = await ask(
+            context,
+            arguments.path,
+            arguments.source_sheet,
+            jobs.stats,
+            {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MOST_COLUMNS]]},
+        )
+        value = {"row_count": table.record.row_count, "columns": columns}
+        more = (f"{len(left_out)} columns left out; name them in `columns`",) if left_out else ()
+        return _with_warnings(table, value, more)
+
+
+class TableReadRows(_TableTool):
+    """`table_read_rows`: rows by number."""
+
+    name: ClassVar[str] = "table_read_rows"
+    description = (
+        "Read rows of a table by number, in the file's order. For samples and for walking through "
+        "a table in windows; to count, filter, group or sort use table_query."
+    )
+    arguments = RowsArguments
+
+    async def run(self, context: ToolContext, arguments: RowsArguments) -> ToolResult:
+        """Return `{columns, column_types, rows, row_start, row_count, total_rows, has_more}`.
+
+        Raises:
+            ValidationFailed: A column does not exist.
+        """
+        table = await open_table(context, arguments.path, arguments.source_sheet)
+        chosen = _chosen(table, arguments.columns)
+        request = {
+            "columns": [msgspec.structs.astuple(column) for column in chosen],
+            "row_start": arguments.row_start,
+            "row_count": arguments.row_count,
+        }
+        table, rows = await ask(context, arguments.path, arguments.source_sheet, jobs.rows, request)
+        total = table.record.row_count
+        value: dict[str, Any] = {
+            "columns": [column.name for column in chosen],
+            "column_types": [column.type for column in chosen],
+            "rows": rows,
+            "row_start": arguments.row_start,
+            "row_count": len(rows),
+            "total_rows": total,
+            "has_more": arguments.row_start - 1 + len(rows) < total,
+        }
+        return ToolResult(value)
+
+
+def _chosen(table: OpenTable, names: list[str] | None) -> list[TableColumn]:
+    """Return the columns asked for, in the order asked; all if none are named.
+
+    Raises:
+        ValidationFailed: A name is not a column; the message lists those there are.
+    """
+    columns = table.record.columns
+    if not names:
+        return list(columns)
+    by_name = {column.name.lower(): column for column in columns}
+    unknown = [name for name in names if name.lower() not in by_name]
+    if unknown:
+        known = ", ".join(column.name for column in columns[:60])
+        raise ValidationFailed(
+            f"{table.name} has no column {', '.join(unknown)}; its columns are {known}"
+        )
+    return [by_name[name.lower()] for name in dict.fromkeys(names)]
+
+
+def _with_warnings(
+    table: OpenTable, value: dict[str, Any], more: tuple[str, ...] = ()
+) -> ToolResult:
+    """Return a result with the table's warnings."""
+    if warnings := [*table.record.warnings, *more]:
+        value["warnings"] = warnings
+    return ToolResult(value)
+
+
+_MOST_WINDOW_ROWS = 10_000
+
+
+class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A statement about a table, and which window of its rows to return."""
+
+    path: TablePath
+    query: Annotated[str, Meta(description="One reading SQL statement (DuckDB); FROM data.")]
+    window_rows: Annotated[
+        int, Meta(description="How many rows to return.", ge=1, le=_MOST_WINDOW_ROWS)
+    ] = 100
+    window_offset: Annotated[int, Meta(description="Rows to skip before them.", ge=0)] = 0
+    source_sheet: SourceSheet = None
+
+
+class TableQuery(Tool):
+    """`table_query`: one read-only statement over a table.
+
+    Args:
+        limits: What a statement may use.
+    """
+
+    name: ClassVar[str] = "table_query"
+    description = (
+        "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE) on a "
+        "table; it is called data. Column names as in table_get_map, in double quotes where they "
+        "hold blanks. Count first (SELECT count(*) FROM data), then fetch windows with "
+        "window_rows and window_offset and an ORDER BY. Let SQL compute sums and groups; do not "
+        "add up rows yourself. No other file can be reached."
+    )
+    arguments = QueryArguments
+    effect: ClassVar[Effect] = Effect.READ
+    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.box",)
+
+    def __init__(self, limits: QueryLimits) -> None:
+        self._limits = limits
+
+    async def run(self, context: ToolContext, arguments: QueryArguments) -> ToolResult:
+        """Return a window of the rows, and how many there are.
+
+        Raises:
+            ValidationFailed: The statement is refused; the message names the columns.
+            ToolTimeout: It needs more time or memory than it may use.
+        """
+        opened = await open_table(context, arguments.path, arguments.source_sheet)
+        request = {
+            "row_count": opened.record.row_count,
+            "sql": arguments.query,
+            "limits": msgspec.to_builtins(self._limits),
+            "now_us": context.now_us,
+            "window_rows": arguments.window_rows,
+            "window_offset": arguments.window_offset,
+        }
+
+        def limits(table: Any) -> CallLimits:
+            return worker_limits(self._limits, table.size_bytes)
+
+        table, found = await ask(
+            context, arguments.path, arguments.source_sheet, jobs.query, request, limits
+        )
+        return _result(arguments, found, table.record.warnings)
+
+
+def _result(
+    arguments: QueryArguments, found: dict[str, Any], table_warnings: tuple[str, ...]
+) -> ToolResult:
+    """Return the window as the contract's section 4 names its parts."""
+    rows, total = found["rows"], found["total_row_count"]
+    value: dict[str, Any] = {
+        "columns": found["columns"],
+        "column_types": found["column_types"],
+        "rows": rows,
+        "row_count": len(rows),
+        "total_row_count": total,
+        "window_rows": arguments.window_rows,
+        "window_offset": arguments.window_offset,
+        "has_more": bool(rows) and arguments.window_offset + len(rows) < total,
+        "query_elapsed_ms": found["elapsed_ms"],
+    }
+    warnings = list(table_warnings)
+    if not found["is_ordered"] and (value["has_more"] or arguments.window_offset):
+        warnings.append("no ORDER BY: the windows of this query may overlap or miss rows")
+    if found["is_cut"]:
+        warnings.append("the window is too large and was cut; go on at a higher window_offset")
+    if warnings:
+        value["warnings"] = warnings
+    return ToolResult(value, measured=("query_elapsed_ms",))
