@@ -9,7 +9,7 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
-from kbd.events.reading import read_log
+from kbd.events.scan import read_log
 from kbd.types import Seq
 
 __all__ = ["assert_beginning", "folder_of", "kept", "known_in"]

@@ -25,7 +25,7 @@ from kbd.events import VERSIONS
 from kbd.formats import Editable, Tabular
 from kbd.requests import METHODS, notifications
 from kbd.requests.base import Notification
-from kbd.rpc import Code
+from kbd.rpc.parsing import Code
 from kbd.types import Phase
 from kbd_openai import OpenAIProvider
 from kbd_openai.embedder import OpenAIEmbedder

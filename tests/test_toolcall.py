@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbd.toolcall import (
-    MalformedToolcall,
-    ParsedText,
-    Toolcall,
+from kbd.toolcall import MalformedToolcall, ParsedText, Toolcall, find_toolcall, parse_toolcalls
+from kbd.toolcall.tags import (
     escape_tags,
-    find_toolcall,
-    parse_toolcalls,
     render_toolcall,
     render_toolresult,
     shown_length,

@@ -97,7 +97,7 @@ from kbd.events.blobs import BlobStore
 from kbd.events.codec import NotUnderstood, Unknown, recorded
 from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.log import EventLog
-from kbd.events.named import named_blobs
+from kbd.events.named_blobs import named_blobs
 from kbd.events.vocabulary import VERSIONS, Event
 
 __all__ = [

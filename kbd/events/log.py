@@ -20,7 +20,7 @@ from kbd.events.anchor import Anchor, AnchorFile
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk, LogPoisoned, is_full
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, pack
-from kbd.events.mend import mend, remove_leftovers
+from kbd.events.repair import mend, remove_leftovers
 from kbd.events.scan import Survey, survey
 from kbd.events.segment import Block, Segment
 from kbd.events.tail import Tail

@@ -1,7 +1,11 @@
-"""The explicit cut of a log that is damaged, or that somebody wants to end earlier."""
+"""The explicit cut of a log that is damaged, or that somebody wants to end earlier.
+
+The repair of a torn write: keep its bytes, cut them off, say so.
+"""
 
 import os
 import shutil
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -10,12 +14,44 @@ from kbd.errors import ValidationFailed
 from kbd.events.anchor import ANCHOR_NAME, Anchor, write_anchor
 from kbd.events.disk import DISK, Disk
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
-from kbd.events.mend import free_name
-from kbd.events.scan import Survey, survey
+from kbd.events.scan import Survey, Tear, survey
 from kbd.events.segment import Block, Segment, segment_names
+from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
 
-__all__ = ["Cut", "cut"]
+__all__ = ["Cut", "cut", "free_name", "mend", "remove_leftovers"]
+
+
+def free_name(directory: Path, name: str, why: str) -> str:
+    """The first name `<name>.<why>-<n>` that is not taken."""
+    names = (f"{name}.{why}-{n}" for n in count(1))
+    return next(free for free in names if not (directory / free).exists())
+
+
+def mend(directory: Path, tear: Tear, disk: Disk) -> LogRepaired:
+    """Cut off what a torn write left, after keeping a copy.
+
+    A crash on the way leaves the copy, or nothing: the next start finds the same tear.
+
+    Raises:
+        DiskFull: There is no space for the copy; nothing was cut.
+        SyncError: The copy or the cut is not known to be durable.
+    """
+    kept_as = free_name(directory, tear.segment, "torn")
+    fd = os.open(directory / tear.segment, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        disk.write_file(directory / kept_as, [os.pread(fd, tear.size_bytes, tear.offset)], 0o400)
+        disk.truncate(fd, tear.offset)
+        disk.sync(fd)
+    finally:
+        os.close(fd)
+    return LogRepaired(tear.segment, tear.offset, tear.size_bytes, kept_as)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove files that were being made when a process died; they never had their names."""
+    for leftover in directory.glob("*.tmp"):
+        leftover.unlink(missing_ok=True)
 
 
 class Cut(msgspec.Struct, frozen=True):

@@ -8,6 +8,11 @@ holds the expected or a later number follows, and the anchor does not say that w
 was durable. Anything else is damage: everything before it can be read, nothing may be written.
 If all these bytes are zeros they are no torn write either, but space that was reserved. What sort
 of damage it is (`kbd.events.faults`) is decided here, too, where the bytes are at hand.
+
+Reading a log that somebody else may have open, or nobody: nothing on disk is changed.
+
+`EventLog.open` makes a log ready to be written, which only its owner may do. Who looks on, a proof
+in a process of its own or the check of a backup, reads through here.
 """
 
 import os
@@ -17,7 +22,9 @@ from pathlib import Path
 import msgspec
 
 from kbd.errors import LogCorrupt
+from kbd.events import codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor
+from kbd.events.base import Recorded
 from kbd.events.faults import FaultKind, Problem, damaged, kind_of
 from kbd.events.frame import (
     BODY_AT,
@@ -31,7 +38,7 @@ from kbd.events.frame import (
 from kbd.events.segment import Block, Segment, name_of, opened, segment_names, walk
 from kbd.types import Seq
 
-__all__ = ["Survey", "Tear", "survey"]
+__all__ = ["Survey", "Tear", "read_log", "survey"]
 
 Visit = Callable[[Segment, Block], None]
 """Called with each block of frames that were found whole."""
@@ -293,3 +300,33 @@ def _before_last(path: Path) -> int:
         return max((block.base + block.last for block in blocks if block.frames), default=0)
     finally:
         os.close(fd)
+
+
+def read_log(
+    directory: Path, apply: Callable[[Seq, Recorded], None], until: Seq | None = None
+) -> Survey:
+    """Call `apply(seq, record)` for each event of a log, in order, up to one.
+
+    Args:
+        directory: The log's.
+        apply: Takes the events.
+        until: The last event wanted; all that are there if None.
+
+    Returns:
+        What the log holds: its end, and its damage, before which all was applied.
+
+    Raises:
+        LogCorrupt: A frame that is whole holds what cannot be read.
+        NotUnderstood: An event that must be understood is not known.
+    """
+
+    def visit(segment: Segment, block: Block) -> None:
+        del segment
+        for first, _, at, stop in block.spans():
+            if until is not None and first > until:
+                return
+            for seq, record in enumerate(codec.decode(block.data[at + BODY_AT : stop]), first):
+                if until is None or seq <= until:
+                    apply(Seq(seq), record)
+
+    return survey(directory, visit=visit)

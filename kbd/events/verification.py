@@ -15,7 +15,7 @@ from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
 from kbd.events.faults import FaultKind, damaged, kind_of
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
-from kbd.events.named import named_blobs
+from kbd.events.named_blobs import named_blobs
 from kbd.events.scan import Survey, Tear, survey
 from kbd.events.segment import Block, Segment
 from kbd.types import BlobHash, Seq

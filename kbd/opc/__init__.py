@@ -15,9 +15,9 @@ Formats that are such packages share it. Only modules that a worker preloads imp
 """
 
 from kbd.opc.kinds import Family, Identity, doubt, identify
-from kbd.opc.lending import Lending, library_errors
+from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
-from kbd.opc.rewriting import Rewriting, xml_bytes
+from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd.opc.strict import read_transitional, strict, transitional
 
 __all__ = [

@@ -8,12 +8,12 @@ worker preloads import them.
 from kbd.plaintext.encodings import LOW_CONFIDENCE, Encoding, bounded_lines, detect, open_text
 from kbd.plaintext.lines import (
     LINES_PER_CHUNK,
+    TextFacts,
     line_chunks,
     line_passages,
     measure,
     read_lines,
 )
-from kbd.plaintext.measuring import TextFacts
 
 __all__ = [
     "LINES_PER_CHUNK",

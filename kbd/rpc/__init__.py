@@ -10,8 +10,20 @@ Nothing here knows a method; the table of their records is an argument.
 
 from kbd.rpc.encoding import ErrorData, answer, batch, failure, notification, refusal
 from kbd.rpc.framing import MESSAGE_BYTES, Framer, FramingError
-from kbd.rpc.parsing import BATCH, Batch, Call, Cancel, Code, MessageId, Parsed, Parser, Refusal
-from kbd.rpc.shape import NESTING, PARTS, shape_fault
+from kbd.rpc.parsing import (
+    BATCH,
+    NESTING,
+    PARTS,
+    Batch,
+    Call,
+    Cancel,
+    Code,
+    MessageId,
+    Parsed,
+    Parser,
+    Refusal,
+    shape_fault,
+)
 
 __all__ = [
     "BATCH",

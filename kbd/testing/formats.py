@@ -4,11 +4,16 @@
         check_format(TomlFormat(), {"a.toml": b"a = 1"}, tmp_path)
 
 A broken promise is an AssertionError that names the handler, the sample and the promise.
+
+What passages promise of their regions: the coordinates that a passage gives read it again.
+
+What a Styled format promises, checked on one good file; part of `formats.check_format`.
 """
 
 import csv
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Union
@@ -24,6 +29,7 @@ from kbd.formats import (
     Editable,
     FormatHandler,
     Mappable,
+    Passage,
     Placement,
     Preview,
     Previewable,
@@ -35,11 +41,130 @@ from kbd.formats import (
     Table,
     Tabular,
 )
-from kbd.testing.passages import check_regions
 from kbd.testing.promises import check_plain, elsewhere, expect
-from kbd.testing.styles import check_styles
 
-__all__ = ["check_format", "write_rows"]
+__all__ = ["check_format", "check_regions", "check_styles", "write_rows"]
+
+
+def check_regions(
+    handler: Readable, source: Source, passages: Sequence[Passage], *, most_read: int | None = None
+) -> None:
+    """Check that the regions of a file's passages read them.
+
+    Args:
+        handler: The file's format.
+        source: A good file.
+        passages: All of its passages.
+        most_read: How many, evenly spread, are read again; None for all.
+
+    Raises:
+        AssertionError: A region does not read its passage.
+        KbdError: The file, or a region that a passage names, is refused.
+    """
+    placed = [passage for passage in passages if passage.region is not None]
+    for passage in _some(placed, most_read):
+        _check_region(handler, source, passage)
+
+
+def _check_region(handler: Readable, source: Source, passage: Passage) -> None:
+    region = passage.region or Region()
+    where = f"{source.name}, {passage.place}"
+    foreign = set(region.named()) - set(handler.coordinates)
+    expect(f"{where}: a region has the format's coordinates", kept=not foreign)
+    missing = Counter(passage.text.split()) - Counter(handler.read(source, region).text.split())
+    expect(f"{where}: the region reads the passage", kept=not missing)
+
+
+def _some(passages: Sequence[Passage], most: int | None) -> Sequence[Passage]:
+    """Return as many of them, evenly spread, the first one among them."""
+    if most is None or len(passages) <= most:
+        return passages
+    return [passages[index * len(passages) // most] for index in range(most)]
+
+
+_MOST_ASSETS = 25
+"""Of those that a file lists; each is copied three times."""
+
+
+def check_styles(handler: Styled, source: Source, folder: Path) -> None:
+    """Check what `get_styles` tells, and that what it lists can be copied or is refused in words.
+
+    Args:
+        handler: The handler.
+        source: A good file.
+        folder: Where to write.
+
+    Raises:
+        AssertionError: A promise is broken.
+    """
+    name = source.name
+    styles = check_plain(f"{name}: get_styles", lambda: handler.get_styles(source, None))
+    assets = styles.get("assets")
+    expect(f"{name}: get_styles lists assets", kept=isinstance(assets, list))
+    ids = [_asset_id(name, asset) for asset in styles["assets"]]
+    expect(f"{name}: no asset is listed twice", kept=len(set(ids)) == len(ids))
+    _check_refused(f"{name}: a sheet that is not there", handler, source)
+    for count, asset_id in enumerate(ids[:_MOST_ASSETS]):
+        _check_asset(handler, source, asset_id, folder / f"asset{count}")
+    target = folder / "no-such-asset"
+    told = _copied(handler, source, None, ("nothing:of that name", *ids[:1]), target)
+    expect(f"{name}: an asset that is not there is refused", kept=told is not None)
+    expect(f"{name}: a refused copy leaves no file", kept=not target.exists())
+
+
+def _asset_id(name: str, asset: Any) -> str:
+    """Return an asset's id, as `get_styles` lists it."""
+    fine = isinstance(asset, dict) and isinstance(asset.get("asset_id"), str)
+    expect(f"{name}: every asset has an asset_id", kept=fine)
+    found: str = asset["asset_id"]
+    kind, colon, rest = found.partition(":")
+    expect(f'{name}: asset {found!r} is "kind:name"', kept=bool(kind and colon and rest))
+    expect(f"{name}: asset {found!r} tells its kind", kept=asset.get("kind") == kind)
+    return found
+
+
+def _check_refused(what: str, handler: Styled, source: Source) -> None:
+    try:
+        handler.get_styles(source, "no such sheet")
+    except ValidationFailed:
+        return
+    raise AssertionError(f"{what} is refused")
+
+
+def _check_asset(handler: Styled, source: Source, asset_id: str, target: Path) -> None:
+    """Check that an asset goes into a new file and into an existing one, or is refused."""
+    what = f"{source.name}: asset {asset_id!r}"
+    before = source.path.read_bytes()
+    again, into = target.with_name(f"{target.name}-again"), target.with_name(f"{target.name}-into")
+    told = _copied(handler, source, None, (asset_id,), target)
+    if told is not None:
+        expect(f"{what} is refused with a reason", kept=bool(told))
+        expect(f"{what}, refused, leaves no file", kept=not target.exists())
+    else:
+        _copied(handler, source, None, (asset_id,), again)
+        expect(f"{what} gives the same bytes each time",
+               kept=target.read_bytes() == again.read_bytes())  # fmt: skip
+        made = handler.get_styles(Source(target, source.name), None)
+        expect(f"{what} gives a file that can be looked at", kept="assets" in made)
+    told = _copied(handler, source, source, (asset_id,), into)
+    expect(f"{what} goes into a file that is there, or is refused with a reason",
+           kept=into.exists() if told is None else bool(told) and not into.exists())  # fmt: skip
+    expect(f"{what}: its source is left alone", kept=source.path.read_bytes() == before)
+
+
+def _copied(
+    handler: Styled, source: Source, into: Source | None, ids: tuple[str, ...], target: Path
+) -> str | None:
+    """Copy assets to a target; return why that was refused, or None."""
+    picks = tuple(AssetPick(asset_id) for asset_id in ids)
+    try:
+        applied = handler.copy_assets(source, into, picks, target)
+    except ValidationFailed as refused:
+        return refused.message
+    expect(f"{source.name}: all assets are copied", kept=applied.applied == len(picks))
+    expect(f"{source.name}: each copy is told", kept=len(applied.changed) == len(picks))
+    return None
+
 
 Edit = Sequence[Mapping[str, Any]]
 """The operations of one call, as a model sends them."""

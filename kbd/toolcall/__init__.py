@@ -38,8 +38,13 @@ from kbd.toolcall.blocks import (
     find_toolcall,
     parse_toolcalls,
 )
-from kbd.toolcall.rendering import render_toolcall, render_toolresult, wrap_toolresult
-from kbd.toolcall.tags import escape_tags, shown_length
+from kbd.toolcall.tags import (
+    escape_tags,
+    render_toolcall,
+    render_toolresult,
+    shown_length,
+    wrap_toolresult,
+)
 
 __all__ = [
     "MalformedToolcall",

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.toolcall.objects import NotObject, parts_of_call, read_object
+from kbd.toolcall.json_objects import NotObject, parts_of_call, read_object
 from kbd.toolcall.tags import TAG
 
 __all__ = ["MalformedToolcall", "ParsedText", "Toolcall", "find_toolcall", "parse_toolcalls"]

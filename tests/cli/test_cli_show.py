@@ -12,7 +12,8 @@ import pytest
 
 from kbd.cli.contents import named
 from kbd.cli.unfolding import cut, unfolded
-from kbd.events import VERSIONS, named_blobs
+from kbd.events import VERSIONS
+from kbd.events.named_blobs import named_blobs
 from logs.make_golden import ADDED, EVENTS
 from scripted_daemon import AnswerError, Notify, ScriptedDaemon
 from scripted_job import RUN, WORKBENCH, workbench

@@ -11,9 +11,9 @@ from events.failing_disks import BadDisk, FullDisk, PowerCutError, PowerDisk, Se
 from events.logs import Unsynced, note, texts
 from kbd.errors import DiskFull, LogCorrupt, NotFound
 from kbd.events import EventLog
-from kbd.events.copying import Extent, copy_log, extent_of
 from kbd.events.disk import SyncError
 from kbd.events.frame import GENESIS
+from kbd.events.log_copy import Extent, copy_log, extent_of
 from kbd.events.verification import verify
 from kbd.types import Seq
 

@@ -6,7 +6,8 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import pytest
 
-from kbd.events import VERSIONS, named_blobs
+from kbd.events import VERSIONS
+from kbd.events.named_blobs import named_blobs
 from kbd.types import BlobHash
 from logs.make_golden import ADDED, EVENTS, A, B, C
 

@@ -2,7 +2,7 @@
 
 from events.logs import APRIL
 from kbd.events import codec
-from kbd.events.shown import shown
+from kbd.events.plain_form import shown
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
 

@@ -11,7 +11,7 @@ import pytest
 from kbd.errors import FileReadFailed
 from kbd.formats import FormatHandler, Passage, Readable, Region, Source
 from kbd.plaintext.lines import MAX_READ_CHARS
-from kbd.testing.passages import check_regions
+from kbd.testing.formats import check_regions
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
 from kbd_image import ImageFormat

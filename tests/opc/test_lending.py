@@ -17,7 +17,10 @@ from pptx.opc.packuri import PackURI
 
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.formats import Source
-from kbd.opc import Family, Identity, Lending, Package, Rewriting, identify, library_errors, strict
+from kbd.opc import Family, Identity, identify, strict
+from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from office_packages import PNG, pack, rich_deck, rich_document
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"

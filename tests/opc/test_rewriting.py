@@ -12,9 +12,9 @@ import pytest
 
 from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
-from kbd.opc import Package, Rewriting
 from kbd.opc.guard import part_key, raw_name
-from kbd.opc.package import relations_part
+from kbd.opc.package import Package, relations_part
+from kbd.opc.rewriter import Rewriting
 from zipforge import Member, forge
 
 TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"

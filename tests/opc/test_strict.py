@@ -6,7 +6,8 @@ import pytest
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Package, read_transitional, strict, transitional
+from kbd.opc import read_transitional, strict, transitional
+from kbd.opc.package import Package
 from kbd.opc.strict import variants
 
 PAIRS = [

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.errors import FileReadFailed
-from kbd.opc.prolog import prolog_fault
-from kbd.opc.unpacking import PartStream
+from kbd.opc.entries import PartStream
+from kbd.opc.package import prolog_fault
 from zipforge import deflated
 
 

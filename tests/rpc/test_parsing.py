@@ -13,7 +13,7 @@ from kbd.requests.daemon import EngineGetInfo
 from kbd.requests.events import EventsRead
 from kbd.requests.workbenches import WorkbenchCreate, WorkbenchOpen
 from kbd.requests.workshop import RunGet, RunList
-from kbd.rpc import Batch, Call, Cancel, Code, Parser, Refusal
+from kbd.rpc.parsing import Batch, Call, Cancel, Code, Parser, Refusal
 from kbd.types import Seq
 
 PARSER = Parser(METHODS)

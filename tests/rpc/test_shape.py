@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.rpc import shape_fault
+from kbd.rpc.parsing import shape_fault
 
 _TEXT = st.text(st.sampled_from('[]{}"\\ ab,:é\n'), max_size=12)
 _JSON = st.recursive(

@@ -46,7 +46,8 @@ from kbd.core.agent.readable_copies import (
 )
 from kbd.core.agent.run import run_agent
 from kbd.core.agent.run_context import Complete, Desk
-from kbd.toolcall import Toolcall, find_toolcall, render_toolcall, render_toolresult
+from kbd.toolcall import Toolcall, find_toolcall
+from kbd.toolcall.tags import render_toolcall, render_toolresult
 
 __all__ = [
     "DEFAULT_SYSTEM_PROMPT",

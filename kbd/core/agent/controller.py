@@ -23,7 +23,8 @@ from typing import Any, Protocol
 from kbd.core.agent.conversation_text import said_in
 from kbd.core.agent.truncation import fitted_block
 from kbd.core.search.text_model import Said, TextModel, own_words
-from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls, render_toolcall
+from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
+from kbd.toolcall.tags import render_toolcall
 
 __all__ = ["DEFAULT_SYSTEM_PROMPT", "AgentController", "Toolbox"]
 

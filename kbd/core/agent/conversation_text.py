@@ -6,7 +6,8 @@ from typing import Any
 
 from kbd.core.agent.truncation import fitted_block
 from kbd.core.search.text_model import Said, without_tags
-from kbd.toolcall import Toolcall, parse_toolcalls, render_toolcall, wrap_toolresult
+from kbd.toolcall import Toolcall, parse_toolcalls
+from kbd.toolcall.tags import render_toolcall, wrap_toolresult
 
 __all__ = ["said_in", "tools_told"]
 

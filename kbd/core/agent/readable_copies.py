@@ -20,8 +20,8 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.journal import Journal
 from kbd.events.base import Recorded
+from kbd.events.plain_form import shown_time
 from kbd.events.runs import ToolCalled, ToolReturned
-from kbd.events.shown import shown_time
 from kbd.types import Seq
 
 __all__ = ["clear_unfinished", "current_run", "has_tool_log", "write_copies", "write_tool_log"]

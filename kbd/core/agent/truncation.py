@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.toolcall import render_toolresult, wrap_toolresult
+from kbd.toolcall.tags import render_toolresult, wrap_toolresult
 
 __all__ = ["RECALL_TOOL", "RECEIPT_BYTES", "WHOLE_BYTES", "fitted_block", "shown"]
 

@@ -25,7 +25,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.extraction import note_written
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.base import FileVersion
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.requests import archives as wire
 from kbd.requests.base import Request
 from kbd.types import BlobHash, FileName, WatchId, WorkbenchId

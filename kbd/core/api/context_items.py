@@ -11,7 +11,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, ValidationFailed
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.requests import contexts as wire
 from kbd.requests.base import Request
 from kbd.types import ContextCategory

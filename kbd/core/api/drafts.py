@@ -14,7 +14,7 @@ from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase

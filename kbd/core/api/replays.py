@@ -21,8 +21,8 @@ from kbd.core.workbench.run_rows import run_info
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import NotFound
 from kbd.events.base import FileVersion
-from kbd.events.reading import read_log
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
+from kbd.events.scan import read_log
 from kbd.requests import replays as wire
 from kbd.requests.base import Request
 from kbd.types import FileName, RunId, Seq, WorkbenchId

@@ -22,9 +22,9 @@ from kbd.errors import LogCorrupt, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import decode
-from kbd.events.copying import Extent, extent_of
 from kbd.events.frame import BODY_AT
-from kbd.events.named import named_blobs
+from kbd.events.log_copy import Extent, extent_of
+from kbd.events.named_blobs import named_blobs
 from kbd.events.scan import survey
 from kbd.events.segment import Block, Segment
 from kbd.types import BlobHash, Seq

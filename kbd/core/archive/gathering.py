@@ -31,8 +31,8 @@ from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
 from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.blobs import BlobStore
-from kbd.events.copying import Extent, copy_log, extent_of
 from kbd.events.disk import Disk
+from kbd.events.log_copy import Extent, copy_log, extent_of
 from kbd.events.segment import segment_names
 from kbd.events.verification import verify
 from kbd.types import BlobHash, FileName, Seq

@@ -24,7 +24,7 @@ from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.runtime.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, ValidationFailed
 from kbd.events.disk import DISK, Disk, is_full
-from kbd.events.reading import read_log
+from kbd.events.scan import read_log
 from kbd.types import BlobHash
 
 __all__ = ["RESTORED_NAME", "NewHome", "Restored", "restore"]

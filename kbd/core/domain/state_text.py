@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.core.domain.run_state import Item, ItemState, Plan
 from kbd.core.domain.workbench_state import Said
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 
 __all__ = ["PlanLine", "conversation_lines", "item_line", "one_line", "plan_markdown", "render"]
 

@@ -11,8 +11,8 @@ from zipfile import ZipInfo
 from kbd.core.proof.differing import shared_length
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.opc.entries import PartStream
 from kbd.opc.package import Package, reading_errors
-from kbd.opc.unpacking import PartStream
 from kbd.requests.proofs import FileDiff, PartDiff
 
 __all__ = ["MOST_PARTS", "file_diff"]

@@ -36,8 +36,7 @@ from kbd.core.workbench.call_files import CallFiles, describe_file
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed
 from kbd.events.drafts import FileChanged
-from kbd.events.reading import read_log
-from kbd.events.scan import Survey
+from kbd.events.scan import Survey, read_log
 from kbd.requests.proofs import (
     Divergence,
     FileDiff,

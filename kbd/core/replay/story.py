@@ -10,7 +10,7 @@ import msgspec
 from kbd.core.replay.parts import Part
 from kbd.core.replay.span import Numbered, span_of
 from kbd.core.replay.telling import Teller
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.requests.replays import Step
 from kbd.types import Seq, WorkbenchId
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbd.toolcall import escape_tags
+from kbd.toolcall.tags import escape_tags
 
 __all__ = [
     "Said",

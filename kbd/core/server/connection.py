@@ -25,20 +25,8 @@ from kbd.core.server.subscriptions import feed
 from kbd.errors import KbdError, ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
-from kbd.rpc import (
-    Batch,
-    Call,
-    Cancel,
-    Code,
-    Framer,
-    Parser,
-    Refusal,
-    answer,
-    batch,
-    failure,
-    notification,
-    refusal,
-)
+from kbd.rpc import Framer, answer, batch, failure, notification, refusal
+from kbd.rpc.parsing import Batch, Call, Cancel, Code, Parser, Refusal
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["Connection", "cancelled_line", "duplicate_line", "failed_line", "refused_line"]

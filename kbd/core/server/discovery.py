@@ -11,7 +11,8 @@ from kbd.core.server.dispatch import Session
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
 from kbd.requests.openrpc import WireError, openrpc_document
-from kbd.rpc import Code, ErrorData
+from kbd.rpc import ErrorData
+from kbd.rpc.parsing import Code
 
 __all__ = ["Discovery"]
 

@@ -11,7 +11,8 @@ from kbd.core.server.in_flight import Crew
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
 from kbd.core.server.poller import Watch
-from kbd.rpc import Code, Framer, FramingError, refusal
+from kbd.rpc import Framer, FramingError, refusal
+from kbd.rpc.parsing import Code
 
 __all__ = ["Intake", "Rest"]
 

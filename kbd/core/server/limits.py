@@ -2,7 +2,8 @@
 
 import msgspec
 
-from kbd.rpc import BATCH, MESSAGE_BYTES, NESTING, PARTS
+from kbd.rpc import MESSAGE_BYTES
+from kbd.rpc.parsing import BATCH, NESTING, PARTS
 
 __all__ = ["ServerLimits"]
 

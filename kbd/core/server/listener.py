@@ -29,7 +29,8 @@ from kbd.errors import ValidationFailed
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
-from kbd.rpc import Call, Code, Framer, FramingError, Parser, refusal
+from kbd.rpc import Framer, FramingError, refusal
+from kbd.rpc.parsing import Call, Code, Parser
 
 __all__ = ["Server", "bound_socket", "peer_uid", "remove_socket"]
 

@@ -12,7 +12,7 @@ from kbd.core.domain.state_text import plan_markdown
 from kbd.core.domain.workbench_state import DraftFile, WorkbenchState
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.base import Recorded
-from kbd.events.reading import read_log
+from kbd.events.scan import read_log
 from kbd.requests.replays import FileAt, RunAt
 from kbd.types import FileName, Seq
 

@@ -15,8 +15,8 @@ from kbd.events.drafts import (
     CheckpointRestored,
     DraftDiscarded,
 )
+from kbd.events.plain_form import shown_time
 from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
-from kbd.events.shown import shown_time
 from kbd.events.workbenches import (
     AssistantMessageAdded,
     ConversationRewound,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.store.journal import Journal
-from kbd.events.shown import shown, shown_time
+from kbd.events.plain_form import shown, shown_time
 from kbd.events.workbenches import RequestSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow

@@ -9,7 +9,7 @@ from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.settings import Limits
 from kbd.core.workbench.workbench import Bench
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.requests import workbenches as wire
 from kbd.types import Seq
 

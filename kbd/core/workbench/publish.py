@@ -17,7 +17,7 @@ from kbd.core.workbench.file_store import conflict_name
 from kbd.core.workbench.workbench import Bench, draft_view
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import PublishIntended
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.requests import drafts as wire
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName

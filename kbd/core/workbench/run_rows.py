@@ -6,7 +6,7 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.settings import RunLimits
-from kbd.events.shown import shown_time, utc_day
+from kbd.events.plain_form import shown_time, utc_day
 from kbd.requests import workshop as wire
 from kbd.types import Phase
 

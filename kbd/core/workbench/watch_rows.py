@@ -14,7 +14,7 @@ from kbd.errors import (
     ProviderNotConfigured,
     SandboxViolation,
 )
-from kbd.events.shown import shown_time
+from kbd.events.plain_form import shown_time
 from kbd.events.watches import WatchRule
 from kbd.requests import watched as wire
 from kbd.requests.watches import FailedFound

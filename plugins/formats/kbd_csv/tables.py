@@ -14,7 +14,8 @@ import msgspec
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, Passage, Source, Table
 from kbd.formats.headings import names_of_columns
-from kbd.plaintext import Encoding, line_passages, measure, read_lines
+from kbd.plaintext import Encoding
+from kbd.plaintext.lines import line_passages, measure, read_lines
 from kbd_csv.dialect import Dialect, has_header
 from kbd_csv.rows import PlainWriter, RowReader
 

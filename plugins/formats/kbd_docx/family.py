@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kbd.formats import Source
-from kbd.opc import Family, Identity, Package, identify, reading_errors
+from kbd.opc import Family, Identity, identify
+from kbd.opc.package import Package, reading_errors
 
 __all__ = ["FAMILY", "PLAIN_TYPE", "opened"]
 

@@ -19,7 +19,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Package, reading_errors
+from kbd.opc.package import Package, reading_errors
 
 __all__ = [
     "DC",

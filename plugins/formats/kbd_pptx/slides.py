@@ -6,7 +6,8 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Identity, Package, Relation, read_transitional, xml_root
+from kbd.opc import Identity, read_transitional
+from kbd.opc.package import Package, Relation, xml_root
 
 __all__ = ["MAX_SLIDES", "A", "P", "R", "SlidePart", "listed_slides", "slide_parts"]
 

@@ -17,15 +17,8 @@ from typing import Any
 import msgspec
 
 from kbd.formats import Passage, Source
-from kbd.plaintext import (
-    TextFacts,
-    bounded_lines,
-    line_chunks,
-    line_passages,
-    measure,
-    open_text,
-    read_lines,
-)
+from kbd.plaintext import bounded_lines, open_text
+from kbd.plaintext.lines import TextFacts, line_chunks, line_passages, measure, read_lines
 
 __all__ = [
     "MAX_CHUNKS",

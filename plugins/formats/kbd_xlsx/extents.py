@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Package, reading_errors
+from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.references import Area, column_number, whole_number
 from kbd_xlsx.workbook import SheetPart
 

@@ -9,7 +9,7 @@ import msgpack
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, Placement, Source, Written
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.neighbours import Landing, fit_tables

@@ -6,7 +6,8 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Family, Identity, Package, identify
+from kbd.opc import Family, Identity, identify
+from kbd.opc.package import Package
 from kbd_xlsx.references import whole_number
 
 __all__ = [

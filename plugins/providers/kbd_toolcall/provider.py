@@ -22,7 +22,7 @@ from kbd.providers import (
     ProviderStatus,
     ToolSchema,
 )
-from kbd.toolcall import shown_length
+from kbd.toolcall.tags import shown_length
 from kbd_toolcall.protocol import in_protocol, protocol_told, tools_told
 from kbd_toolcall.replies import reply_of
 

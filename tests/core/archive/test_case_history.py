@@ -18,11 +18,12 @@ from kbd.core.archive.verify.history import Broken, History, Part, blobs_of, rea
 from kbd.core.archive.verify.packed import unpacked
 from kbd.core.archive.writing import Source
 from kbd.errors import LogCorrupt
-from kbd.events import VERSIONS, codec, named_blobs
+from kbd.events import VERSIONS, codec
 from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.base import Recorded
-from kbd.events.copying import copy_log, extent_of
-from kbd.events.reading import read_log
+from kbd.events.log_copy import copy_log, extent_of
+from kbd.events.named_blobs import named_blobs
+from kbd.events.scan import read_log
 from kbd.events.verification import verify
 from kbd.types import Seq
 from logs.make_golden import ADDED, CURRENT, EVENTS

@@ -10,8 +10,8 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.replay.story import steps_of
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.base import Recorded
-from kbd.events.reading import read_log
 from kbd.events.runs import ToolCalled, ToolReturned
+from kbd.events.scan import read_log
 from kbd.types import Seq, WorkbenchId
 from logs.make_histories import (
     HASHES,

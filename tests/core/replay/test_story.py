@@ -24,7 +24,6 @@ from kbd.events.drafts import (
     PublishCompleted,
     PublishIntended,
 )
-from kbd.events.reading import read_log
 from kbd.events.runs import (
     ItemCompleted,
     ItemFailed,
@@ -47,6 +46,7 @@ from kbd.events.runs import (
     ToolRefused,
     ToolReturned,
 )
+from kbd.events.scan import read_log
 from kbd.events.workbenches import (
     AssistantMessageAdded,
     ConsentGranted,

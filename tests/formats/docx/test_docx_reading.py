@@ -7,7 +7,7 @@ import pytest
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Reading, Region, Source
-from kbd.opc import xml_root
+from kbd.opc.package import xml_root
 from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
 from kbd_docx.looking.mathematics import linear

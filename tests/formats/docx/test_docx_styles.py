@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.testing.styles import check_styles
+from kbd.testing.formats import check_styles
 from styled_documents import (
     FORMAT,
     brand,

@@ -14,7 +14,7 @@ from pptx.util import Emu
 from deck_judge import DeckFile
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
-from kbd.testing.styles import check_styles
+from kbd.testing.formats import check_styles
 from kbd_pptx import PptxFormat
 from styled_decks import A, P, brand_deck, copied, courier_deck, plain_deck, rewritten, styles_of
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kbd.formats import Region, Source
-from kbd.plaintext import measuring
+from kbd.plaintext import lines
 from kbd.plaintext.encodings import BLOCK_BYTES
 from kbd.plaintext.lines import MAX_READ_CHARS
 from kbd_text.handler import TextFormat
@@ -37,7 +37,7 @@ def test_lines_far_down_are_read_from_near_by(
     found = source(tmp_path, b"".join(b"%09d\n" % n for n in range(1, count + 1)))
     assert FORMAT.map(found)["line_count"] == count
     # Whatever looks at the whole file again would see this one.
-    before = measuring.measured(found)
+    before = lines.measured(found)
     os.truncate(found.path, 0)
     with found.path.open("r+b") as file:
         file.seek(10 * (count - 200_000))
@@ -94,13 +94,13 @@ def test_every_line_is_found_from_its_mark(
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
     found = source(tmp_path_factory.mktemp("text"), text.encode(codec), is_kept=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "BLOCK_BYTES", 16)
-        measured = measuring.measured(found)
+        patch.setattr(lines, "BLOCK_BYTES", 16)
+        measured = lines.measured(found)
 
     assert measured.facts.line_count == whole.count("\n") + (whole[-1:] not in ("", "\n"))
     assert measured.facts.char_count == len(whole)
     for mark in measured.marks:
-        with measuring.open_at(found, measured.facts.encoding, mark.offset) as file:
+        with lines.open_at(found, measured.facts.encoding, mark.offset) as file:
             assert file.read() == "\n".join(whole.split("\n")[mark.line - 1 :])
 
 

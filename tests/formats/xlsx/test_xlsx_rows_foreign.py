@@ -11,7 +11,8 @@ from openpyxl.styles import Font, PatternFill
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Placement, Source
-from kbd.opc import Package, Rewriting, xml_bytes
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting, xml_bytes
 from written_rows import foreign, parts, plain, values, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

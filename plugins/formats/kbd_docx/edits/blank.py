@@ -13,7 +13,8 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
-from kbd.opc import Package, Rewriting
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
 from kbd_docx.family import FAMILY
 

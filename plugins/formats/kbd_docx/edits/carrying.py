@@ -8,7 +8,10 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
-from kbd.opc import Identity, Lending, Package, Rewriting, doubt, library_errors
+from kbd.opc import Identity, doubt
+from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit, modernized
 from kbd_docx.edits.bystanders import tell_bystanders
 from kbd_docx.edits.document import DocumentEdit

@@ -15,7 +15,7 @@ from docx.oxml.parser import parse_xml
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import xml_bytes
+from kbd.opc.rewriter import xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.edits.flow import MC, FieldState, Flow, Piece, computing_field, read_flow
 from kbd_docx.edits.noticing import Notices, listed

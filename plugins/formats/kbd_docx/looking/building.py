@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Identity, Package, doubt, read_transitional
+from kbd.opc import Identity, doubt, read_transitional
+from kbd.opc.package import Package
 from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
 from kbd_docx.family import FAMILY
 from kbd_docx.looking.document import Changes, Document, Notices, Table

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from lxml import etree
 
-from kbd.opc import Relation
+from kbd.opc.package import Relation
 from kbd_docx.looking.document import Picture
 from kbd_docx.looking.names import PIC, WP, A, O, R, V, number
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Package, Relation
+from kbd.opc.package import Package, Relation
 from kbd_docx.looking.names import A
 from kbd_docx.looking.parts import root_of
 

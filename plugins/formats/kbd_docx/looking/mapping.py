@@ -10,7 +10,8 @@ from typing import Any
 from lxml import etree
 
 from kbd.formats import Source
-from kbd.opc import Package, doubt
+from kbd.opc import doubt
+from kbd.opc.package import Package
 from kbd_docx.family import FAMILY, opened
 from kbd_docx.looking.document import Chunk, Document, Margin, Picture, Section, Table
 from kbd_docx.looking.looked import looked_into

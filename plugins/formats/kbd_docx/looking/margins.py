@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lxml import etree
 
-from kbd.opc import Package, Relation
+from kbd.opc.package import Package, Relation
 from kbd_docx.blocks import W
 from kbd_docx.looking.document import Margin
 from kbd_docx.looking.findings import Findings

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
-from kbd.opc import Package, Relation
+from kbd.opc.package import Package, Relation
 from kbd_docx.blocks import W
 from kbd_docx.looking.findings import Findings
 from kbd_docx.looking.parts import related, root_of

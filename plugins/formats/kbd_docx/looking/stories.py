@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from kbd.opc import Relation
+from kbd.opc.package import Relation
 from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
 from kbd_docx.looking.document import Picture
 from kbd_docx.looking.drawn import chart, drawn_picture, embedded_object, label, vector_picture

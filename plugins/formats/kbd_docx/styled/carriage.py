@@ -6,7 +6,9 @@ import re
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package, Relation, strict, transitional, xml_bytes
+from kbd.opc import strict, transitional
+from kbd.opc.package import Package, Relation
+from kbd.opc.rewriter import xml_bytes
 from kbd_docx.styled.target import Target
 
 __all__ = ["Carriage"]

@@ -8,7 +8,9 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
-from kbd.opc import Package, Rewriting, doubt
+from kbd.opc import doubt
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit, modernized
 from kbd_docx.family import FAMILY, opened

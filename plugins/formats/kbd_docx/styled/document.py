@@ -5,7 +5,8 @@ from typing import Protocol
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Relation, reading_errors, transitional, xml_root
+from kbd.opc import transitional
+from kbd.opc.package import Relation, reading_errors, xml_root
 
 __all__ = ["Document", "Parts", "R", "local_name"]
 

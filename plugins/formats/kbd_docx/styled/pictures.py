@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from lxml import etree
 
-from kbd.opc import Relation
+from kbd.opc.package import Relation
 from kbd_docx.blocks import PARAGRAPH, W, blocks
 from kbd_docx.styled.document import Document, R
 from kbd_docx.styled.sections import banners

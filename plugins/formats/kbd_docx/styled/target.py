@@ -6,7 +6,8 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Rewriting, strict, transitional, xml_bytes
+from kbd.opc import strict, transitional
+from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W, blocks
 from kbd_docx.styled.document import Document, R
 

@@ -14,7 +14,7 @@ from lxml import etree
 from pptx.opc.constants import RELATIONSHIP_TYPE as RT
 from pptx.presentation import Presentation
 
-from kbd.opc import Rewriting, xml_bytes
+from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.slides import A, P
 
 __all__ = ["HEIGHT", "WIDTH", "blank_deck", "unlent"]

@@ -1,6 +1,7 @@
 """What an edit touches without being named: told, for it cannot be brought up to date here."""
 
-from kbd.opc import Package, read_transitional, xml_root
+from kbd.opc import read_transitional
+from kbd.opc.package import Package, xml_root
 from kbd_pptx.edits.noticing import Notices
 from kbd_pptx.slides import P
 

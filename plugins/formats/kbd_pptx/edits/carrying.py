@@ -8,7 +8,10 @@ import pptx
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
-from kbd.opc import Identity, Lending, Package, Rewriting, library_errors
+from kbd.opc import Identity
+from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_pptx.edits.adding import add_slide
 from kbd_pptx.edits.blank import blank_deck, unlent
 from kbd_pptx.edits.bystanders import tell_of_bystanders

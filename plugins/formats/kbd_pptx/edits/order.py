@@ -8,7 +8,7 @@ from pptx.opc.package import XmlPart
 from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
-from kbd.opc import xml_bytes
+from kbd.opc.rewriter import xml_bytes
 from kbd_pptx.edits.deck import DeckEdit, notes_of
 from kbd_pptx.edits.sections import join_section, leave_section, section_of
 from kbd_pptx.operations import DeleteSlide, MoveSlide

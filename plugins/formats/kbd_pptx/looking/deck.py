@@ -7,7 +7,8 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Identity, Package, doubt
+from kbd.opc import Identity, doubt
+from kbd.opc.package import Package
 from kbd_pptx.family import FAMILY, opened
 from kbd_pptx.looking.boxes import EMU_PER_INCH, length
 from kbd_pptx.looking.layouts import NO_LAYOUT, Layout, layout_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from lxml import etree
 
-from kbd.opc import Relation
+from kbd.opc.package import Relation
 from kbd_pptx.looking.names import A, R
 
 __all__ = ["External", "Link", "externals", "links"]

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Package, Relation, read_transitional, reading_errors, xml_root
+from kbd.opc import read_transitional
+from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd_pptx.looking.names import P
 
 __all__ = ["SHAPE_TAGS", "Parts"]

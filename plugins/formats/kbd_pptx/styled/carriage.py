@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package, Relation, reading_errors, transitional, xml_bytes, xml_root
+from kbd.opc import transitional
+from kbd.opc.package import Package, Relation, reading_errors, xml_root
+from kbd.opc.rewriter import xml_bytes
 from kbd_pptx.styled.deckedit import DeckEdit
 
 __all__ = ["Carriage"]

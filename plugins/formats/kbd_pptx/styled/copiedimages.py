@@ -5,7 +5,7 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Relation
+from kbd.opc.package import Relation
 from kbd_pptx.looking.boxes import EMU_PER_INCH, Box
 from kbd_pptx.slides import A, P, R
 from kbd_pptx.styled.carriage import Carriage

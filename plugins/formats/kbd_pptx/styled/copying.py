@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import assert_never
 
 from kbd.formats import Applied, AssetPick, Source
-from kbd.opc import Rewriting
+from kbd.opc.rewriter import Rewriting
 from kbd_pptx.edits.suffixes import fitting_type
 from kbd_pptx.family import opened
 from kbd_pptx.slides import P, R

@@ -6,7 +6,9 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Package, Relation, Rewriting, reading_errors, transitional, xml_root
+from kbd.opc import transitional
+from kbd.opc.package import Package, Relation, reading_errors, xml_root
+from kbd.opc.rewriter import Rewriting
 from kbd_pptx.looking.parts import MAX_DECK_MARKS, MAX_PART_MARKS
 from kbd_pptx.slides import P, R
 

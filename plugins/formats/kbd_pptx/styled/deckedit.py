@@ -6,7 +6,8 @@ from pathlib import PurePath
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Rewriting, strict, transitional, xml_bytes
+from kbd.opc import strict, transitional
+from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent
 from kbd_pptx.edits.percentages import as_strict
 from kbd_pptx.edits.suffixes import check_new_name

@@ -4,7 +4,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_pptx.slides import P
 from kbd_pptx.styled.deck import Deck, DeckParts, Layout, Master, read_deck
 from kbd_pptx.styled.inheritance import Scope, place_of, scope

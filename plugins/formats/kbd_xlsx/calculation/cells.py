@@ -15,7 +15,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import reading_errors
+from kbd.opc.package import reading_errors
 
 __all__ = ["FormulaCell", "formula_cells"]
 

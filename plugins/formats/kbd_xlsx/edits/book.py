@@ -9,7 +9,9 @@ from typing import Self
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package, Rewriting, identify
+from kbd.opc import identify
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.calculation import DefinedName, FormulaBook, TableArea
 from kbd_xlsx.edits.bystanders import is_protected, is_signed, old_pivots
 from kbd_xlsx.edits.noticing import Notices

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Rewriting
+from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 
 __all__ = ["is_protected", "is_signed", "old_pivots"]

@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Rewriting
+from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.calculation import mentions
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import DeleteSheet

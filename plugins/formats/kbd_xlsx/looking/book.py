@@ -14,7 +14,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.looking.building import Index, build
 from kbd_xlsx.looking.calamine import BookValues, opened
 from kbd_xlsx.looking.keeping import Chest, ShelfDamagedError, keep

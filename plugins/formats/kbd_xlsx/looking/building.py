@@ -6,7 +6,7 @@ from itertools import islice
 import msgspec
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.extents import MAX_DENSE_CELLS
 from kbd_xlsx.looking.blocks import BLANK, Cells, Raw, pack
 from kbd_xlsx.looking.calamine import BookValues

@@ -18,7 +18,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.looking.blocks import Cells, Raw
 from kbd_xlsx.looking.parsed import ParsedBook
 from kbd_xlsx.looking.parts import UTF_16

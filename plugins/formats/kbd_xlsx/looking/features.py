@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.references import Area, parse_area
 from kbd_xlsx.workbook import SheetPart
 

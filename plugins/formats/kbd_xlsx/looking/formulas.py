@@ -13,7 +13,7 @@ from lxml import etree
 from openpyxl.formula.translate import Translator, TranslatorError
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Package, reading_errors
+from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.looking.parts import Piece
 from kbd_xlsx.references import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 

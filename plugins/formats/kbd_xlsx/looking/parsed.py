@@ -14,7 +14,7 @@ from operator import itemgetter
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Package, reading_errors
+from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.looking.blocks import BLANK, Cells, Raw
 from kbd_xlsx.looking.moments import Meaning, meaning_of, moment, of_iso
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell

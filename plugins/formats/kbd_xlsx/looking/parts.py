@@ -9,7 +9,7 @@ from typing import IO, Literal
 
 import msgspec
 
-from kbd.opc import Package, reading_errors
+from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.extents import OVERLAP_BYTES
 
 __all__ = ["UTF_16", "Piece", "overlapping", "pieces"]

@@ -12,7 +12,7 @@ from typing import assert_never
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.extents import Bound, check_extent
 from kbd_xlsx.looking.features import (
     Features,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from lxml import etree
 
-from kbd.opc import xml_bytes
+from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.references import whole_number
 
 __all__ = ["BookName", "BookPart", "SheetTab"]

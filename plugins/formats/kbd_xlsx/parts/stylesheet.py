@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from lxml import etree
 
-from kbd.opc import xml_bytes
+from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.parts.adoption import adopt_format, adopt_name
 from kbd_xlsx.parts.blankstyles import blank_styles
 from kbd_xlsx.parts.dressing import aligned, bordered, filled, with_font

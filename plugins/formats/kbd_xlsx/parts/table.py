@@ -5,7 +5,7 @@ from typing import Any
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import xml_bytes
+from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.references import Area, parse_area, whole_number
 
 __all__ = ["TablePart"]

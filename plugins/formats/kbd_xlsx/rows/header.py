@@ -5,7 +5,7 @@ from contextlib import closing
 
 from lxml import etree
 
-from kbd.opc import Package, reading_errors
+from kbd.opc.package import Package, reading_errors
 
 __all__ = ["first_row"]
 

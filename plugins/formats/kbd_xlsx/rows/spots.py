@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Column, Placement
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell

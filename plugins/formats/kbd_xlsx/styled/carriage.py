@@ -4,7 +4,8 @@ import posixpath
 import re
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package, Relation, Rewriting, xml_bytes, xml_root
+from kbd.opc.package import Package, Relation, xml_root
+from kbd.opc.rewriter import Rewriting, xml_bytes
 
 __all__ = ["Carriage"]
 

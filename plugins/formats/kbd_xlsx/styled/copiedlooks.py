@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import CellEdit, Restyle
 from kbd_xlsx.parts.sheet import SheetPart

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package, xml_bytes
+from kbd.opc.package import Package
+from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.references import Area

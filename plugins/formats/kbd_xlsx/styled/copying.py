@@ -6,7 +6,7 @@ from typing import assert_never
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import Area
 from kbd_xlsx.styled.carriage import Carriage

@@ -3,7 +3,7 @@
 import msgspec
 from lxml import etree
 
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
 

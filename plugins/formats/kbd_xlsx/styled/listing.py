@@ -8,7 +8,7 @@ from typing import Any
 
 from kbd.formats import Source
 from kbd.formats.styled import Answer
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.parts.numberformats import BUILTIN_CODES
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import cell_name, column_letters

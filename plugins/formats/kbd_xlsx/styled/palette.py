@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import msgspec
 from lxml import etree
 
-from kbd.opc import Package, Rewriting
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 
 __all__ = ["SLOTS", "Colour", "Palette", "fix_colours", "read_palette"]
 

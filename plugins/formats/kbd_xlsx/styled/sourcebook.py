@@ -1,7 +1,7 @@
 """The parts that a workbook has one of: its styles, its theme, its shared texts."""
 
 from kbd.errors import ValidationFailed
-from kbd.opc import Package
+from kbd.opc.package import Package
 from kbd_xlsx.parts.styletables import StyleTables
 
 __all__ = ["style_tables", "workbook_parts"]

@@ -13,7 +13,7 @@ from zipfile import ZipInfo
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc.archive import ArchiveWriter
+from kbd.opc.entries import ArchiveWriter
 from kbd.opc.guard import part_key
 from kbd.opc.package import (
     CONTENT_TYPES,

@@ -22,7 +22,7 @@ from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.opc.guard import part_key
 from kbd.opc.kinds import Identity
 from kbd.opc.package import CONTENT_TYPES, Package, relations_part
-from kbd.opc.rewriting import Rewriting
+from kbd.opc.rewriter import Rewriting
 from kbd.opc.strict import strict, transitional, variants
 
 __all__ = ["Lending", "LentPackage", "LentPart", "library_errors"]
