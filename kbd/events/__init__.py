@@ -4,14 +4,15 @@ Contents, in reading order:
 
 * `base`, `workbenches`, `runs`, `drafts`, `watches`, `vocabulary`: the events, a closed set of
   frozen records.
-* `frame`: bytes and checksums. `codec`: records and bytes. `shown`: records as clients see them.
-* `log` (`EventLog`): append, read, replay; over `segment` (files), `scan` (what lies on disk),
-  `mend` (torn writes), `tail` (the end that is written), `anchor` (how far the log was durable),
-  `disk` (what may fail).
-* `blobs` (`BlobStore`): the bytes of files, by hash; `named` says which event names which.
-* `snapshots`: caches of folded state. `reading`: a log that somebody else has open. `copying`: its
-  beginning as a log of its own. `verification`: proof that all is whole; `faults`: what may be
-  wrong. `repair`: the explicit cut.
+* `frame`: bytes and checksums. `codec`: records and bytes. `plain_form`: records as clients see
+  them.
+* `log` (`EventLog`): append, read, replay; over `segment` (files), `scan` (what lies on disk; a log
+  that somebody else has open), `tail` (the end that is written), `anchor` (how far the log was
+  durable), `disk` (what may fail).
+* `blobs` (`BlobStore`): the bytes of files, by hash; `named_blobs` says which event names which.
+* `snapshots`: caches of folded state. `log_copy`: a log's beginning as a log of its own.
+  `verification`: proof that all is whole; `faults`: what may be wrong. `repair`: of torn writes,
+  and the explicit cut.
 
 The format on disk
 ==================

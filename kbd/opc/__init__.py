@@ -1,15 +1,12 @@
 """Packages by the Open Packaging Conventions: a zip of parts, with relations between them.
 
-    magic      what a file is that is no zip
-    guard      the zip, checked before anything opens a part of it
-    unpacking  an entry's contents, held against what it claims
-    prolog     what a part holds before its root: no document type
-    package    a package for reading, guarded
-    kinds      what kind of package it is, against what its suffix promises
-    rewriting  a package on its way to becoming another one: what is not named is copied as it is
-    archive    the zip that a rewriting is written as
-    strict     the strict variant's names, and those that all others use
-    lending    a package lent to a library that saves it whole; only what changed comes back
+    guard           the zip, checked before anything opens a part of it; what is no zip
+    entries         an entry's contents, held against what it claims; entries as they are written
+    package         a package for reading, guarded; no part of it has a document type
+    kinds           what kind of package it is, against what its suffix promises
+    rewriter        a package on its way to becoming another one; the rest is copied as it is
+    strict          the strict variant's names, and those that all others use
+    library_bridge  a package lent to a library that saves it whole; only what changed comes back
 
 Formats that are such packages share it. Only modules that a worker preloads import it.
 """

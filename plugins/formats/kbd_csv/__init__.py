@@ -1,8 +1,8 @@
 """Delimited text as tables.
 
 `handler` declares the format; `dialect` finds delimiter, quotes and header, `rows` streams rows
-whatever is wrong with them, `tables` maps them and writes the plain form, `writing` makes files.
-`plainform` is how both write rows.
+whatever is wrong with them, and writes them in the plain form; `tables` maps tables, `writer` makes
+files.
 """
 
 from collections.abc import Sequence

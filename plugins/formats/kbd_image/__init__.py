@@ -1,9 +1,8 @@
 """Pictures: their facts and what they show; never written.
 
 `handler` declares the format. `kinds` tells by its bytes what a file is, and whether its end is
-there; `opening` opens one of the kinds that are allowed, within limits. `facts` is what `metadata`
-answers, with `profiles` for the names of colour profiles and `vectors` for svg; `reading` is the
-same as text. `previews` draws one, upright and small.
+there; `decoder` opens one of the kinds that are allowed, within limits. `facts` is what `metadata`
+answers, also as text, with `vectors` for svg. `previews` draws one, upright and small.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """Text documents of LibreOffice and its relatives: mapped and read; never written.
 
-`handler` declares the format; `packages` opens a file of it, zipped or flat, `body` looks through
-it once and gathers what it holds (`document`), section by section (`sections`). `stories` renders
-paragraphs, with `styles` for what is hidden, `lists` for labels and `tables` for cells; `names` are
-those of the elements. `mapping` and `reading` answer, with `noticing` for what is not shown.
+`handler` declares the format; `packages` opens a file of it, zipped or flat, and has the names of
+its elements; `body` looks through it once and gathers what it holds (`document`), section by
+section. `stories` renders paragraphs and tables, with `styles` for what is hidden and how lists are
+labeled. `text_map` and `reader` answer.
 """
 
 from collections.abc import Sequence

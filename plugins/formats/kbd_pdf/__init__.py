@@ -1,11 +1,10 @@
 """PDF files: mapped, read and shown; never written.
 
-`handler` declares the format. `streams` guards the file before a library sees it, `opening` opens
-it with pdfium, and with pypdf where that fails. `numbers` understands "2,7-9". `pages` is the text
-of a page, `notes` what is written on it beside that, `unseen` what people cannot see of it;
-`reading` puts them together. `outline` is the table of contents, `structure` forms, annotations
-and the like, `actions` what the file would do; `mapping` is the map, of which `kept` remembers what
-was dear. `previews` draws a page.
+`handler` declares the format. `streams` guards the file before a library sees it, `documents` opens
+it with pdfium, and with pypdf where that fails. `pages` is the text of a page and numbers like
+"2,7-9", `hidden_text` what people cannot see of it; `reader` puts them together with the notes.
+`structure` is forms, annotations and what the file would do, `file_map` the map with the table of
+contents. `previews` draws a page.
 """
 
 from collections.abc import Sequence

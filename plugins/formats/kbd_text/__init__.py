@@ -1,7 +1,7 @@
 """Plain text: text, markdown, json, code.
 
-`handler` declares the format, `suffixes` lists what it claims, `reading` maps and reads, `hints`
-tells where a text is JSON or rows.
+`handler` declares the format and what it claims, `text_map` maps and reads, and tells where a text
+is JSON or rows.
 """
 
 from collections.abc import Sequence

@@ -1,17 +1,21 @@
 """The embedded provider: tables split, totalled, converted and merged, files searched, by rules.
 
 It is not a model and says so. It plays a model's part by the same messages and tools, so that kbd
-does its main jobs with no network and no key. Read in this order: `provider`, `conversation` (what
-was said, read anew each turn), the phases `research`, `planning`, `implement`, and what they rest
-on: `intents` (what a request asks), `jobs` (which kind of job it is), `findings` (what research
-writes down), `steps` (an intent as a plan), `declining`.
+does its main jobs with no network and no key.
 
-Each kind of job has its own modules: one table `tabling` (`understanding`, `clauses`,
-`conditions`, `sql`, `sheets`), a workbook's sheets to text `converting`, duplicates `deduping`,
-tables into one `merging` and `stacking`, reports `profiling`, `profiles` and `reports`, find and
-replace `replacing`, `substituting`, `texts` and `cells`. They share `files`, `books`, `targets`
-and `exporting` (files, sheets, results), and the reading of words: `wording`, `vocabulary`,
-`synonyms`, `names`.
+    provider         its one model, and a turn of it
+    conversation     what was said, read anew each turn
+    research, plan_text, implement   the phases
+    jobs             which kind of job a request asks for, and what is said when it is declined
+    intents          what a request was understood to ask
+    findings         what research writes down
+    steps            an intent as the items of a plan
+
+Reading a request: `request_text` finds phrases and columns, `vocabulary` the words that mean
+nothing more, `names` how names compare, `clauses` sorting, conditions and figures, `interpretation`
+puts them together. Doing it: one table (`sql`, `sheet_writer`), sheets to text (`conversion`),
+duplicates (`deduplication`), tables into one (`merge`), reports (`profiles`, `profile_report`),
+find and replace (`replacement`, `found_texts`). They share `files` and `workbooks`.
 """
 
 from collections.abc import Sequence

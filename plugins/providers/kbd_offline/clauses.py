@@ -31,8 +31,6 @@ __all__ = [
     "take_order",
 ]
 
-# fmt: skip
-
 # The word nearest to "by" counts: in "Order Date and Amount sorted by" the first is of a name.
 _SORT = (
     r"\b(?:sort|sorted|sorting|order|ordered|ordering)\b"

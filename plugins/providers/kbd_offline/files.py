@@ -32,8 +32,6 @@ __all__ = [
     "without_stems",
 ]
 
-# fmt: skip
-
 TABLE_SUFFIXES = (".csv", ".tsv", ".psv", ".tab")
 BOOK_SUFFIX = ".xlsx"
 BOOK_SUFFIXES = (".xlsx", ".xlsm", ".xltx", ".xltm")

@@ -1,10 +1,10 @@
 """OpenAI and every server that speaks its chat completions, its Responses API or its embeddings.
 
-Read in this order: `provider` (what kbd sees), `sending` (one call, the only module that imports
-the client library), `chat` and `responses` (what each protocol sends, and how what comes is read),
-`history` (a conversation as it may be sent), `options` (what not every server takes), `assembly`
-(pieces of a stream become a reply), `faults` (what went wrong, in kbd's words). Of embeddings:
-`embedder` (what kbd sees), `instructions` (what models want to be told with a text), `vectors` (how
+Read in this order: `provider` (what kbd sees), `client_calls` (one call, the only module that
+imports the client library), `chat` and `responses` (what each protocol sends, and how what comes is
+read), `history` (a conversation as it may be sent), `options` (what not every server takes),
+`assembly` (pieces of a stream become a reply), `faults` (what went wrong, in kbd's words). Of
+embeddings: `embedder` (what kbd sees, and what models want to be told with a text), `vectors` (how
 an answer is read).
 
 Nothing here imports the client library, or numpy, when the daemon starts: they cost about a second.

@@ -1,7 +1,7 @@
 """The tools that search, list, read and summarize the workbench's documents.
 
 They are the workspace API's tools under names that servers accept; what they return has its shapes.
-`finding` holds the search, `documents` the rest.
+`document_tools` holds them.
 """
 
 from collections.abc import Sequence

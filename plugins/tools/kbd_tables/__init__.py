@@ -4,11 +4,11 @@ A format hands over a table as plain text (`Tabular.read_table`). A worker of th
 types and keeps it as Parquet in the workbench's cache, named by content, so each later call answers
 from typed columns. DuckDB is imported in workers only, and only by this plugin.
 
-Read in this order: `record` (what is known of a table), `cache` (how it comes to be), `inference`
-and `loading` (types), `looking` and `facts` (the tools without SQL), `querying`, `gate`, `box` and
-`pinning` (SQL, its lock-down, and what makes it answer the same each time), `exporting`, `handover`
-and `rowstream` (rows into other files). They share `limits` (settings), `jobs` (calls of the
-worker), `duck` (DuckDB itself) and `values` (JSON).
+Read in this order: `cache` (what is known of a table, and how that comes to be), `inference` and
+`loading` (types), `read_tools` and `facts` (the tools that only read), `gate` and `box` (SQL, its
+lock-down, and what makes it answer the same each time), `export_tools` and `row_stream` (rows into
+other files). They share `limits` (settings), `jobs` (calls of the worker) and `duck` (DuckDB
+itself, and its values as JSON).
 """
 
 from collections.abc import Mapping, Sequence
