@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from kbd.messages import Message, Usage
+from kbd.requests.events import EventPlace
 from kbd.requests.replays import CallStep, FileStep, ItemStep, ModelStep, Step, StepCall, StepKind
 from kbd.requests.workshop import RunError, RunInfo, RunItem, RunStatus
 from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WorkbenchId
@@ -234,7 +235,17 @@ def _call(
 
 
 def _step(kind: StepKind, title: str, ms: int, **more: Any) -> Step:
-    return Step(index=0, first_seq=Seq(0), seq=Seq(0), kind=kind, title=title, ts=_ts(ms), **more)
+    call, model = more.get("call"), more.get("model")
+    is_failure = (
+        title.startswith("Item 2 failed")
+        or (call is not None and not call.ok)
+        or (model is not None and bool(model.failures))
+    )
+    text = [f"phase {more['phase'].value}"] if "phase" in more else []
+    text += [f"item {more['item']} of 3"] if "item" in more else []
+    place = EventPlace(text=", ".join(text), is_failure=is_failure)
+    more |= {"index": 0, "first_seq": Seq(0), "seq": Seq(0), "place": place}
+    return Step(kind=kind, title=title, ts=_ts(ms), **more)
 
 
 def _ts(ms: int) -> str:

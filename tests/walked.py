@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.replay.story import steps_of
+from kbd.core.replay.steps import steps_of
 from kbd.events.base import ReplyCall
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged
@@ -26,7 +26,7 @@ from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
 from kbd.messages import Usage
 from kbd.requests.replays import FileAt, RunAt, StateAt, StateFound, Step
-from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WorkbenchId
+from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq
 from scripted_daemon import AnswerError, Notify
 from scripted_job import RUN, WORKBENCH, run_info, workbench
 
@@ -90,7 +90,7 @@ _FACTS: tuple[tuple[Event, int], ...] = (
 def told_steps() -> list[Step]:
     """Return the run's steps; its last one is open."""
     log = [(Seq(seq), recorded(fact, seq, run)) for seq, (fact, run) in enumerate(_FACTS, 1)]
-    return steps_of(WorkbenchId(WORKBENCH), 1, log)
+    return steps_of(1, log)
 
 
 def answers(page: int = 5) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kbd.cli.exits import OK
 from kbd.cli.link import connect
 from kbd.cli.names import find
-from kbd.cli.spoken import conversation_of, told
+from kbd.cli.spoken import conversation_of, titles_of, told
 from kbd.cli.terminal import say
 
 __all__ = ["command"]
@@ -30,12 +30,14 @@ undone is not shown, and can still be named: `kbd log taxes --type UserMessageAd
 
 def _conversation(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        entries = conversation_of(client, str(find(client, arguments.workbench)["id"]))
+        workbench_id = str(find(client, arguments.workbench)["id"])
+        entries = conversation_of(client, workbench_id)
+        titles = {} if arguments.json else titles_of(client, workbench_id, entries)
     if arguments.json:
         say(json.dumps(entries))
         return OK
     if not entries:
         say("Nothing was said yet.")
-    for text in told(entries, with_tools=arguments.tools):
+    for text in told(entries, titles, with_tools=arguments.tools):
         say(text)
     return OK

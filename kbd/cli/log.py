@@ -6,18 +6,16 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from kbd.cli.describe import TEMPLATES, described
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.link import broken, call, connect, refusal
 from kbd.cli.names import find
-from kbd.cli.placing import Place, Tracker
-from kbd.cli.reading import events_of
+from kbd.cli.reading import events_of, events_on, place_of, title_of
 from kbd.cli.selecting import PHASES, Selection, known_types, moment_of
-from kbd.cli.terminal import columns, note, say
+from kbd.cli.terminal import columns, line, note, say
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
 
-__all__ = ["command"]
+__all__ = ["command", "described"]
 
 WIDTH = 160
 """Columns of a line where stdout is no terminal; the whole event is in --json and `kbd show`."""
@@ -107,12 +105,12 @@ def _selection(arguments: argparse.Namespace) -> Selection:
         phase=phase,
         item=arguments.item or 0,
         tool=arguments.tool or "",
-        types=known_types(arguments.type, TEMPLATES),
+        types=known_types(arguments.type),
         since=moment_of(arguments.since, now) if arguments.since else "",
         until=moment_of(arguments.until, now) if arguments.until else "",
         text=arguments.grep or "",
     )
-    if arguments.workbench == "daemon" and (arguments.run is not None or selection.needs_place):
+    if arguments.workbench == "daemon" and (arguments.run is not None or selection.is_about_runs):
         msg = "The daemon's own log has no runs; --run, --phase, --item and --tool need a workbench"
         raise Stop(f"{msg}.", USAGE)
     return selection
@@ -137,39 +135,46 @@ class _Show:
     """Shows the events that are asked for.
 
     Attributes:
-        after: The event after which events are shown.
-        begin: The event after which it wants them: those before `after` say where others belong.
-        last: The last event that it was given.
+        last: The last event that it was given, or the one after which it wants them.
         count: How many it has shown.
     """
 
     def __init__(self, selection: Selection, after: int, *, as_json: bool) -> None:
-        self.after = self.last = after
-        self._tracker = Tracker() if selection.needs_place or not as_json else None
-        self.begin = 0 if self._tracker else after
+        self.last = after
         self.count = 0
         self.selection, self._as_json = selection, as_json
         self._width, self._day = columns(WIDTH), ""
 
     def lines(self, event: dict[str, Any]) -> list[str]:
         """Take the next event, and return the lines to print for it."""
-        place = self._tracker.place(event) if self._tracker else Place()
-        if event["seq"] <= self.after:
-            return []
         self.last = event["seq"]
-        if not self.selection.takes(event, place):
+        if not self.selection.takes(event):
             return []
         self.count += 1
         if self._as_json:
             return [json.dumps(event)]
-        told = described(event, place, self._width)
+        told = described(event, self._width)
         day, self._day = self._day, event["ts"][:10]
         return [told] if day == self._day else [f"{self._day} UTC", told]
 
 
+def described(event: dict[str, Any], width: int) -> str:
+    """Return an event as one clean line, set in by where it stands, marked if something went wrong.
+
+    Args:
+        event: As `EventsRead` tells it.
+        width: The columns that the line may take.
+    """
+    place = place_of(event)
+    mark = "!" if place.get("is_failure") else " "
+    start = f"{event['seq']:>6} {event['ts'][11:19]} {mark} {'  ' * place.get('level', 0)}"
+    return start + line(title_of(event), max(width - len(start), 20))
+
+
 def _read(client: Client, log: str, show: _Show) -> None:
+    after = show.last
     lines: list[str] = []
-    for event in events_of(client, log, show.begin):
+    for event in events_of(client, log, after):
         lines += show.lines(event)
         if len(lines) >= TOGETHER:
             say("\n".join(lines))
@@ -178,20 +183,19 @@ def _read(client: Client, log: str, show: _Show) -> None:
         say("\n".join(lines))
     if not show.count:
         matched = show.selection == Selection()
-        note(f"There is nothing after event {show.after}." if matched else "Nothing matched.")
+        note(f"There is nothing after event {after}." if matched else "Nothing matched.")
 
 
 def _follow(client: Client, log: str, show: _Show) -> None:
-    for event in events_of(client, log, show.begin, show.after):
-        show.lines(event)
     try:
-        for event in client.follow(log, show.after):
+        for event in events_on(client, log, show.last):
             for text in show.lines(event):
                 say(text)
         note("The log was deleted: nothing more will come.")
     except RemoteError as error:
         raise refusal(error) from error
-    except ConnectionLostError as error:
+    except (ConnectionLostError, Stop) as error:
+        why = error if isinstance(error, Stop) else broken(error)
         filters = "" if show.selection == Selection() else ", with the same filters"
         again = f"kbd log {log} --follow --after {show.last}{filters}"
-        raise Stop(f"{broken(error).message}\nThen: {again}", UNREACHABLE) from error
+        raise Stop(f"{why.message}\nThen: {again}", UNREACHABLE) from error

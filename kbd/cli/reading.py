@@ -1,12 +1,16 @@
-"""Reading a log page by page, so that it may be longer than the memory."""
+"""Reading a log: page by page, so that it may be longer than the memory, or as it grows.
+
+The daemon says what an event tells and where it stands (`title`, `place`); older ones do not.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
+from kbd.cli.exits import Refused
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["events_of"]
+__all__ = ["events_of", "events_on", "place_of", "title_of"]
 
 PAGE = 1000
 """Events a request; the method's own default."""
@@ -36,3 +40,36 @@ def events_of(
         last += len(found["events"])
         if not found["events"] or last >= found["last_seq"]:
             return
+
+
+def events_on(client: Client, log: str, after: int) -> Iterator[dict[str, Any]]:
+    """Yield the events of a log behind one, and go on with those that are recorded, until it ends.
+
+    What is sent to followers has no titles: each time something is, the log is read.
+
+    Raises:
+        RemoteError: There is no such log, or no such place in it.
+        ConnectionLostError, Stop: The connection ended, or no answer came in time.
+    """
+    last = after
+    for event in client.follow(log, after):
+        if event["seq"] <= last:
+            continue
+        try:
+            for row in events_of(client, log, last):
+                last = row["seq"]
+                yield row
+        except Refused:  # The log was deleted since: these are the last events of it.
+            last = event["seq"]
+            yield event
+
+
+def title_of(event: dict[str, Any]) -> str:
+    """Return what an event tells as a sentence, or the name of its type if the daemon says none."""
+    return str(event.get("title") or event["type"])
+
+
+def place_of(event: dict[str, Any]) -> dict[str, Any]:
+    """Return where an event stands, as far as the daemon says."""
+    place: dict[str, Any] = event.get("place") or {}
+    return place

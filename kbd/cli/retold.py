@@ -27,12 +27,8 @@ def facts(step: Step) -> str:
     """Return where a step belongs: its events, phase, item, attempt, time."""
     first, last = step["first_seq"], step["seq"]
     parts = [f"event {last}" if first == last else f"events {first}-{last}"]
-    if step.get("phase"):
-        parts.append(f"phase {step['phase']}")
-    if step.get("item"):
-        parts.append(f"item {step['item']}")
-    if step.get("attempt", 0) > 1:
-        parts.append(f"attempt {step['attempt']}")
+    if text := step.get("place", {}).get("text"):
+        parts.append(text)
     if step.get("duration_ms"):
         parts.append(duration(step["duration_ms"] / 1000))
     return ", ".join(parts)
@@ -70,7 +66,7 @@ def plan_lines(items: list[dict[str, Any]]) -> list[str]:
 
 def has(step: dict[str, Any], wanted: str) -> bool:
     """Whether a text is somewhere in a step; what the plan says would be found in every item."""
-    return any(wanted in text.casefold() for name in step if name != "items"
+    return any(wanted in text.casefold() for name in step if name not in ("items", "place")
                for text in _texts(step[name]))  # fmt: skip
 
 

@@ -7,13 +7,16 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from kbd.cli.exits import USAGE, Stop
-from kbd.cli.placing import Place
+from kbd.cli.reading import place_of
 
 __all__ = ["PHASES", "Selection", "known_types", "moment_of"]
 
 PHASES = ("research", "plan", "implement", "summary")
 
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
+_TOLD = frozenset({"title", "place"})
+"""What the daemon says of an event beside what is recorded."""
+
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -41,20 +44,21 @@ class Selection(NamedTuple):
     text: str = ""
 
     @property
-    def needs_place(self) -> bool:
-        """Whether it asks for what only the events before can tell."""
+    def is_about_runs(self) -> bool:
+        """Whether it asks for what only events of runs have."""
         return bool(self.run or self.phase or self.item or self.tool)
 
-    def takes(self, event: dict[str, Any], place: Place) -> bool:
+    def takes(self, event: dict[str, Any]) -> bool:
         """Return whether an event is one of those."""
+        place = place_of(event)
         return (
             (not self.types or event["type"] in self.types)
             and (not self.since or event["ts"] >= self.since)
             and (not self.until or event["ts"] < self.until)
-            and (not self.run or place.run == self.run)
-            and (not self.phase or place.phase == self.phase)
-            and (not self.item or place.item == self.item)
-            and (not self.tool or any(self._is_tool(tool) for tool in place.tools))
+            and (not self.run or str(event.get("run_id")).endswith(f"-{self.run}"))
+            and (not self.phase or place.get("phase") == self.phase)
+            and (not self.item or place.get("item") == self.item)
+            and (not self.tool or any(self._is_tool(tool) for tool in place.get("tools", ())))
             and (not self.text or self._is_said(event))
         )
 
@@ -63,7 +67,8 @@ class Selection(NamedTuple):
 
     def _is_said(self, event: dict[str, Any]) -> bool:
         wanted = self.text.casefold()
-        return any(wanted in text.casefold() for text in _texts(event))
+        recorded = {name: value for name, value in event.items() if name not in _TOLD}
+        return any(wanted in text.casefold() for text in _texts(recorded))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -84,18 +89,21 @@ def _texts(value: Any) -> Iterator[str]:
             yield str(value)
 
 
-def known_types(asked: Iterable[str], known: Iterable[str]) -> frozenset[str]:
+def known_types(asked: Iterable[str]) -> frozenset[str]:
     """Return the types that are asked for, as they are written.
 
     Args:
         asked: Names in any case; several may stand in one, with commas.
-        known: The types that there are.
 
     Raises:
         Stop: There is no such type; it names those that look alike.
     """
-    folded = {kind.casefold(): kind for kind in known}
     names = [name.strip() for text in asked for name in text.split(",") if name.strip()]
+    if not names:
+        return frozenset()
+    from kbd.events.vocabulary import VERSIONS  # noqa: PLC0415 - 70 ms
+
+    folded = {kind.__name__.casefold(): kind.__name__ for kind in VERSIONS}
     unknown = next((name for name in names if name.casefold() not in folded), None)
     if unknown is not None:
         from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, for an error alone

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kbd.cli.contents import Named, Version, chosen, named, save, version_of
-from kbd.cli.describe import told
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find
-from kbd.cli.placing import Place, Tracker
-from kbd.cli.reading import events_of
+from kbd.cli.reading import events_of, place_of, title_of
 from kbd.cli.related import related
 from kbd.cli.terminal import line, note, say, size, table
 from kbd.cli.unfolding import cut, fields, indented, unfolded
@@ -143,13 +141,12 @@ def _blobs(history: list[dict[str, Any]]) -> list[Named]:
 
 def _told(name: str, log: str, history: list[dict[str, Any]], limit: int) -> list[str]:
     """Return what an event says, and what belongs to it."""
-    event, tracker = history[-1], Tracker()
-    place = [tracker.place(each) for each in history][-1]
+    event = history[-1]
     lines = [
         f"event {event['seq']} of {line(name, 60)} ({log}): {event['type']}",
-        line(told(event, place), 300),
+        line(title_of(event), 300),
         "",
-        *unfolded(_where(event, place)),
+        *unfolded(_where(event)),
         "",
     ]
     lines += _cut_fields(event.get("data") or {}, limit)
@@ -201,17 +198,16 @@ def _size(version: Version) -> str:
     return version.fault or size(version.size_bytes)
 
 
-def _where(event: dict[str, Any], place: Place) -> dict[str, Any]:
+def _where(event: dict[str, Any]) -> dict[str, Any]:
     """Return when an event was, and what it belongs to."""
     where: dict[str, Any] = {"time": event["ts"].replace("T", " ").replace("Z", " UTC")}
     if "run_id" in event:
         where["run"] = event["run_id"]
-    if place.phase:
-        where["phase"] = place.phase
-    if place.item:
-        of = f" of {place.items}" if place.items else ""
-        attempt = f", attempt {place.attempt}" if place.attempt > 1 else ""
-        where["item"] = f"{place.item}{of}{attempt}: {line(place.label)}"
+    place = place_of(event)
+    if place.get("text"):
+        where["place"] = place["text"]
+    if place.get("label"):
+        where["item"] = line(place["label"])
     if "causation_id" in event:
         where["follows from"] = f"event {event['causation_id'].rpartition(':')[2]}"
     return where

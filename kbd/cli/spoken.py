@@ -5,31 +5,15 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, Stop
 from kbd.cli.link import call
+from kbd.cli.reading import events_of, title_of
 from kbd.cli.terminal import clean, line, moment, wrap
 from kbd.client.blocking import Client
 
-__all__ = ["conversation_of", "is_message", "message_named", "told"]
+__all__ = ["conversation_of", "is_message", "message_named", "titles_of", "told"]
 
 TEXT_COLUMNS = 96
 
 _WHO = {"user": "You", "assistant": "kbd"}
-
-_HAPPENED = {
-    "checkpoint_publish": "published; before it: checkpoint {checkpoint_id}",
-    "checkpoint_manual": "checkpoint {checkpoint_id} made",
-    "checkpoint_restore": "checkpoint {checkpoint_id} restored; before it: checkpoint "
-    "{pre_restore_checkpoint_id}",
-    "draft_discarded": "the draft was thrown away",
-    "undo": "undone to message {message_id}",
-    "regenerate": "set back to message {message_id} for another answer",
-    "notice": "{error_code}: {message}",
-    "forked": "forked from {source_workbench_id} at its event {source_seq}",
-}
-
-
-class _Facts(dict[str, Any]):
-    def __missing__(self, name: str) -> str:
-        return ""
 
 
 def conversation_of(client: Client, workbench_id: str) -> list[dict[str, Any]]:
@@ -37,6 +21,16 @@ def conversation_of(client: Client, workbench_id: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = call(
         client, "WorkshopGetConversation", {"workbench_id": workbench_id}, slow=True
     )["messages"]
+    return found
+
+
+def titles_of(client: Client, workbench_id: str, entries: list[dict[str, Any]]) -> dict[int, str]:
+    """Return what happened between messages as sentences, by the numbers of the events."""
+    found: dict[int, str] = {}
+    for entry in entries:
+        if entry["type"] == "system_event":
+            for event in events_of(client, workbench_id, entry["seq"] - 1, entry["seq"]):
+                found[entry["seq"]] = title_of(event)
     return found
 
 
@@ -62,11 +56,14 @@ def message_named(entries: list[dict[str, Any]], named: str) -> str:
     return meant[0]
 
 
-def told(entries: list[dict[str, Any]], *, with_tools: bool) -> Iterator[str]:
+def told(
+    entries: list[dict[str, Any]], titles: dict[int, str], *, with_tools: bool
+) -> Iterator[str]:
     """Yield the lines that tell of a conversation.
 
     Args:
         entries: The conversation.
+        titles: What happened in between, as `titles_of` gives it.
         with_tools: Whether to tell of tool calls, too.
     """
     for entry in entries:
@@ -77,16 +74,12 @@ def told(entries: list[dict[str, Any]], *, with_tools: bool) -> Iterator[str]:
                 yield from wrap(f"    {paragraph}".rstrip(), TEXT_COLUMNS)
             yield ""
         elif entry["type"] == "system_event":
-            yield f"--  {when}  {_happened(entry)}"
+            yield f"--  {when}  {line(titles.get(entry['seq'], str(entry['text'])))}"
             yield ""
         elif with_tools:
             yield f"    {line(_traffic(entry), TEXT_COLUMNS)}"
 
 
-def _happened(entry: dict[str, Any]) -> str:
-    facts = entry.get("metadata") or {}
-    template = _HAPPENED.get(str(facts.get("kind")))
-    return line(template.format_map(_Facts(facts)) if template else str(entry["text"]))
 
 
 def _traffic(entry: dict[str, Any]) -> str:

@@ -14,12 +14,13 @@ from kbd.requests.base import (
     Unset,
     WorkbenchParam,
 )
-from kbd.types import RunId, Seq
+from kbd.types import Phase, RunId, Seq
 
 __all__ = [
     "EVERY_LOG",
     "BlobPart",
     "BlobRead",
+    "EventPlace",
     "EventRow",
     "EventsFound",
     "EventsRead",
@@ -45,6 +46,33 @@ class _EventsRequest(Request):
     subject: ClassVar[str] = "events"
 
 
+class EventPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where an event stands in its run, as the events before it tell; a step likewise.
+
+    Args:
+        text: The same in words, as "phase implement, item 1 of 2, attempt 2".
+        phase: The phase that was open.
+        item: The item that was worked on, from 1, or 0.
+        items: How many items the plan had.
+        attempt: The attempt at the item, from 1, or 0.
+        label: What the item is called.
+        tools: The tools that it is about: asked for, called, refused, returned, or having written.
+        level: How far it is set in: 0 is the run or beside it, 1 a phase, 2 in a phase, 3 in an
+            item.
+        is_failure: Whether it tells of something that did not go as it should.
+    """
+
+    text: str = ""
+    phase: Phase | None = None
+    item: int = 0
+    items: int = 0
+    attempt: int = 0
+    label: str = ""
+    tools: tuple[str, ...] = ()
+    level: int = 0
+    is_failure: bool = False
+
+
 class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     """An event as a client sees it.
 
@@ -57,6 +85,9 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
         run_id: The run it belongs to.
         causation_id: The event it follows from.
         data: What happened.
+        title: The same as a sentence for people, one line of at most 240 printable characters;
+            absent in what is sent to followers, who read it with `EventsRead`.
+        place: Where it stands, likewise; absent, too, where there is nothing to say.
     """
 
     seq: Seq
@@ -67,6 +98,8 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     run_id: RunId | Unset = UNSET
     causation_id: str | Unset = UNSET
     data: Any = None
+    title: str | Unset = UNSET
+    place: EventPlace | Unset = UNSET
 
 
 class EventsFound(Answer):

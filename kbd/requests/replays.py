@@ -6,6 +6,7 @@ import msgspec
 
 from kbd.messages import Usage
 from kbd.requests.base import Answer, Request, RunParam, SeqParam, WorkbenchParam
+from kbd.requests.events import EventPlace
 from kbd.requests.workshop import RunInfo
 from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq
 
@@ -157,7 +158,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         first_seq: The first event that it tells of.
         seq: The last one; `StateAt` it is what the step left.
         kind: What it tells of.
-        title: The same in one line.
+        title: The same as a sentence for people: that of its event, without how long it took; of a
+            turn, a call or a publish, which several events tell of, with how it ended.
         ts: When it began; ISO 8601, UTC.
         duration_ms: How long it took, as far as that is recorded.
         phase: The phase it belongs to.
@@ -168,6 +170,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         call: The call, of a "tool" or "refused" step, or a client's own of an "other" one.
         items: The plan as it stood after the step, where the step changed it.
         files: What the step changed in the draft.
+        place: Where it stands.
     """
 
     index: int
@@ -185,6 +188,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     call: CallStep | None = None
     items: tuple[ItemStep, ...] = ()
     files: tuple[FileStep, ...] = ()
+    place: EventPlace = EventPlace()
 
 
 class StepsFound(Answer):

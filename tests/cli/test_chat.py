@@ -177,26 +177,27 @@ def test_verbose_shows_calls_with_arguments_and_sizes(
 ) -> None:
     """On stderr, as the log records them, cleaned."""
     events = [
-        {"type": "ModelReplied", "data": {"calls": [
-            {"id": "c1", "name": "read_file", "arguments": '{"path": "a\x1b[2J.csv"}'}]}},
-        {"type": "ToolCalled", "data": {"call_id": "c1", "tool": "read_file"}},
-        {"type": "ToolReturned", "data": {
-            "call_id": "c1", "ok": True, "size_bytes": 2048, "duration_ms": 12}},
-        {"type": "ToolReturned", "data": {
-            "call_id": "c1", "ok": False, "shown": "Error: NOT_FOUND: no", "duration_ms": 1}},
-    ]  # fmt: skip
+        {"seq": 8, "type": "ModelReplied", "title": "model replied"},
+        {"seq": 9, "type": "ToolCalled", "title": "tool read_file called: path=a\x1b[2J.csv"},
+        {"seq": 10, "type": "ToolReturned", "title": "read_file returned 2.0 KiB in 12 ms"},
+        {"seq": 11, "type": "ToolRefused"},
+    ]
 
     def run(_params: dict[str, Any], notify: Any) -> dict[str, Any]:
-        notify("EventsAppended", {"workbench_id": WORKBENCH, "events": events, "last_seq": 9})
+        sent = [{"seq": event["seq"], "type": event["type"]} for event in events]
+        notify("EventsAppended", {"workbench_id": WORKBENCH, "events": sent, "last_seq": 11})
         return {"run_id": RUN}
 
     daemon.answers["WorkshopRunAgent"] = run
+    daemon.answers["EventsRead"] = lambda params, _: {
+        "events": events[params["after"] - 7 :][: params["limit"]], "last_seq": 11,
+    }  # fmt: skip
     typed(monkeypatch, "hello")
     assert kbd("chat", "taxes", "--verbose") == 0
     told = capsys.readouterr()
-    assert '  → read_file {"path": "a.csv"}\n' in told.err
-    assert "  ← read_file 2.0 KiB in 12 ms\n" in told.err
-    assert "  ← read_file Error: NOT_FOUND: no in 1 ms\n" in told.err
+    assert "  tool read_file called: path=a.csv\n  read_file returned 2.0 KiB" in told.err
+    assert "  ToolRefused\n" in told.err
+    assert "model replied" not in told.err
     assert "read_file" not in told.out
     assert daemon.params_of("EventsSubscribe") == {"workbench_id": WORKBENCH, "after": 7}
     assert "EventsUnsubscribe" in daemon.methods()

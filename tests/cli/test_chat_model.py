@@ -57,8 +57,8 @@ def test_a_model_answers_a_folder(
     assert told.out.startswith("There are twelve, see b.md.\n")
     assert "+twelve\n" in told.out
     assert "since `kbd chat`   1     60         30" in told.out
-    assert '  → read_file {"path": "notes.md"}\n  ← read_file ' in told.err
-    assert "  ← read_fiel Error:" in told.err
-    assert "  → write_text_file" in told.err
+    assert "  tool read_file called, entry 1: path=notes.md\n  read_file returned " in told.err
+    assert "  tool read_fiel refused: " in told.err
+    assert "  tool write_text_file called, entry " in told.err
     assert "openai:m took" in told.err
     assert "b.md" in told.err

@@ -39,6 +39,10 @@ ENTRIES = [ASKED, CALLED, ANSWERED, PUBLISHED, AGAIN]
 @pytest.fixture(autouse=True)
 def _spoken(daemon: ScriptedDaemon) -> None:
     daemon.answers["WorkshopGetConversation"] = {"messages": ENTRIES}
+    told = {"seq": 24, "type": "CheckpointCreated", "title": "checkpoint c77 (before\x1b[2J it)"}
+    daemon.answers["EventsRead"] = lambda params, _: {
+        "events": [told] if params["after"] == 23 else [], "last_seq": 30,
+    }  # fmt: skip
 
 
 def test_a_conversation_is_readable_and_names_its_messages(kbd: Kbd, capsys: Captured) -> None:
@@ -52,7 +56,7 @@ def test_a_conversation_is_readable_and_names_its_messages(kbd: Kbd, capsys: Cap
         "    Done.",
         "    Two rows.",
         "",
-        "--  2026-11-22 16:53  published; before it: checkpoint c77",
+        "--  2026-11-22 16:53  checkpoint c77 (before it)",
         "",
         "You  2026-11-22 16:53  u1bb  (event 30)",
         "    and by week",

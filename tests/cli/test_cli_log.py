@@ -2,15 +2,11 @@
 
 import json
 from collections.abc import Callable
-from string import Formatter
 from typing import Any
 
 import pytest
 
-from kbd.cli.describe import TEMPLATES, described
-from kbd.cli.phrases import DERIVED
-from kbd.cli.placing import Place, Spent
-from kbd.events.vocabulary import Event
+from kbd.cli.log import described
 from scripted_daemon import Notify, ScriptedDaemon
 from scripted_job import RUN, WORKBENCH, run_info, workbench
 
@@ -30,90 +26,28 @@ def event(seq: int, kind: str, **data: Any) -> dict[str, Any]:
     }
 
 
-def test_every_type_has_a_line() -> None:
-    """Each event of the vocabulary is told in words, and no template is of a type that is gone."""
-    assert {kind.__name__ for kind in Event.__args__} == set(TEMPLATES)
-
-
-def test_every_template_names_what_the_event_has() -> None:
-    """What a template has in braces is a field of its event, or derived from its fields."""
-    for kind in Event.__args__:
-        named = {field for _, field, _, _ in Formatter().parse(TEMPLATES[kind.__name__]) if field}
-
-        assert named <= {*kind.__struct_fields__, *DERIVED}
-
-
-CALL = Place(1, "implement", 2, 1, 3, "Dining", ("read_file",), "kbd_x 1.0", '{"path":"a"}')
-SPENT = CALL._replace(spent=Spent(2.5, 4, 3, 1204, 88))
-
-
-@pytest.mark.parametrize(
-    ("recorded", "place", "told"),
-    [
-        (event(3, "FileAdded", name="a.csv", size_bytes=2048), Place(), "added a.csv (2.0 KiB)"),
-        (event(4, "ItemStarted", item=2), Place(), "item 2 started"),
-        (event(4, "ItemStarted", item=2, attempt=2), CALL,
-         "item 2 of 3 started, attempt 2: Dining"),
-        (
-            event(4, "ItemCompleted", item=2, text="Done."), SPENT,
-            "item 2 completed in 2.5 s (4 turns, 3 calls, 1,204 in, 88 out): Done.",
-        ),
-        (event(5, "FileChanged", name="a", after="x", size_bytes=5), Place(),
-         "draft: added a (5 bytes)"),
-        (event(5, "FileChanged", name="a", before="x", before_size_bytes=5), Place(),
-         "draft: deleted a (was 5 bytes)"),
-        (event(5, "FileChanged", name="a", before="x", before_size_bytes=2048, after="y",
-               size_bytes=5, warnings=["w"]), Place(),
-         "draft: changed a (2.0 KiB -> 5 bytes), 1 warning"),
-        (event(5, "FileChanged", name="a", before="x", after=None, cause="rollback"), Place(),
-         "draft: rolled back a (was 0 bytes)"),
-        (event(6, "ToolCalled", tool="read_file", entry_id=9), CALL,
-         'tool read_file called, entry 9: {"path":"a"}'),
-        (event(6, "ToolReturned", entry_id=9, ok=True), Place(),
-         "tool returned 0 bytes in 0 ms, entry 9"),
-        (event(6, "ToolReturned", entry_id=9, ok=True, size_bytes=4096, result="{}",
-               duration_ms=1200, worked=[{"package": "kbd_csv", "version": "1"}]), CALL,
-         "read_file returned 4.0 KiB as a receipt in 1.2 s, entry 9 (kbd_csv)"),
-        (event(6, "ToolReturned", entry_id=9, ok=False, shown="Error: NOT_FOUND: no a"), CALL,
-         "! read_file failed in 0 ms, entry 9 (kbd_x 1.0): NOT_FOUND: no a"),
-        (event(6, "ToolRefused", tool="rm", code="X", shown="Error: X: no"), CALL,
-         "! tool rm refused: X: no"),
-        (event(7, "ModelReplied", calls=[{"name": "a"}, {"name": "b"}, {"name": "a"}]), SPENT,
-         "model replied in 2.5 s (4 turns, 3 calls, 1,204 in, 88 out): a ×2, b"),
-        (event(7, "ModelReplied", text="so", finish_reason="length"), Place(),
-         "model replied [length]: so"),
-        (event(7, "ModelFailed", code="X", message="no", retry_attempt=1, wait_ms=2000), SPENT,
-         "! model failed after 2.5 s, retry 1 in 2.0 s: X: no"),
-        (event(7, "ModelFailed", code="X", message="no"), Place(),
-         "! model failed, no retry: X: no"),
-        (event(7, "ModelFailed", code="X", message="no", option="strict"), Place(),
-         "! model failed, asked again without strict: X: no"),
-        (event(8, "PlanWritten", items=["a", "b"]), Place(), "plan of 2 items: a; b"),
-        (event(9, "Newer", x=1, y="z"), Place(), 'Newer x=1 y="z"'),
-        (event(10, "UserMessageAdded", text="two\nlines\x1b[2J"), Place(), "asked: two lines"),
-    ],
-)  # fmt: skip
-def test_an_event_is_one_clean_line(recorded: dict[str, Any], place: Place, told: str) -> None:
-    """Sequence, time, a mark if something went wrong, and a sentence; an unknown type, too."""
-    shown = described(recorded, place, 200)
-
-    assert " ".join(shown.split()) == f"{recorded['seq']} 03:04:05 {told}"
-
-
 def test_lines_fit_a_terminal_and_show_what_belongs_together() -> None:
-    """Phases are set in below the run, items below the phase, calls below the item."""
+    """Sequence, time, a mark if something went wrong, and the title, set in by its level."""
+    long = {"level": 3, "is_failure": True}
     shown = [
-        described(event(1, "RunStarted", model_id="x:y"), Place(1), 80),
-        described(event(2, "PhaseStarted", phase="implement"), Place(1, "implement"), 80),
-        described(event(3, "ItemStarted", item=2), CALL, 80),
-        described(event(4, "ModelReplied", text="long " * 100), CALL, 80),
-        described(event(5, "ModelReplied", text="\u6f22" * 100), CALL, 80),
-        described(event(6, "RunFailed"), CALL, 80),
+        described({**event(1, "RunStarted"), "title": "run 1 started"}, 80),
+        described({**event(2, "PhaseStarted"), "title": "phase", "place": {"level": 1}}, 80),
+        described({**event(3, "ModelReplied"), "title": "long " * 100, "place": long}, 80),
+        described({**event(4, "ModelReplied"), "title": "\u6f22" * 100, "place": long}, 80),
     ]
 
-    assert [len(text[18:]) - len(text[18:].lstrip()) for text in shown] == [0, 2, 4, 6, 6, 0]
-    assert [len(text) for text in shown[3:5]] == [80, 24 + 15 + 20 + 1]
-    assert all(text.endswith("…") for text in shown[3:5])
+    assert shown[0] == "     1 03:04:05   run 1 started"
+    assert shown[1] == "     2 03:04:05     phase"
+    assert shown[2].startswith("     3 03:04:05 !       long long")
+    assert [len(text) for text in shown[2:]] == [80, 80 - 28]
+    assert all(text.endswith("…") for text in shown[2:])
+
+
+def test_an_older_daemon_is_told_by_types() -> None:
+    """Who says no titles still names what happened; what it says is cleaned."""
+    assert described(event(9, "ModelFailed", code="X"), 80) == "     9 03:04:05   ModelFailed"
+    titled = {**event(10, "X"), "title": "two\nlines\x1b[2J"}
+    assert described(titled, 80) == "    10 03:04:05   two lines"
 
 
 def test_the_log_is_read_in_pages(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
@@ -140,16 +74,22 @@ def test_following_tells_how_to_go_on(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
         notify("EventsAppended", {**batch, "workbench_id": "f" * 16})
         return {"workbench_id": WORKBENCH}
 
-    daemon.answers["EventsRead"] = {
-        "events": [event(seq, "RunCancelRequested") for seq in range(1, 8)], "last_seq": 8,
-    }  # fmt: skip
+    read = {"events": [{**event(8, "RunCancelled"), "title": "run cancelled"}], "last_seq": 8}
+    daemon.answers["EventsRead"] = read
     daemon.answers["EventsSubscribe"] = subscribe
-    daemon.close_after.add("EventsSubscribe")
+    daemon.close_after.add("EventsRead")
 
     assert kbd("log", "taxes", "--follow", "--after", "7") == 69
     told = capsys.readouterr()
     assert told.out == "2026-01-02 UTC\n     8 03:04:05   run cancelled\n"
     assert f"kbd log {WORKBENCH} --follow --after 8" in told.err
+    assert daemon.params_of("EventsRead")["after"] == 7
+
+    daemon.close_after = {"EventsSubscribe"}  # What was sent cannot be read any more.
+    assert kbd("log", "taxes", "--follow", "--after", "7") == 69
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"kbd log {WORKBENCH} --follow --after 7" in told.err
 
 
 def test_following_ends_with_the_log(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
@@ -189,6 +129,12 @@ def run_log() -> list[dict[str, Any]]:
         {**event(9, "ItemStarted", item=2), **run},
         {**event(10, "ToolRefused", tool="write_text_file", call_id="d"), **run},
     ]
+    for each in events[3:]:
+        item = 1 if each["seq"] < 9 else 2
+        each["place"] = {"phase": "implement", "item": item, "level": 3}
+        each["title"] = f"{each['type']} told"
+    for call in events[4:7]:
+        call["place"]["tools"] = ["read_file"]
     for late in events[8:]:
         late["ts"] = "2026-01-03T00:00:00.000000Z"
     return events
@@ -229,18 +175,17 @@ def test_filters_are_combined(kbd: Kbd, capsys: Captured, filters: str, found: l
     assert told == [run_log()[seq - 1] for seq in found]
 
 
-@pytest.mark.usefixtures("taxes")
-def test_a_cursor_does_not_forget_what_was_before(kbd: Kbd, capsys: Captured) -> None:
-    """Lines after it know their tool and depth; each day is told once."""
-    assert kbd("log", "taxes", "--after", "6") == 0
+def test_a_cursor_does_not_forget_what_was_before(
+    taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """What was before is not read: the daemon knows it. Each day is told once."""
+    assert kbd("log", "taxes", "--after", "8") == 0
     assert capsys.readouterr().out.splitlines() == [
-        "2026-01-02 UTC",
-        "     7 03:04:05         read_file returned 0 bytes in 0 ms, entry 1",
-        "     8 03:04:05       item 1 completed in 0 ms (1 turn, 1 call):",
         "2026-01-03 UTC",
-        "     9 00:00:00       item 2 started",
-        "    10 00:00:00 !       tool write_text_file refused:",
+        "     9 00:00:00         ItemStarted told",
+        "    10 00:00:00         ToolRefused told",
     ]
+    assert [params["after"] for name, params in taxes.asked if name == "EventsRead"] == [8]
 
 
 @pytest.mark.usefixtures("taxes")
@@ -260,7 +205,7 @@ def test_damage_is_told_after_what_can_be_read(
 
     assert kbd("log", "taxes", "--type", "ToolRefused") == 0
     told = capsys.readouterr()
-    assert "write_text_file" in told.out
+    assert "ToolRefused told" in told.out
     assert told.err == "This is not all. The log is damaged: x\n"
 
 
@@ -293,7 +238,7 @@ def test_the_daemons_own_log_has_no_runs(kbd: Kbd, capsys: Captured, filters: st
 
 
 def test_following_filters_too(taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """What comes live is placed by what was before the cursor."""
+    """What comes live has no place: it is read again, with its place."""
 
     def subscribe(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
         events = run_log()[6:]
@@ -301,7 +246,7 @@ def test_following_filters_too(taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured
         return {"workbench_id": WORKBENCH}
 
     taxes.answers["EventsSubscribe"] = subscribe
-    taxes.close_after.add("EventsSubscribe")
+    taxes.close_after.add("EventsRead")
 
     assert kbd("log", "taxes", "--follow", "--after", "6", "--item", "1", "--json") == 69
     told = capsys.readouterr()

@@ -58,6 +58,8 @@ def events() -> list[dict[str, Any]]:
         {
             "seq": seq, "id": f"{WORKBENCH}:{seq}", "type": kind, "version": 1,
             "ts": "2026-01-02T03:04:05.000006Z", "data": data, "run_id": RUN,
+            "title": f"{kind} told",
+            "place": {"text": "phase implement, item 1 of 1", "label": "Write it"},
         }
         for seq, (kind, data) in enumerate(told, 1)
     ]  # fmt: skip
@@ -103,9 +105,9 @@ def test_a_result_comes_with_its_call_and_the_reply(shown: Callable[..., str]) -
     told = shown(9)
 
     for part in (
-        f"event 9 of taxes ({WORKBENCH}): ToolReturned\nwrite_text_file returned 0 bytes",
+        f"event 9 of taxes ({WORKBENCH}): ToolReturned\nToolReturned told\n",
         "time   2026-01-02 03:04:05.000006 UTC\n",
-        f"run    {RUN}\nphase  implement\nitem   1 of 1: Write it\n",
+        f"run    {RUN}\nplace  phase implement, item 1 of 1\nitem   Write it\n",
         'shown    {"written": {"bytes": 15}}\n',
         "the call, event 7:\n  tool       write_text_file\n  arguments\n    path     a.txt\n",
         "    content\n      first\n      second \u00fc\n",
@@ -228,7 +230,7 @@ def test_a_run_is_read_back_to_its_beginning(
     """However many pages that takes; no further."""
     monkeypatch.setattr("kbd.cli.show.BACK", 3)
 
-    assert "item   1 of 1: Write it" in shown(10)
+    assert "after the opening messages it saw" in shown(10)
     assert [ran.params_of("EventsRead")[name] for name in ("after", "limit")] == [0, 1]
 
 

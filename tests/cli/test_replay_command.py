@@ -33,9 +33,9 @@ def test_all_steps_are_told_as_text(walked: ScriptedDaemon, kbd: Kbd, capsys: Ca
     ]
     assert lines[0] == f"run {RUN}, running, {len(steps)} steps"
     assert not set(told) & set("\x1b\x07\u202e")
-    assert "    events 9-10, phase implement, item 1, 1.5 s" in lines
+    assert "    events 9-10, phase implement, item 1 of 2, 1.5 s" in lines
     assert '      {"path": "報告書.txt"}' in lines
-    assert "#1  00:00:00  asked     Asked: tidy up evil" in lines
+    assert "#1  00:00:00  asked     asked: tidy up evil" in lines
     assert '        - [399, "row 399"]' in lines
     assert "    no answer is recorded" in lines
     assert "      modified    a.txt  8 bytes -> 10 bytes" in lines

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.cli.describe import TEMPLATES
 from kbd.cli.exits import USAGE, Stop
-from kbd.cli.placing import Place
 from kbd.cli.selecting import Selection, known_types, moment_of
 
 EVENT: dict[str, Any] = {
@@ -25,8 +23,9 @@ EVENT: dict[str, Any] = {
         "shown": 'He said "Grüße"\n',
         "worked": [{"package": "kbd_CSV"}],
     },
+    "title": "xlsx_operations returned",
+    "place": {"phase": "implement", "item": 3, "tools": ["xlsx_operations"], "label": "Dining"},
 }
-PLACE = Place(2, "implement", 3, 1, 5, "Dining", ("xlsx_operations",))
 
 
 @pytest.fixture
@@ -60,14 +59,24 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (Selection(text="kbd_csv"), Selection(text="kbd_xlsx")),
         (Selection(text="471"), Selection(text="472")),
         (Selection(text="cdef-2"), Selection(text="cdef-3")),
+        (Selection(text="entry_id"), Selection(text="dining")),
     ],
 )
 def test_each_filter_takes_and_leaves(one: Selection, other: Selection) -> None:
     """A filter alone decides; together all must agree."""
-    assert Selection().takes(EVENT, PLACE)
-    assert one.takes(EVENT, PLACE)
-    assert not other.takes(EVENT, PLACE)
-    assert not one._replace(item=4).takes(EVENT, PLACE)
+    assert Selection().takes(EVENT)
+    assert one.takes(EVENT)
+    assert not other.takes(EVENT)
+    assert not one._replace(item=4).takes(EVENT)
+
+
+def test_an_older_daemon_says_no_places() -> None:
+    """Then no event is of a phase, an item or a tool; its run it names itself."""
+    event = {name: value for name, value in EVENT.items() if name not in ("title", "place")}
+
+    assert Selection(run=2, text="csv").takes(event)
+    for wanted in (Selection(phase="implement"), Selection(item=3), Selection(tool="*")):
+        assert not wanted.takes(event)
 
 
 @given(st.text(min_size=1, max_size=20), st.text(max_size=5), st.text(max_size=5))
@@ -75,20 +84,20 @@ def test_whatever_stands_in_an_event_is_found(text: str, before: str, after: str
     """Quotes, line ends and characters that JSON writes otherwise are looked for as they are."""
     event = {**EVENT, "data": {"calls": [{"arguments": f"{before}{text}{after}"}]}}
 
-    assert Selection(text=text).takes(event, PLACE)
+    assert Selection(text=text).takes(event)
 
 
 def test_types_are_named_in_any_case() -> None:
     """Several with commas or one by one; an unknown one names what looks alike."""
-    assert known_types(["toolcalled, ItemRetried", "MODELFAILED"], TEMPLATES) == {
+    assert known_types(["toolcalled, ItemRetried", "MODELFAILED"]) == {
         "ToolCalled", "ItemRetried", "ModelFailed",
     }  # fmt: skip
-    assert known_types([], TEMPLATES) == frozenset()
+    assert known_types([]) == frozenset()
     with pytest.raises(Stop, match=r"no type of event ToolCald; near: ToolCalled, ") as refused:
-        known_types(["ToolCald"], TEMPLATES)
+        known_types(["ToolCald"])
     assert refused.value.code == USAGE
     with pytest.raises(Stop, match=r"no type of event zzz; docs/reference/events\.md lists all"):
-        known_types(["zzz"], TEMPLATES)
+        known_types(["zzz"])
 
 
 @pytest.mark.usefixtures("berlin")

@@ -1,12 +1,11 @@
 """A message and its answer: consent, the run until its end, what it wrote and what it changed."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import Any
 
 from kbd.cli.changes import described
 from kbd.cli.chat.session import Session
-from kbd.cli.chat.tracing import follow, unfollow
+from kbd.cli.chat.tracing import Trace
 from kbd.cli.chat.waiting import silent_keys
 from kbd.cli.chat.working import Working
 from kbd.cli.exits import CANCELLED, FAILED, UNREACHABLE, Stop
@@ -38,9 +37,10 @@ def resume(session: Session) -> int:
 
 
 def _run(session: Session, message_id: str | None) -> int:
-    shown = Working(is_verbose=session.is_verbose)
+    trace = Trace(session) if session.is_verbose else None
+    shown = Working(trace)
     try:
-        with silent_keys(), _followed(session):
+        with silent_keys(), trace or nullcontext():
             run = run_to_its_end(session.client, session.workbench_id, message_id, shown)
     except KeyboardInterrupt:
         # The second Ctrl-C may come before the first was passed on.
@@ -90,18 +90,3 @@ def _tell_changes(session: Session, run_id: str) -> None:
     if changed:
         note(described(changed))
         note("In the draft: /review shows it, /publish takes it over, /undo takes it back.")
-
-
-@contextmanager
-def _followed(session: Session) -> Iterator[None]:
-    """Have events sent meanwhile if tool calls are to be shown in full."""
-    if not session.is_verbose:
-        yield
-        return
-    follow(session)
-    try:
-        yield
-    except BaseException:
-        session.drop()  # and with it the subscription
-        raise
-    unfollow(session)

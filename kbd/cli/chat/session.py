@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kbd.cli.exits import UNREACHABLE, Stop
 from kbd.cli.job import obtain_consent, obtain_consent_to_search
-from kbd.cli.link import call
+from kbd.cli.link import call, connect
 from kbd.cli.start import connect_or_start
 from kbd.client.blocking import Client
 
@@ -67,6 +67,14 @@ class Session:
         if self._client is None:
             self._client = connect_or_start(self._arguments)
         return self._client
+
+    def another_client(self) -> Client:
+        """Return another connection to the daemon, for the caller to close.
+
+        Raises:
+            Stop: None answers.
+        """
+        return connect(self._arguments)
 
     @property
     def label(self) -> str:

@@ -1,54 +1,62 @@
 """Tool calls in full, as the log records them: what was asked, how much came back."""
 
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from kbd.cli.chat.session import Session
-from kbd.cli.terminal import duration, line, size
+from kbd.cli.exits import Stop
+from kbd.cli.reading import events_of, title_of
+from kbd.cli.terminal import line
+from kbd.client.blocking import Client
 
-__all__ = ["Trace", "follow", "unfollow"]
+__all__ = ["Trace"]
 
-ARGUMENTS_COLUMNS = 160
+TITLE_COLUMNS = 200
+
+_TOLD = frozenset({"ToolCalled", "ToolRefused", "ToolReturned"})
 
 
 class Trace:
-    """Turns events of a run into lines."""
+    """Turns events of a run into lines, while inside.
 
-    def __init__(self) -> None:
-        self._asked: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+    That there are events is heard on the session's connection, where the run's end is waited for;
+    what they tell is asked for on another one, for an answer would be lost on that.
+
+    Args:
+        session: The conversation.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._client: Client | None = None
+
+    def __enter__(self) -> Self:
+        self._session.ask("EventsSubscribe", after=self._session.ask("LogHead")["seq"])
+        self._client = self._session.another_client()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+        if error is None:
+            self._session.ask("EventsUnsubscribe")
+        else:
+            self._session.drop()  # and with it the subscription
 
     def lines(self, events: list[dict[str, Any]]) -> list[str]:
-        """Return what is to be told of these events, which follow those before."""
-        return [text for event in events if (text := self._line(event["type"], event["data"]))]
-
-    def _line(self, kind: str, data: dict[str, Any]) -> str:
-        match kind:
-            case "ModelReplied":
-                for call in data.get("calls", ()):
-                    self._asked[str(call["id"])] = str(call.get("arguments") or "")
-                return ""
-            case "ToolCalled":
-                call_id, name = str(data["call_id"]), line(str(data["tool"]), 60)
-                self._names[call_id] = name
-                asked = self._asked.get(call_id, "")
-                return f"  → {name} {line(asked, ARGUMENTS_COLUMNS)}".rstrip()
-            case "ToolReturned":
-                name = self._names.get(str(data["call_id"]), "")
-                took = duration(int(data.get("duration_ms", 0)) / 1000)
-                if data["ok"]:
-                    return f"  ← {name} {size(int(data.get('size_bytes', 0)))} in {took}"
-                return f"  ← {name} {line(str(data['shown']), ARGUMENTS_COLUMNS)} in {took}"
-            case "ToolRefused":
-                return f"  ← {line(str(data['tool']), 60)} {line(str(data['shown']))}"
-            case _:
-                return ""
-
-
-def follow(session: Session) -> None:
-    """Have the workbench's events sent from now on."""
-    session.ask("EventsSubscribe", after=session.ask("LogHead")["seq"])
-
-
-def unfollow(session: Session) -> None:
-    """Have them sent no more."""
-    session.ask("EventsUnsubscribe")
+        """Return what is to be told of these events, one behind the other."""
+        if self._client is None or not any(event["type"] in _TOLD for event in events):
+            return []
+        first, last = events[0]["seq"], events[-1]["seq"]
+        try:
+            rows = list(events_of(self._client, self._session.workbench_id, first - 1, last))
+        except Stop:
+            rows = events  # Their types are better than nothing; why is told elsewhere.
+        told = (row for row in rows if row["type"] in _TOLD)
+        return [f"  {line(title_of(row), TITLE_COLUMNS)}" for row in told]

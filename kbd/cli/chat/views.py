@@ -7,7 +7,7 @@ from kbd.cli.chat.session import Session
 from kbd.cli.chat.waiting import READING, busy
 from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.spoken import conversation_of, is_message, told
+from kbd.cli.spoken import conversation_of, is_message, titles_of, told
 from kbd.cli.terminal import columns, counted, line, money, note, say, size, table, wrap
 
 __all__ = ["cost", "docs", "files", "history", "search", "tools"]
@@ -100,7 +100,8 @@ def history(session: Session, argument: str) -> int:
         entries = entries[messages[-int(argument) :][0] :] if messages and int(argument) else []
     if not entries:
         say("Nothing was said yet.")
-    for text in told(entries, with_tools=session.is_verbose):
+    titles = titles_of(session.client, session.workbench_id, entries)
+    for text in told(entries, titles, with_tools=session.is_verbose):
         say(text)
     return OK
 

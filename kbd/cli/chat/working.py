@@ -61,15 +61,15 @@ class Working:
     """Shows one run: a `kbd.cli.progress.Progress`.
 
     Args:
-        is_verbose: Whether to tell everything.
+        trace: Tells of tool calls in full, where everything is to be told.
     """
 
-    def __init__(self, *, is_verbose: bool) -> None:
+    def __init__(self, trace: Trace | None) -> None:
         # Who reads a pipe wants the answer, not an answer that turned out to be begun twice.
         # While the bar is drawn `sys.stdout` is not the terminal, but what draws above the bar.
         self._flow = Flow(sys.stdout, lambda: columns(80)) if sys.stdout.isatty() else None
-        self._shown = (_Status if draws() else _Lines)(is_verbose=is_verbose)
-        self._trace = Trace()
+        self._shown = (_Status if draws() else _Lines)(is_verbose=trace is not None)
+        self._trace = trace
         self._has_begun = self._is_interrupted = False
 
     def told(self, method: str, params: dict[str, Any]) -> None:
@@ -123,6 +123,6 @@ class Working:
             self._flow.again()
 
     def _tell_of(self, events: list[dict[str, Any]]) -> None:
-        for text in self._trace.lines(events):
+        for text in self._trace.lines(events) if self._trace else ():
             if not self._has_begun:
                 self._shown.write(text)

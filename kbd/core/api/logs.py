@@ -207,7 +207,7 @@ async def _history(
 ) -> AsyncGenerator[Batch, None]:
     """Read a log from a cursor up to a mark."""
     while after < mark:
-        rows = await events.read(after, min(FOLLOW_BATCH, mark - after))
+        rows = await events.rows(after, min(FOLLOW_BATCH, mark - after))
         yield Batch(log_id, after + 1, rows)
         after = Seq(after + len(rows))
 

@@ -13,7 +13,7 @@ from kbd.core.archive.moment import folders_of, write_moment
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.replay.span import Span
-from kbd.core.replay.story import told_of
+from kbd.core.replay.steps import told_of
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import note_written

@@ -15,7 +15,7 @@ from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.replay.page import blobs_of, page_of
 from kbd.core.replay.span import Numbered
-from kbd.core.replay.story import steps_of
+from kbd.core.replay.steps import steps_of
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.workbench.run_rows import run_info
 from kbd.errors import LogCorrupt, NotFound
@@ -157,7 +157,7 @@ def _blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[Source, Member]:
 
 def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> str:
     run = state.run(wanted.number)
-    steps = steps_of(state.workbench_id, wanted.number, events)
+    steps = steps_of(wanted.number, events)
     store = BlobStore(wanted.folders.blobs)
     texts: Mapping[BlobHash, str] = {
         blob: store.read(blob, limit=_TEXT_BYTES).decode("utf-8", "replace")

@@ -74,7 +74,7 @@ async def test_steps_come_in_pages(tmp_path: Path) -> None:
         await bench.keeper.submit(Record((ModelChosen("x:y"),)))
         again = await steps(running, methods, run_id, after=7)
         assert [step.title for step in again.steps] == [
-            "Run interrupted: the daemon stopped meanwhile", "Model x:y chosen",
+            "run interrupted: the daemon stopped meanwhile", "model x:y was chosen",
         ]  # fmt: skip
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.replay.story import steps_of
+from kbd.core.replay.steps import steps_of
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.events.scan import read_log
-from kbd.types import Seq, WorkbenchId
+from kbd.types import Seq
 from logs.make_histories import (
     HASHES,
     HERE,
@@ -104,7 +104,7 @@ def test_the_history_of_a_run_holds_what_a_proof_needs() -> None:
     assert all(back.saw and back.receipt_bytes == 1024 and back.worked for back in returned)
     assert any(len(back.worked) > 1 for back in returned)
 
-    steps = steps_of(WorkbenchId("00112233445566ff"), 1, events)
+    steps = steps_of(1, events)
     told = [step.call for step in steps if step.call is not None]
     assert [call.entry_id for call in told] == [1, 2, 3, 0, 4]
     assert not any(call.is_open for call in told)

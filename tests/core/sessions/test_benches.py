@@ -277,13 +277,13 @@ async def test_a_log_that_is_deleted_while_it_is_read_ends_there(
     async with supervised(tmp_path / "h") as running:
         gone, stays = await running.bench(), await running.bench()
         events = await running.benches.wire(gone.id)
-        read = events.read
+        read = events.rows
 
         async def read_when_deleted(after: Seq, limit: int) -> tuple[bytes, ...]:
             await running.benches.delete(gone.id)
             return await read(after, limit)
 
-        monkeypatch.setattr(events, "read", read_when_deleted)
+        monkeypatch.setattr(events, "rows", read_when_deleted)
         heard = set()
         async with aclosing(await LogMethods(running.shop).follow("*", {})) as stream:
             async for item in stream:

@@ -23,19 +23,23 @@ from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.conversation import conversation
-from kbd.core.workbench.event_rows import ENCODED_KEPT, FOLLOW_BATCH, EventWire
+from kbd.core.workbench.event_rows import ENCODED_KEPT, FOLLOW_BATCH, MARK_EVENTS, EventWire
 from kbd.core.workbench.notifications import notification
 from kbd.core.workbench.run_rows import run_budget, run_info, workshop_state
+from kbd.events.base import Recorded
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.runs import (
+    ItemCompleted,
     ItemStarted,
     ModelReplied,
+    PhaseCompleted,
     PhaseStarted,
     PlanWritten,
     RunFailed,
     RunFinished,
+    RunStarted,
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import BudgetReserved, ModelChosen
@@ -239,7 +243,10 @@ async def test_events_are_read_in_pages(tmp_path: Path) -> None:
     assert json.loads(row) == {
         "seq": 700, "id": "daemon:700", "type": "ModelChosen", "version": 1,
         "ts": "1970-01-01T00:00:01.000000Z", "data": {"model_id": "m:699"},
+        "title": "model m:699 was chosen",
     }  # fmt: skip
+    (row,) = await events.rows(Seq(699), 10)
+    assert "title" not in json.loads(row)
     assert await events.read(Seq(700), 10) == ()
     assert await events.read(Seq(9000), 10) == ()
     await journal.aclose()
@@ -252,11 +259,76 @@ async def test_what_is_kept_in_memory_is_bounded(tmp_path: Path) -> None:
     await _fill(journal, ENCODED_KEPT + 500)
     events = EventWire("daemon", journal)
     after = 0
-    while page := await events.read(Seq(after), 1000):
+    while page := await events.rows(Seq(after), 1000):
         after += len(page)
 
     assert after == ENCODED_KEPT + 500
     assert len(events._kept) == ENCODED_KEPT
+    await journal.aclose()
+
+
+def _runs(count: int) -> list[Recorded]:
+    """So many runs of a few events; what is said of most of these, others before them tell."""
+    made: list[Recorded] = []
+    for run in range(1, count + 1):
+        facts: list[Event] = [
+            RunStarted(f"m{run}", "p:m"), PhaseStarted(Phase.IMPLEMENT), PlanWritten("t", ("One",)),
+            ItemStarted(1), ModelReplied(), ItemCompleted(1), PhaseCompleted(Phase.IMPLEMENT),
+            RunFinished(has_draft=False),
+        ]  # fmt: skip
+        made += [recorded(fact, (len(made) + at) * 1_000_000, run) for at, fact in enumerate(facts)]
+    return made
+
+
+@pytest.mark.anyio
+async def test_an_event_is_told_alike_wherever_one_begins_to_read(tmp_path: Path) -> None:
+    """In one go, in pages, backwards, by several at once: titles and places are the same."""
+    journal = Journal(EventLog.open(tmp_path))
+    records = _runs(3 * MARK_EVENTS // 8)
+    for first in range(0, len(records), 700):  # Frames end anywhere, not where marks are.
+        await journal.append(records[first : first + 700])
+    whole = await EventWire("daemon", journal).read(Seq(0), 10_000)
+    told = [json.loads(row) for row in whole]
+    assert told[3]["title"] == "item 1 of 1 started: One"
+    assert told[-3]["title"].startswith("item 1 completed in 2.0 s (1 turn)")
+    assert told[-3]["place"]["text"] == "phase implement, item 1 of 1"
+    assert "place" not in told[-1]
+
+    events = EventWire("daemon", journal)
+    for after in (len(whole) - 5, MARK_EVENTS - 1, MARK_EVENTS, 17, 2 * MARK_EVENTS + 3, 0):
+        assert await events.read(Seq(after), 7) == whole[after : after + 7]
+    found: dict[int, tuple[bytes, ...]] = {}
+
+    async def read(step: int) -> None:
+        rows: tuple[bytes, ...] = ()
+        while page := await events.read(Seq(len(rows)), step):
+            rows += page
+        found[step] = rows
+
+    async with anyio.create_task_group() as tasks:
+        for step in (97, 131, 1000):
+            tasks.start_soon(read, step)
+    assert set(found.values()) == {whole}
+    await journal.aclose()
+
+
+class _Newer(Recorded, frozen=True, array_like=True, tag="Newer"):
+    """An event of a later version."""
+
+
+class _Odd(Recorded, frozen=True, array_like=True, tag="ModelChosen"):
+    """An event with data that are not its type's."""
+
+
+@pytest.mark.anyio
+async def test_what_is_not_understood_is_shown_all_the_same(tmp_path: Path) -> None:
+    """An unknown event is told by its name and fields; one that makes no sense has no title."""
+    journal = Journal(EventLog.open(tmp_path))
+    for record in (_Newer(1, {"x": 1}, 1), _Odd(1, {"model_id": 7}, 1)):
+        await journal.append([record])
+    shown = [json.loads(row) for row in await EventWire("daemon", journal).read(Seq(0), 9)]
+    assert [row.get("title") for row in shown] == ["Newer, of a newer kbd: x=1", None]
+    assert [row["type"] for row in shown] == ["Newer", "ModelChosen"]
     await journal.aclose()
 
 

@@ -57,7 +57,7 @@ def page_of(
         head=head(run, request, steps),
         timeline=timeline(steps),
         filters=filters(run, steps),
-        rows=rows(run, steps),
+        rows=rows(steps),
         articles=joined(article(step, whole, place(scale, span(step)[0])) for step in steps),
         aside=joined((plan(steps), files(steps))),
         bottom=note(bottom),

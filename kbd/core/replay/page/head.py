@@ -7,7 +7,7 @@ from msgspec import UNSET
 from kbd.core.replay.page.figures import count, duration, moment_ms
 from kbd.core.replay.page.markup import Html, element, joined, text
 from kbd.core.replay.page.steps import badge
-from kbd.core.replay.page.whole import failed, span
+from kbd.core.replay.page.whole import span
 from kbd.messages import Usage
 from kbd.requests.replays import Step
 from kbd.requests.workshop import RunInfo
@@ -52,7 +52,7 @@ def _facts(run: RunInfo, steps: Sequence[Step]) -> list[tuple[str, str]]:
         ("Steps", count(len(steps))),
         ("Model turns", steps_like("model")),
         ("Tool calls", steps_like("tool", "refused")),
-        ("Failures", count(sum(map(failed, steps)))),
+        ("Failures", count(sum(step.place.is_failure for step in steps))),
         ("Files changed", count(len({file.path for step in steps for file in step.files}))),
         ("Tokens", _tokens(run.usage)),
         ("Cost", f"${run.cost:,.4f}" if run.cost else "none known"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kbd.core.replay.page.figures import size
 from kbd.core.replay.page.markup import Attributes, Html, element, joined, plain, text, visible
 from kbd.core.replay.page.steps import KINDS, badge, icon, link, row
-from kbd.core.replay.page.whole import Whole, failed, versions
+from kbd.core.replay.page.whole import Whole, versions
 from kbd.requests.replays import FileStep, ItemStep, Step
 from kbd.requests.workshop import RunInfo
 from kbd.types import Phase
@@ -42,23 +42,19 @@ def icons() -> Html:
     return element("svg", {"class": "unseen", "aria-hidden": "true"}, *symbols)
 
 
-def rows(run: RunInfo, steps: Sequence[Step]) -> Html:
+def rows(steps: Sequence[Step]) -> Html:
     """Return the list of steps, under the phase and the item that they belong to."""
-    return joined(_rows(run, steps))
+    return joined(_rows(steps))
 
 
-def _rows(run: RunInfo, steps: Sequence[Step]) -> Iterator[Html]:
-    labels = {item.index: item.label for item in run.items}
+def _rows(steps: Sequence[Step]) -> Iterator[Html]:
     before: tuple[Phase | None, int, int] = (None, 0, 0)
     for step in steps:
         where = (step.phase, step.item, step.attempt)
         if where != before:
-            if step.item:
-                again = f", attempt {step.attempt}" if step.attempt > 1 else ""
-                label = f" · {labels[step.item]}" if step.item in labels else ""
-                yield element("li", {"class": "group"}, text(f"Item {step.item}{again}{label}"))
-            elif step.phase:
-                yield element("li", {"class": "group"}, text(step.phase.value.capitalize()))
+            if step.place.text:
+                label = f" · {step.place.label}" if step.place.label else ""
+                yield element("li", {"class": "group"}, text(f"{step.place.text}{label}"))
             before = where
         yield row(step)
 
@@ -77,7 +73,7 @@ def filters(run: RunInfo, steps: Sequence[Step]) -> Html:
         _choice("item", "Item", items, labels),
         _choice("kind", "Kind", kinds, KINDS),
         _choice("tool", "Tool", Counter(dict(sorted(tools.items()))), {}),
-        _switch("failed", "Failures", sum(map(failed, steps))),
+        _switch("failed", "Failures", sum(step.place.is_failure for step in steps)),
         _switch("changed", "Changes", sum(bool(step.files) for step in steps)),
     )
 

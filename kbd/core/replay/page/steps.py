@@ -5,7 +5,7 @@ from itertools import groupby
 from kbd.core.replay.page.figures import clock, count, duration, size
 from kbd.core.replay.page.markup import Html, element, joined, text
 from kbd.core.replay.page.texts import block, data, note
-from kbd.core.replay.page.whole import PlanChange, Whole, failed
+from kbd.core.replay.page.whole import PlanChange, Whole
 from kbd.messages import Message
 from kbd.requests.replays import CallStep, FileStep, ModelStep, Step, StepCall
 from kbd.types import BlobHash
@@ -44,7 +44,7 @@ def link(step: int, words: str = "") -> Html:
 def row(step: Step) -> Html:
     """Return a step's line in the list; what it is filtered by stands in its attributes."""
     marks = []
-    if failed(step):
+    if step.place.is_failure:
         marks.append(_mark("bad", "failed", "!"))
     if step.files:
         marks.append(_mark("changed", "changed files", "●"))
@@ -64,9 +64,9 @@ def row(step: Step) -> Html:
         "data-phase": step.phase.value if step.phase else None,
         "data-item": step.item or None,
         "data-tool": step.call.tool if step.call else None,
-        "data-failed": failed(step),
+        "data-failed": step.place.is_failure,
         "data-changed": bool(step.files),
-        "class": "bad" if failed(step) else None,
+        "class": "bad" if step.place.is_failure else None,
     }
     return element("li", attributes, anchor)
 
@@ -91,7 +91,7 @@ def article(step: Step, whole: Whole, place: str) -> Html:
         parts.append(_files(step.files))
     attributes = {
         "id": f"step-{step.index}",
-        "class": "bad" if failed(step) else None,
+        "class": "bad" if step.place.is_failure else None,
         "data-at": place,
         "aria-labelledby": f"title-{step.index}",
     }
@@ -100,11 +100,8 @@ def article(step: Step, whole: Whole, place: str) -> Html:
 
 def _head(step: Step) -> Html:
     facts = [KINDS[step.kind]]
-    if step.phase:
-        facts.append(str(step.phase.value))
-    if step.item:
-        attempt = f", attempt {step.attempt}" if step.attempt > 1 else ""
-        facts.append(f"item {step.item}{attempt}")
+    if step.place.text:
+        facts.append(step.place.text)
     facts.append(f"{clock(step.ts)} UTC")
     if step.duration_ms:
         facts.append(duration(step.duration_ms))

@@ -7,7 +7,7 @@ import msgspec
 from kbd.core.replay.page.figures import count, duration
 from kbd.core.replay.page.markup import Attributes, Html, element, joined, plain, text
 from kbd.core.replay.page.scale import Scale, scale_of
-from kbd.core.replay.page.whole import failed, span
+from kbd.core.replay.page.whole import span
 from kbd.requests.replays import Step
 
 __all__ = ["place", "timeline"]
@@ -88,7 +88,7 @@ def _stretches(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> 
                 last,
                 start_ms=min(last.start_ms, start),
                 end_ms=max(last.end_ms, end),
-                is_bad=last.is_bad or (step.kind == "item" and failed(step)),
+                is_bad=last.is_bad or (step.kind == "item" and step.place.is_failure),
             )
         elif told:
             bars.append(_Bar(step.index, start, end, name, told))
@@ -98,7 +98,7 @@ def _stretches(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> 
 
 def _each(steps: Sequence[Step], *kinds: str) -> list[_Bar]:
     found = (step for step in steps if step.kind in kinds)
-    return [_Bar(step.index, *span(step), "", step.title, failed(step)) for step in found]
+    return [_Bar(step.index, *span(step), "", step.title, step.place.is_failure) for step in found]
 
 
 def _bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> Html:

@@ -1,6 +1,5 @@
 """What one step's part of the page needs to know of the other steps."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -15,7 +14,6 @@ __all__ = [
     "PlanChange",
     "Whole",
     "blobs_of",
-    "failed",
     "span",
     "versions",
     "whole_of",
@@ -23,9 +21,6 @@ __all__ = [
 
 CONTENTS_LIMIT_CHARACTERS = 8 * 1024 * 1024
 """How much of blobs and whole results the page holds."""
-
-_FAILED = re.compile(r"(Item \d+|Run) failed")
-"""How the titles of steps begin that tell of a failure."""
 
 
 class PlanChange(msgspec.Struct, frozen=True):
@@ -105,15 +100,6 @@ def blobs_of(steps: Sequence[Step]) -> tuple[BlobHash, ...]:
         for blob in _named(step):
             found[blob] = None
     return tuple(found)
-
-
-def failed(step: Step) -> bool:
-    """Whether something went wrong in a step."""
-    if step.call is not None:
-        return not step.call.ok and not step.call.is_open
-    if step.model is not None:
-        return bool(step.model.failures)
-    return step.kind == "refused" or _FAILED.match(step.title) is not None
 
 
 def span(step: Step) -> tuple[float, float]:

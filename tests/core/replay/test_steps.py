@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from folding import blob
 from kbd.core.replay.span import Numbered, span_of
-from kbd.core.replay.story import steps_of, told_of
+from kbd.core.replay.steps import steps_of, told_of
+from kbd.core.state.event_phrases import TITLE_CHARACTERS
 from kbd.events.base import FileVersion, PluginUsed, Recorded, ReplyCall
 from kbd.events.codec import Unknown, recorded
 from kbd.events.drafts import (
@@ -54,11 +55,10 @@ from kbd.events.workbenches import (
     UserMessageAdded,
 )
 from kbd.requests.replays import Step
-from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
+from kbd.types import CallId, FileName, Phase, Seq
 from logs import make_golden
 from troubled_run import whole_log, with_clients
 
-BENCH = WorkbenchId("0123456789abcdef")
 CALLS = st.sampled_from([CallId("c1"), CallId("c2")])
 NAMES = st.sampled_from([FileName("a.txt"), FileName("b\x1b[2J.txt")])
 HASHES = st.sampled_from([None, blob("a"), blob("b")])
@@ -126,7 +126,7 @@ def check_told_once(run: int, log: list[Numbered]) -> list[Step]:
     for one in told:
         assert (one.step.first_seq, one.step.seq) == (one.seqs[0], one.seqs[-1])
         assert one.step.title.isprintable()
-        assert 0 < len(one.step.title) <= 170
+        assert 0 < len(one.step.title) <= TITLE_CHARACTERS
     return steps
 
 
@@ -171,21 +171,24 @@ def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(
             continue
         assert steps[-1].seq == (cut if cut < begun else second - 1)
         assert (steps[0].kind, steps[0].first_seq) == ("asked", 1)
-        finished = [step for step in steps if step.title.startswith("Run finished")]
+        finished = [step for step in steps if step.title.startswith("run finished")]
         assert bool(finished) == (cut >= ends[0])
     assert check_told_once(2, log)[0].first_seq == second
-    assert steps_of(BENCH, 3, log) == []
+    assert steps_of(3, log) == []
 
 
 def test_what_went_wrong_is_told(troubles: list[Numbered]) -> None:
     """A call that was cut off and repeated, refusals, rollbacks, plans: as what happened."""
-    steps = steps_of(BENCH, 1, troubles)
+    steps = steps_of(1, troubles)
     told = [(step.kind, step.title) for step in steps]
 
-    cut = told.index(("run", "Run interrupted: restart"))
-    assert told[cut - 1] == ("tool", "write_note path=1.txt, content=item 1.1 — not ended")
-    assert told[cut + 1][1] == "Run resumed with scripted:script"
-    assert told[cut + 2] == ("tool", "write_note path=1.txt, content=item 1.1")
+    cut = told.index(("run", "run interrupted: restart"))
+    assert told[cut - 1] == (
+        "tool",
+        "write_note not ended: path=1.txt, content=item 1.1",
+    )
+    assert told[cut + 1][1] == "run 1 resumed with scripted:script"
+    assert told[cut + 2] == ("tool", "write_note: path=1.txt, content=item 1.1")
     opened, repeated = steps[cut - 1], steps[cut + 2]
     assert opened.call is not None
     assert repeated.call is not None
@@ -194,10 +197,10 @@ def test_what_went_wrong_is_told(troubles: list[Numbered]) -> None:
     assert opened.call.call_id == repeated.call.call_id
     assert not opened.files
     assert [(file.path, file.change) for file in repeated.files] == [("1.txt", "added")]
-    assert ("refused", "no_such_tool refused — NOT_FOUND") in told
-    assert ("tool", "read_file path=nowhere.txt — NOT_FOUND") in told
+    assert "tool no_such_tool refused: NOT_FOUND: " in "".join(title for _, title in told)
+    assert ("tool", "read_file failed with NOT_FOUND: path=nowhere.txt") in told
     retried = next(step for step in steps if "to be tried again" in step.title)
-    assert retried.title.startswith("Item 1 failed, to be tried again (1 file rolled back) — ")
+    assert retried.title.startswith("item 1 failed, 1 file rolled back, to be tried again: ")
     assert [(file.path, file.change) for file in retried.files] == [("1.txt", "rolled back")]
     assert (retried.item, retried.attempt, retried.phase) == (1, 1, Phase.IMPLEMENT)
     assert [item.state for item in retried.items] == ["open", "open"]
@@ -206,7 +209,8 @@ def test_what_went_wrong_is_told(troubles: list[Numbered]) -> None:
     assert ["active", "open"] in states
     assert ["done", "open", "open"] in states
     assert states[-1] == ["done", "failed", "done"]
-    assert told[-1] == ("draft", "Draft discarded")
+    assert told[-1][0] == "draft"
+    assert told[-1][1].endswith(" discarded")
 
 
 def test_runs_of_golden_logs_are_told() -> None:
@@ -240,21 +244,21 @@ def test_a_turn_is_told_with_its_failures_and_a_call_with_its_arguments() -> Non
     steps = check_told_once(1, log)
     asked, _, _, consent, model, tool = steps
 
-    assert (asked.title, asked.text) == ("Asked: do it", "do\nit")
+    assert (asked.title, asked.text) == ("asked: do it", "do\nit")
     assert (consent.kind, consent.seq, consent.phase) == ("other", 6, None)
     assert (model.first_seq, model.seq, model.duration_ms) == (4, 7, 2500)
-    assert model.title == "Turn 1 after 1 failure asks for tool"
+    assert model.title == "turn 1 after 1 failure asks for tool: so"
     assert model.model is not None
     assert model.model.failures == ("PROVIDER_UNAVAILABLE: down",)
     assert model.model.calls[0].arguments == arguments
     assert tool.call is not None
     assert (tool.call.arguments, tool.duration_ms) == (arguments, 77)
     assert tool.call.plugins == ("kbd_a 1.0 ab", "kbd_b 2.0 cd")
-    assert tool.title == "tool path=a.txt, rows=[1,2]"
+    assert tool.title == "tool: path=a.txt, rows=[1,2]"
 
 
 def test_a_run_that_stood_still_did_not_work() -> None:
-    """The night between an interruption and the resumption counts for nothing."""
+    """What lies between the last that was heard of it and the resumption counts for nothing."""
     second = 1_000_000
     facts = [
         (UserMessageAdded("m1", "x"), 0, 0), (RunStarted("m1", "x:y"), 1, 0),
@@ -267,8 +271,8 @@ def test_a_run_that_stood_still_did_not_work() -> None:
 
     took = {step.title: step.duration_ms for step in check_told_once(1, log)}
 
-    assert took["Phase research is done"] == 4000
-    assert took["Run finished, without a draft"] == 6000
+    assert took["phase research completed"] == 2000
+    assert took["run finished, without a draft"] == 4000
 
 
 def test_another_answer_is_a_story_of_its_own() -> None:
@@ -283,9 +287,9 @@ def test_another_answer_is_a_story_of_its_own() -> None:
     first, second = (check_told_once(number, log) for number in (1, 2))
 
     assert [step.title for step in first] == [
-        "Asked: x", "Run started with x:y", "Run finished, without a draft",
+        "asked: x", "run 1 started with x:y", "run finished, without a draft",
     ]  # fmt: skip
     assert [step.title for step in second] == [
-        "Set back to message m1, to answer it once more", "Run started with x:z",
-        "Run finished, without a draft",
+        "set back to message m1 (event 1), to answer it once more", "run 2 started with x:z",
+        "run finished, without a draft",
     ]  # fmt: skip

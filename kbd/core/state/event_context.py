@@ -1,0 +1,286 @@
+"""Context of an event: its phase, item and call, and what came to an end with it.
+
+An event names its run; all else is told by the events before it. A `ContextFold` that was given all
+events of a log from the first one on, in order, says so of each. It keeps what is open, not the
+log.
+"""
+
+import copy
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from kbd.events.base import Recorded, ReplyCall
+from kbd.events.drafts import FileChanged
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemFailed,
+    ItemRetried,
+    ItemsAdded,
+    ItemStarted,
+    ModelFailed,
+    ModelReplied,
+    ModelRequested,
+    PhaseCompleted,
+    PhaseStarted,
+    PlanWritten,
+    RunCancelled,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    ToolCalled,
+    ToolRefused,
+    ToolReturned,
+)
+from kbd.messages import Usage
+from kbd.types import BlobHash, CallId, Phase
+
+__all__ = ["CallContext", "ContextFold", "EventContext", "Spent"]
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What something took until it ended: microseconds of work, turns, calls, tokens."""
+
+    took_us: int = 0
+    turns: int = 0
+    calls: int = 0
+    usage: Usage = Usage()
+
+
+class CallContext(msgspec.Struct, frozen=True):
+    """A call that was asked for or has begun.
+
+    Args:
+        tool: The tool.
+        arguments: What it was given, as JSON text; empty if that is in `blob`.
+        blob: Arguments that are too long for the log.
+        plugin: The plugin that brings the tool; empty before the call begins.
+    """
+
+    tool: str = ""
+    arguments: str = ""
+    blob: BlobHash | None = None
+    plugin: str = ""
+
+
+_NO_CALL = CallContext()
+
+
+class EventContext(msgspec.Struct, frozen=True):
+    """What the events before an event say of it.
+
+    Args:
+        run: The number of its run, or 0.
+        phase: The phase that was open.
+        item: The item that was worked on, from 1, or 0.
+        attempt: The attempt at it, from 1, or 0.
+        items: How many items the plan has.
+        text: The item's text.
+        call: The call that it is about.
+        spent: What came to an end with it; None if nothing did.
+        rolled_back: How many files it brought back to what they were, where that is known.
+    """
+
+    run: int = 0
+    phase: Phase | None = None
+    item: int = 0
+    attempt: int = 0
+    items: int = 0
+    text: str = ""
+    call: CallContext = _NO_CALL
+    spent: Spent | None = None
+    rolled_back: int = 0
+
+
+class ContextFold:
+    """Follows a log from its first event."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, _Course] = {}
+        # Clients' own calls belong to no run.
+        self._loose = _Course(0)
+
+    def take(self, record: Recorded) -> EventContext:
+        """Return the context of the next event."""
+        kind = type(record.data)
+        course = self._course(record.run, kind)
+        if begin := _BEGINS.get(kind):
+            begin(course, record.data, record.ts_us)
+        context = course.context(kind, record.data, record.ts_us)
+        course.end(kind, record.data, record.ts_us)
+        if kind is RunFinished:
+            self._runs.pop(record.run, None)
+        return context
+
+    def copied(self) -> "ContextFold":
+        """Return a fold that goes on from here by itself."""
+        return copy.deepcopy(self)
+
+    def _course(self, run: int, kind: type) -> "_Course":
+        if not run:
+            return self._loose
+        if kind is RunStarted or run not in self._runs:
+            self._runs[run] = _Course(run)
+        return self._runs[run]
+
+
+class _Stretch(msgspec.Struct):
+    """Work since a moment: of a run, a phase, an attempt at an item."""
+
+    since_us: int
+    turns: int = 0
+    calls: int = 0
+    usage: Usage = Usage()
+
+    def spent(self, until_us: int) -> Spent:
+        """Return what it took until a moment; a clock that went back makes it nothing."""
+        took_us = max(until_us - self.since_us, 0)
+        return Spent(took_us, self.turns, self.calls, self.usage)
+
+
+_ENDS: Mapping[type, str] = MappingProxyType(
+    {
+        RunFinished: "run",
+        RunFailed: "run",
+        RunCancelled: "run",
+        RunInterrupted: "run",
+        PhaseCompleted: "phase",
+        ItemCompleted: "item",
+        ItemRetried: "item",
+        ItemFailed: "item",
+    }
+)
+"""What comes to an end with an event, for good or for now."""
+
+
+class _Course:
+    """What is open in a run.
+
+    `worked_us` is when it was last heard of: a daemon that was killed says that the run was
+    interrupted when it starts again, and the time between was no work.
+    """
+
+    def __init__(self, run: int) -> None:
+        self.run, self.item, self.attempt = run, 0, 0
+        self.phase: Phase | None = None
+        self.items: list[str] = []
+        self.calls: dict[CallId, CallContext] = {}
+        self.stretches: dict[str, _Stretch] = {}
+        self.asked_us = self.tried_us = self.worked_us = 0
+
+    def run_started(self, _data: RunStarted, ts_us: int) -> None:
+        """Begin the run."""
+        self.stretches["run"] = _Stretch(ts_us)
+
+    def run_resumed(self, _data: RunResumed, ts_us: int) -> None:
+        """Go on: the time in which the run stood counts for nothing."""
+        for stretch in self.stretches.values():
+            stretch.since_us += ts_us - self.worked_us
+
+    def phase_started(self, data: PhaseStarted, ts_us: int) -> None:
+        """Begin a phase."""
+        self.phase, self.item = data.phase, 0
+        self.stretches["phase"] = _Stretch(ts_us)
+
+    def planned(self, data: PlanWritten, _ts_us: int) -> None:
+        """Take the plan."""
+        self.items = list(data.items)
+
+    def items_added(self, data: ItemsAdded, _ts_us: int) -> None:
+        """Take more items."""
+        self.items += data.items
+
+    def item_started(self, data: ItemStarted, ts_us: int) -> None:
+        """Begin an attempt at an item."""
+        self.item, self.attempt = data.item, data.attempt
+        self.stretches["item"] = _Stretch(ts_us)
+
+    def asked(self, _data: ModelRequested, ts_us: int) -> None:
+        """Begin a turn; calls of the turn before have all ended."""
+        self.asked_us = self.tried_us = ts_us
+        self.calls.clear()
+
+    def replied(self, data: ModelReplied, _ts_us: int) -> None:
+        """Count a turn, and take what it asked for."""
+        for stretch in self.stretches.values():
+            stretch.turns += 1
+            stretch.usage += data.usage
+        self.calls.update({call.id: _asked_for(call) for call in data.calls})
+
+    def called(self, data: ToolCalled, _ts_us: int) -> None:
+        """Count a call, and take what it was given: a client's own says so itself."""
+        for stretch in self.stretches.values():
+            stretch.calls += 1
+        asked = self.calls.get(data.call_id, _NO_CALL)
+        given, blob = data.arguments or asked.arguments, data.arguments_blob or asked.blob
+        self.calls[data.call_id] = CallContext(data.tool, given, blob, data.plugin)
+
+    def context(self, kind: type, data: Any, ts_us: int) -> EventContext:
+        """Return the context of an event, between what it begins and what it ends."""
+        return EventContext(
+            self.run,
+            self.phase,
+            self.item,
+            self.attempt if self.item else 0,
+            len(self.items),
+            self.items[self.item - 1] if 0 < self.item <= len(self.items) else "",
+            self._call(kind, data),
+            self._spent(kind, data, ts_us),
+        )
+
+    def _call(self, kind: type, data: Any) -> CallContext:
+        if kind not in _ABOUT_CALLS or data.call_id is None:
+            return _NO_CALL
+        return self.calls.get(data.call_id, _NO_CALL)
+
+    def _spent(self, kind: type, data: Any, ts_us: int) -> Spent | None:
+        if kind is ModelReplied and self.asked_us:
+            return Spent(max(ts_us - self.asked_us, 0), usage=data.usage)
+        if kind is ModelFailed and self.tried_us:
+            return Spent(max(ts_us - self.tried_us, 0))
+        stretch = self.stretches.get(_ENDS.get(kind, ""))
+        if stretch is None:
+            return None
+        return stretch.spent(self.worked_us if kind is RunInterrupted else ts_us)
+
+    def end(self, kind: type, data: Any, ts_us: int) -> None:
+        """Take what an event ends."""
+        if kind is not RunInterrupted:
+            self.worked_us = ts_us
+        if kind is ModelFailed:
+            self.tried_us = ts_us + data.wait_ms * 1000
+        elif kind is ToolReturned or kind is ToolRefused:
+            self.calls.pop(data.call_id, None)
+        elif kind is PhaseCompleted:
+            self.phase, self.item = None, 0
+            self.stretches.pop("phase", None)
+            self.stretches.pop("item", None)
+        elif _ENDS.get(kind) == "item":
+            self.item = 0
+            self.stretches.pop("item", None)
+
+
+def _asked_for(call: ReplyCall) -> CallContext:
+    return CallContext(call.name, call.arguments, call.blob)
+
+
+_ABOUT_CALLS = frozenset({ToolCalled, ToolReturned, ToolRefused, FileChanged})
+
+_BEGINS: Mapping[type, Callable[[_Course, Any, int], None]] = MappingProxyType(
+    {
+        RunStarted: _Course.run_started,
+        RunResumed: _Course.run_resumed,
+        PhaseStarted: _Course.phase_started,
+        PlanWritten: _Course.planned,
+        ItemsAdded: _Course.items_added,
+        ItemStarted: _Course.item_started,
+        ModelRequested: _Course.asked,
+        ModelReplied: _Course.replied,
+        ToolCalled: _Course.called,
+    }
+)
+"""What an event begins; by type, for every event of a log is asked about."""

@@ -1,0 +1,39 @@
+"""Numbers as people read them: sizes, durations, amounts of money, counts of things.
+
+The words of the log (`kbd.core.domain.event_text`) and the command line write them alike.
+"""
+
+__all__ = ["counted", "duration", "money", "size"]
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    amount = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things, in the singular or the plural."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time as people read it."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join([f"{count} {unit}" for count, unit in parts if count][:2])
+
+
+def money(dollars: float) -> str:
+    """Return an amount of US dollars: to the cent, below a dollar to a hundredth of one."""
+    return f"${dollars:,.4f}" if 0 < dollars < 1 else f"${dollars:,.2f}"
