@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from kbd.core.archive.backup import check_backup
-from kbd.core.archive.copying import examined
-from kbd.core.archive.inventory import Inventory, LogKept, read_inventory
+from kbd.core.audit.backup import check_backup
+from kbd.core.audit.backup_contents import examined
+from kbd.core.audit.backup_inventory import Inventory, LogKept, read_inventory
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.blobs import BlobStore

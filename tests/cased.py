@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from events.logs import Unsynced
-from kbd.core.archive.contents import Contents, Wanted, contents_of
-from kbd.core.archive.verify.manifest import Case
-from kbd.core.archive.writing import Source, sorted_members, weighed, write_case
+from kbd.core.audit.case_file import Contents, Wanted, contents_of
+from kbd.core.audit.case_writer import Source, sorted_members, weighed, write_case
+from kbd.core.audit.verify.manifest import Case
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.events import BlobStore, Event, EventLog, codec
 from kbd.events import drafts as d

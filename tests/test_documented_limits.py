@@ -10,7 +10,7 @@ from documentation import table, tables
 from kbd.cli import start
 from kbd.cli.chat import prompting
 from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
-from kbd.core.archive import restore
+from kbd.core.audit import restore
 from kbd.core.domain import watch_decisions
 from kbd.core.runtime import paths
 from kbd.core.server.limits import ServerLimits

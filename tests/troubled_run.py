@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from agent_rig import call, item_of, open_rig, said, say, two_items
+from kbd.core.audit.steps import Numbered
 from kbd.core.domain.commands import DiscardDraft, Record
-from kbd.core.replay.span import Numbered
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled
 from kbd.events.workbenches import ConsentGranted, UserMessageAdded

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.replay.steps import steps_of
+from kbd.core.audit.steps import steps_of
 from kbd.events.base import ReplyCall
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged

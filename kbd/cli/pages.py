@@ -33,7 +33,7 @@ def write_page(client: Client, run_id: str, path: str) -> None:
         Stop: The file exists, or cannot be written.
     """
     _check(path)
-    from kbd.core.replay.page import page_of  # noqa: PLC0415 - 90 ms
+    from kbd.core.audit.page.document import page_of  # noqa: PLC0415 - 90 ms
 
     found = _story(client, run_id)
     contents = _contents(client, found.run.workbench_id, found.steps)
@@ -68,7 +68,7 @@ def _story(client: Client, run_id: str) -> "StepsFound":
 
 def _contents(client: Client, workbench_id: str, steps: "Sequence[Step]") -> "dict[BlobHash, str]":
     """Read the blobs that the page may hold; what cannot be read is told, and left out."""
-    from kbd.core.replay.page import CONTENTS_LIMIT_CHARACTERS, blobs_of  # noqa: PLC0415 - loaded
+    from kbd.core.audit.page.run_index import CONTENTS_LIMIT_CHARACTERS, blobs_of  # noqa: PLC0415 - loaded
 
     contents: dict[BlobHash, str] = {}
     room = CONTENTS_LIMIT_CHARACTERS

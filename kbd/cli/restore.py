@@ -33,8 +33,8 @@ The home must not exist, or be empty. Put your settings.toml into it yourself.""
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    from kbd.core.archive.backup import check_backup  # noqa: PLC0415 - 75 ms, of this command alone
-    from kbd.core.archive.restore import restore  # noqa: PLC0415 - 2 ms more
+    from kbd.core.audit.backup import check_backup  # noqa: PLC0415 - 75 ms, of this command alone
+    from kbd.core.audit.restore import restore  # noqa: PLC0415 - 2 ms more
 
     backup, home = Path(arguments.backup).expanduser().absolute(), Path(home_of(arguments.home))
     try:

@@ -80,8 +80,6 @@ def told(
             yield f"    {line(_traffic(entry), TEXT_COLUMNS)}"
 
 
-
-
 def _traffic(entry: dict[str, Any]) -> str:
     if entry["type"] == "tool_result":
         return f"<- {entry['text']}"

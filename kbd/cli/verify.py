@@ -145,8 +145,8 @@ def _copy(named: str, head: dict[str, Any]) -> _Found:
     """
     import msgspec  # noqa: PLC0415 - 30 ms, which checking a log does not need
 
-    from kbd.core.archive.backup import check_backup  # noqa: PLC0415 - 200 ms, likewise
-    from kbd.core.archive.case import check_case  # noqa: PLC0415 - 80 ms, likewise
+    from kbd.core.audit.backup import check_backup  # noqa: PLC0415 - 200 ms, likewise
+    from kbd.core.audit.case_check import check_case  # noqa: PLC0415 - 80 ms, likewise
 
     path = Path(named)
     try:

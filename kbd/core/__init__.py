@@ -16,8 +16,7 @@ Thirteen rooms; a module imports from its own room and those below it. From the 
     server      the socket: requests, answers, subscriptions
     api         assembly of the daemon, and what answers each request
 
-`workspace` is the public face of the search for programs without a daemon. Until they are in
-`audit`: `replay`, `proof` and `archive`.
+`workspace` is the public face of the search, for programs without a daemon.
 """
 
 __all__: list[str] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.archive.backup import Backup
+from kbd.core.audit.backup import Backup
 from kbd.core.runtime.paths import Home
 from kbd.events.log import EventLog
 from kbd.types import Seq

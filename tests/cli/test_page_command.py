@@ -12,7 +12,7 @@ import pytest
 from kbd.cli.exits import FAILED, USAGE, Refused, Stop
 from kbd.cli.pages import write_page
 from kbd.client.blocking import Client
-from kbd.core.replay.page import page_of
+from kbd.core.audit.page.document import page_of
 from kbd.types import BlobHash
 from paged_runs import BIG, CONTENTS, MISSING, run_info, varied_run
 from scripted_daemon import AnswerError, Notify, ScriptedDaemon
@@ -67,7 +67,7 @@ def test_no_more_is_read_than_fits(
     client: Client, daemon: ScriptedDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once the page is full no further blob is asked for."""
-    monkeypatch.setattr("kbd.core.replay.page.CONTENTS_LIMIT_CHARACTERS", 10)
+    monkeypatch.setattr("kbd.core.audit.page.CONTENTS_LIMIT_CHARACTERS", 10)
     write_page(client, RUN.run_id, str(tmp_path / "page.html"))
 
     assert len([method for method, _ in daemon.asked if method == "BlobRead"]) == 1

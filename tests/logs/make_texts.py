@@ -24,7 +24,7 @@ import anyio
 import msgspec
 
 from kbd.cli import main as kbd
-from kbd.core.replay.steps import steps_of
+from kbd.core.audit.steps import steps_of
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.conversation import Branch
 from kbd.core.workbench.event_rows import EventWire

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from kbd.core.archive.moment import folders_of
+from kbd.core.audit.moment_folder import folders_of
 from kbd.core.store.history import state_at, state_hash
 from kbd.types import Seq
 from real_daemon import RealDaemon

@@ -12,7 +12,7 @@ import pytest
 
 from backups import assert_beginning, checked, kept, known_in
 from kbd.client.blocking import Client, ConnectionLostError, RemoteError
-from kbd.core.archive.restore import restore
+from kbd.core.audit.restore import restore
 from real_daemon import RealDaemon
 from whole.disks import tiny_disk
 

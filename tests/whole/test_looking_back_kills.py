@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from kbd.client.blocking import ConnectionLostError, NoAnswerError
-from kbd.core.archive.backup import check_backup
-from kbd.core.archive.case import check_case
+from kbd.core.audit.backup import check_backup
+from kbd.core.audit.case_check import check_case
 from real_daemon import RealDaemon
 from whole.moments_seen import Moments, tree
 

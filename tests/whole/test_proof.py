@@ -84,7 +84,7 @@ def _is_proof(entry: Path, daemon: int) -> bool:
         parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return False
-    return b"kbd.core.proof" in words and parent == daemon
+    return b"kbd.core.audit.proof_main" in words and parent == daemon
 
 
 def wait_until_gone(pid: int) -> None:

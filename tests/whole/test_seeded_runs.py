@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from backends import on_trio
+from kbd.core.audit.proof import prove
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
-from kbd.core.proof.proving import prove
 from kbd.core.runtime.settings import Settings
 from kbd.formats import Editable
 from kbd.requests.proofs import RunReplayed

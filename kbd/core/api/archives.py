@@ -14,11 +14,10 @@ from anyio.from_thread import check_cancelled
 from anyio.to_thread import run_sync
 
 from kbd.core.api.context import Shop
-from kbd.core.archive.backup import Backup
-from kbd.core.archive.contents import Wanted
-from kbd.core.archive.exporting import export
-from kbd.core.archive.placing import checked_target
-from kbd.core.archive.writing import Written
+from kbd.core.audit.backup import Backup
+from kbd.core.audit.case_file import Wanted, export
+from kbd.core.audit.case_writer import Written
+from kbd.core.audit.whole_paths import checked_target
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.server.dispatch import Handler, Session

@@ -20,7 +20,7 @@ from anyio.to_thread import run_sync
 from kbd import __version__
 from kbd.core.api.context import Shop
 from kbd.core.api.handlers import handlers
-from kbd.core.archive.first import settle_restored
+from kbd.core.audit.restored_home import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.daily_budget import Purse

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.api.context import Shop
-from kbd.core.proof.process import Proofs
+from kbd.core.audit.proof_process import Proofs
 from kbd.core.server.dispatch import Handler, Session
 from kbd.errors import NotFound, ValidationFailed
 from kbd.requests import proofs as wire

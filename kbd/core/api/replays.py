@@ -9,11 +9,10 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from kbd.core.api.context import Shop
-from kbd.core.archive.moment import folders_of, write_moment
+from kbd.core.audit.moment_folder import folders_of, write_moment
+from kbd.core.audit.steps import Span, told_of
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.replay.span import Span
-from kbd.core.replay.steps import told_of
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import note_written

@@ -6,6 +6,13 @@ State is folded from events:
     fold, fold_runs, fold_watches                           a table by type of event, nothing else
     state_text                                              what people read of it
 
+Events in words, once for all who tell of them:
+
+    event_context   the phase, item and call that an event belongs to
+    event_text      an event as one sentence; `run_text` has those of runs
+    event_place     where an event stands in its run, and whether it failed
+    event_phrases   what such sentences are made of
+
 A decision is a pure function of state and command. It returns events or raises a `KbdError`; the
 Keeper of `kbd.core.store` records what it returns:
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kbd.core.audit.steps import steps_of
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.replay.steps import steps_of
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled, ToolReturned

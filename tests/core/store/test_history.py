@@ -10,7 +10,7 @@ import pytest
 
 from agent_rig import NoSync, Rig, open_rig
 from backends import on_trio
-from kbd.core.archive.moment import write_moment
+from kbd.core.audit.moment_folder import write_moment
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import files_at, run_at, state_at, state_hash

@@ -1,0 +1,276 @@
+"""A backup: all logs and file versions in one folder, laid out as a home is, and `backup.json`.
+
+It is made while work goes on: the daemon's log first, up to the event that its state is at, then
+each workbench that this state knows, up to what is durable by then. So no fact of the daemon's log
+is ahead of the workbench that it tells of, and each log is an exact beginning of the one in use.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from kbd import __version__
+from kbd.core.audit.backup_contents import Gathering, examined, hash_of
+from kbd.core.audit.backup_inventory import FORMAT, FileKept, Inventory, LogKept, read_inventory
+from kbd.core.audit.case_check import Checked
+from kbd.core.audit.whole_paths import NewFolder, free_place
+from kbd.core.runtime.paths import Home
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed
+from kbd.events.blobs import BlobStore
+from kbd.events.disk import DISK, Disk, is_full
+from kbd.requests.daemon import LogFault
+from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
+
+__all__ = ["Backup", "check_backup", "faults_of", "place_of"]
+
+_OURS = frozenset({"kbd.sock", "kbd.lock", "restored.json", "daemon", "landed", "workbenches"})
+"""What kbd itself has in a home."""
+
+_REBUILT = "caches, snapshots, draft/ and what the log knows of published/: rebuilt from the log"
+
+
+def place_of(log_id: str) -> Path:
+    """Return the folder that a log lies in, within a home and within a backup."""
+    return Path("daemon") if log_id == "daemon" else Path("workbenches", log_id)
+
+
+class Backup:
+    """A backup that is being made. Blocking; one call at a time, each perhaps in another thread.
+
+    Args:
+        home: What is copied.
+        target: The folder that will hold it, as somebody named it.
+        tick: Called between two files; what it raises ends the work.
+        disk: What writes.
+
+    Raises:
+        ValidationFailed: The target is taken, in the home, or no place for a folder.
+        DiskFull: No space is left. So from all methods; nothing is left behind after `close`.
+        FileWriteFailed: The target cannot be written. So from all methods.
+    """
+
+    def __init__(
+        self, home: Home, target: Path, tick: Callable[[], None] = lambda: None, disk: Disk = DISK
+    ) -> None:
+        self._home, self._disk = home, disk
+        place = free_place(target, "the backup")
+        inside = home.folder.resolve()
+        if place == inside or inside in place.parents:
+            raise ValidationFailed("A backup cannot be in the home that it is of.")
+        with _told():
+            self._new = NewFolder(place, disk)
+        self._gathering = Gathering(self._new.folder, disk, tick)
+
+    def take_daemon(
+        self, seq: Seq, landed: Mapping[WatchId, Mapping[BlobHash, str]]
+    ) -> tuple[WorkbenchId, ...]:
+        """Take the daemon's own log and the copies of what landed and is not done.
+
+        Args:
+            seq: The event that its state is at.
+            landed: By watch, the hashes of those copies, each with the path that landed.
+
+        Returns:
+            The workbenches that were taken before.
+        """
+        who = LogKept(workbench_id="daemon", name="daemon")
+        with _told():
+            try:
+                self._gathering.take(self._home.folder, place_of("daemon"), who, seq)
+            except LogCorrupt as error:
+                self._gathering.take_raw(self._home.folder, place_of("daemon"), who, error.message)
+            self._gathering.drop(Path("landed"))
+            for watch_id, needed in landed.items():
+                self._gathering.take_landed(self._home.folder, Path("landed", watch_id), needed)
+        logs = self._gathering.logs
+        return tuple(WorkbenchId(log.workbench_id) for log in logs if log.workbench_id != "daemon")
+
+    def take(self, workbench_id: WorkbenchId, name: str, until: Seq | None) -> None:
+        """Take a workbench.
+
+        Args:
+            workbench_id: Which.
+            name: What it is called.
+            until: Its last durable event, if somebody has it open.
+
+        Raises:
+            LogCorrupt: Its log is damaged; `take_raw` takes it as it is.
+            FileNotFoundError: It was removed meanwhile.
+        """
+        with _told(may_be_gone=True):
+            self._gathering.take(
+                self._home.folder, place_of(workbench_id), _who(workbench_id, name), until
+            )
+
+    def take_raw(self, workbench_id: WorkbenchId, name: str, reason: str) -> None:
+        """Take a workbench that is damaged, file by file.
+
+        Raises:
+            FileNotFoundError: It was removed meanwhile.
+        """
+        with _told(may_be_gone=True):
+            self._gathering.take_raw(
+                self._home.folder, place_of(workbench_id), _who(workbench_id, name), reason
+            )
+
+    def pass_over(self, workbench_id: WorkbenchId, name: str) -> None:
+        """Say of a workbench that the daemon's log knows that nothing of it is there."""
+        self._gathering.pass_over(place_of(workbench_id), f"{name} (workbench) has no folder")
+
+    def drop(self, workbench_id: WorkbenchId) -> None:
+        """Leave a workbench out after all."""
+        with _told():
+            self._gathering.drop(place_of(workbench_id))
+
+    def finish(self, created_at: str) -> tuple[Inventory, int]:
+        """Say what it holds, make it durable and give it its name.
+
+        Args:
+            created_at: The time that it is of; ISO 8601, UTC.
+
+        Returns:
+            What it holds, and its size in bytes.
+        """
+        with _told():
+            inventory = Inventory(
+                format=FORMAT,
+                kbd=__version__,
+                created_at=created_at,
+                logs=self._gathering.logs,
+                files=self._gathering.files,
+                left_out=(*self._gathering.told, *self._not_taken()),
+            )
+            inventory.write(self._new.folder, self._disk)
+            if read_inventory(self._new.folder) != inventory:
+                raise FileWriteFailed("What was written does not read back as it was.")
+            paths = self._new.folder.rglob("*")
+            size_bytes = sum(path.stat().st_size for path in paths if path.is_file())
+            self._new.land()
+        return inventory, size_bytes
+
+    def close(self) -> None:
+        """Remove what was not finished."""
+        self._new.remove()
+
+    def _not_taken(self) -> Iterator[str]:
+        """Say what of the home is not in it."""
+        taken = {log.workbench_id for log in self._gathering.logs}
+        for entry in sorted(self._home.folder.iterdir()):
+            if entry.name == "settings.toml":
+                yield "settings.toml: it may hold keys; keep a copy of your own"
+            elif entry.name not in _OURS:
+                yield f"{_text(entry.name)}: not kbd's"
+        for entry in sorted(self._home.workbenches.iterdir()):
+            if entry.name not in taken:
+                yield f"workbenches/{_text(entry.name)}: no workbench that was known then"
+        yield _REBUILT
+
+
+def check_backup(path: Path) -> Checked:
+    """Read a backup again: every byte of it that belongs to it. Blocking; changes nothing.
+
+    What was damaged when it was copied is no fault of the backup: it is as it was.
+
+    Raises:
+        FileReadFailed: This is no backup, or its list of inventory was changed.
+    """
+    inventory = read_inventory(path)
+    sound = [log for log in inventory.logs if not log.damage]
+    return Checked(
+        kind="backup",
+        logs=len(inventory.logs),
+        events=sum(log.seq for log in inventory.logs),
+        blobs=sum(log.blobs for log in sound),
+        head="",
+        faults=tuple(faults_of(path, inventory)),
+    )
+
+
+def faults_of(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
+    """Yield what is wrong with a folder that should hold these inventory."""
+    for log in inventory.logs:
+        if not log.damage:
+            yield from _log_faults(folder, log)
+    for file in inventory.files:
+        yield from _file_faults(folder, file)
+
+
+def _log_faults(folder: Path, log: LogKept) -> Iterator[LogFault]:
+    place = place_of(log.workbench_id)
+    log_dir, blobs = folder / place / "log", BlobStore(folder / place / "blobs")
+    within = (place / "log").as_posix()
+    try:
+        found, named = examined(log_dir)
+    except OSError as error:
+        reason = f"the log cannot be read: {error.strerror}"
+        yield LogFault(kind="missing", file=within, offset=0, message=reason)
+        return
+    for fault in found.faults:
+        yield LogFault(
+            kind=fault.kind,
+            file=f"{within}/{fault.file}",
+            offset=fault.offset,
+            message=fault.reason,
+            seq=fault.seq,
+        )
+    if found.faults:
+        return
+    for name, size_bytes in log.segments:
+        there = (log_dir / name).stat().st_size if (log_dir / name).exists() else 0
+        if there != size_bytes:
+            reason = f"the segment has {there} bytes and had {size_bytes}"
+            offset = min(there, size_bytes)
+            yield LogFault(kind="damaged", file=f"{within}/{name}", offset=offset, message=reason)
+            return
+    if (found.seq, found.head) != (log.seq, log.head):
+        reason = f"the log is whole up to event {found.seq}, and is not the one that was copied"
+        yield LogFault(kind="head", file=within, offset=0, message=reason, seq=found.seq)
+        return
+    checked = blobs.verify(set(named) - set(log.unsound))
+    for kind, wrong in (("blob missing", checked.missing), ("blob damaged", checked.damaged)):
+        for blob in wrong:
+            file = (place / "blobs" / blob[:2] / blob).as_posix()
+            reason = "this file version is not as it was"
+            yield LogFault(kind=kind, file=file, offset=0, message=reason)
+
+
+def _file_faults(folder: Path, file: FileKept) -> Iterator[LogFault]:
+    try:
+        size_bytes = (folder / file.path).stat().st_size
+        digest = hash_of(folder / file.path)
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror}"
+        yield LogFault(kind="file missing", file=file.path, offset=0, message=reason)
+        return
+    if (size_bytes, digest) != (file.size_bytes, file.sha256):
+        reason = f"its {size_bytes} bytes are not the {file.size_bytes} that were copied"
+        offset = min(size_bytes, file.size_bytes) if size_bytes != file.size_bytes else 0
+        yield LogFault(kind="file damaged", file=file.path, offset=offset, message=reason)
+
+
+def _who(workbench_id: WorkbenchId, name: str) -> LogKept:
+    return LogKept(workbench_id=workbench_id, name=name)
+
+
+def _text(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def _told(*, may_be_gone: bool = False) -> Iterator[None]:
+    """Raise what the system says as an error that clients know.
+
+    Args:
+        may_be_gone: Whether a file that is missing is left to the caller, who can explain it.
+    """
+    try:
+        yield
+    except OSError as error:
+        if may_be_gone and isinstance(error, FileNotFoundError):
+            raise
+        if is_full(error):
+            msg = "No space is left for the backup; nothing of it is left behind."
+            raise DiskFull(msg) from None
+        raise FileWriteFailed(f"The backup cannot be written: {error.strerror}.") from error
+    except FileReadFailed as error:
+        raise FileWriteFailed("What was written does not read back as it was.") from error

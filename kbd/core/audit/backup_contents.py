@@ -1,0 +1,451 @@
+"""What goes into a backup: logs up to an event, the blobs that they name, what no log vouches for.
+
+Everything here blocks and reads the home from outside: nobody is asked to hold still. A log is
+copied up to an event that is durable, and behind that it may grow. Files are copied, by the kernel
+where it can (on some file systems both then share the bytes until one changes), and never linked:
+a second name for the same file would share every change and every fault of the first.
+
+Copying a file at a time, and what must be known of one.
+"""
+
+import hashlib
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from kbd.core.audit.backup_inventory import FileKept, LogKept
+from kbd.core.workbench.sandbox import ConfinedRoot
+from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
+from kbd.events.anchor import ANCHOR_NAME
+from kbd.events.blobs import BlobStore, BlobVerification
+from kbd.events.disk import Disk
+from kbd.events.log_copy import Extent, copy_log, extent_of
+from kbd.events.segment import segment_names
+from kbd.events.verification import Verification, verify
+from kbd.types import BlobHash, FileName, Seq
+
+__all__ = [
+    "Gathering",
+    "check_name",
+    "copy_file",
+    "examined",
+    "hash_of",
+    "is_unreadable",
+    "names_below",
+    "private_folder",
+]
+
+
+class _Learning(BlobStore):
+    """Blobs that are only asked for: who verifies a log asks for those that it names."""
+
+    def __init__(self) -> None:
+        super().__init__(Path())
+        self.named: tuple[BlobHash, ...] = ()
+
+    def verify(self, named: Iterable[BlobHash] | None = None) -> BlobVerification:
+        """Remember what was asked for."""
+        self.named = tuple(named or ())
+        return BlobVerification(0, (), ())
+
+
+def examined(
+    log_dir: Path, on_progress: Callable[[int], object] = lambda _: None
+) -> tuple[Verification, tuple[BlobHash, ...]]:
+    """Verify a log and return the blobs that it names, in order: it is read once for both.
+
+    Args:
+        log_dir: The log's.
+        on_progress: Called now and then with the last event that was read.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    learning = _Learning()
+    return verify(log_dir, learning, on_progress), learning.named
+
+
+def hash_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder with its parents, each 0700; it is not synced yet."""
+    for place in reversed((folder, *folder.parents)):
+        if not place.exists():
+            place.mkdir(mode=0o700)
+
+
+def copy_file(source: int, target: Path, disk: Disk, mode: int = 0o600) -> int:
+    """Copy an open file to a new one and return its size; it is not synced yet.
+
+    Raises:
+        OSError: It cannot be read, or not be written.
+    """
+    given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        size = disk.copy(source, given, 0, os.fstat(source).st_size)
+        os.fchmod(given, mode)
+    finally:
+        os.close(given)
+    return size
+
+
+def check_name(name: str) -> None:
+    """See that a name can be written down.
+
+    Raises:
+        SandboxViolation: It cannot.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise SandboxViolation("its name is no text") from None
+
+
+def is_unreadable(path: Path) -> bool:
+    """Tell whether it is the reading of a file that fails."""
+    try:
+        hash_of(path)
+    except OSError:
+        return True
+    return False
+
+
+def names_below(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
+    """Yield the paths of all that is no folder, sorted; links to folders are not followed.
+
+    Args:
+        folder: Below which.
+        tell: Told of each folder that cannot be read.
+    """
+
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            within = os.path.relpath(str(error.filename), folder.parent)
+            tell(f"{within}/ is left out: {error.strerror}")
+
+    for root, folders, names in os.walk(folder, onerror=unreadable):
+        folders.sort()
+        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
+        for name in sorted((*names, *links)):
+            yield os.path.relpath(os.path.join(root, name), folder)
+
+
+_TRIES = 3
+"""How often a file that somebody is writing is read again, before it is left out."""
+
+
+_PAUSE_S = 0.001
+"""How long the reading of a log rests after each block of it, which takes about 5 ms."""
+
+
+class Gathering:
+    """Copies logs with what belongs to them into one folder, laid out as a home is.
+
+    Args:
+        folder: Where the copies go.
+        disk: What writes.
+        tick: Called between two files; what it raises ends the work.
+
+    The methods raise what the disk raises (`OSError`), and `FileNotFoundError` where a workbench is
+    removed meanwhile.
+    """
+
+    def __init__(self, folder: Path, disk: Disk, tick: Callable[[], None]) -> None:
+        self._folder, self._disk, self._tick = folder, disk, tick
+        self._logs: dict[Path, LogKept] = {}
+        self._files: dict[Path, list[FileKept]] = {}
+        self._told: dict[Path, list[str]] = {}
+
+    @property
+    def logs(self) -> tuple[LogKept, ...]:
+        """What was taken, in that order."""
+        return tuple(self._logs.values())
+
+    @property
+    def files(self) -> tuple[FileKept, ...]:
+        """What no log vouches for."""
+        return tuple(file for files in self._files.values() for file in files)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What could not be taken, and what is not whole, one line each."""
+        return tuple(line for lines in self._told.values() for line in lines)
+
+    def drop(self, place: Path) -> None:
+        """Forget what was taken from a place below the home, and remove the copies."""
+        for known in (self._logs, self._files, self._told):
+            for each in [each for each in known if each.is_relative_to(place)]:
+                del known[each]
+        _remove(self._folder / place)
+
+    def pass_over(self, place: Path, line: str) -> None:
+        """Say why there is nothing of a place below the home."""
+        self.drop(place)
+        self._told[place] = [line]
+
+    def take(self, home: Path, place: Path, who: LogKept, until: Seq | None) -> None:
+        """Take a log up to an event, with its blobs and what else is beside it.
+
+        What was taken of it before is gone on with: only what came since is copied.
+
+        Args:
+            home: The home.
+            place: The folder that has `log/`, within it.
+            who: Whose log it is and what it is called; the rest of it is found out here.
+            until: The event, which is durable; None for all there is, if nobody writes.
+
+        Raises:
+            LogCorrupt: The log is damaged.
+        """
+        source, target = home / place, self._folder / place
+        self._files[place], self._told[place] = [], []
+        private_folder(target)
+        extent = _extent(source / "log", until)
+        copy_log(source / "log", extent, target / "log", self._disk)
+        self._tick()
+        found, named = examined(target / "log", self._pause)
+        if found.fault is not None or (found.seq, found.head) != (extent.seq, extent.head.hex()):
+            _compare(source / "log", target / "log", extent)
+            reason = found.fault.reason if found.fault is not None else "its end is another one"
+            raise LogCorrupt(reason)
+        self._tick()
+        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, who.name)
+        self._note_file(place, place / "log" / ANCHOR_NAME)
+        self._take_kept(source, place)
+        self._take_strange(source, place, frozenset(named))
+        self._logs[place] = LogKept(
+            workbench_id=who.workbench_id,
+            name=who.name,
+            segments=extent.files,
+            seq=extent.seq,
+            head=extent.head.hex(),
+            blobs=len(named) - sum(not (target / _blob(blob)).exists() for blob in unsound),
+            unsound=unsound,
+        )
+
+    def take_raw(self, home: Path, place: Path, who: LogKept, reason: str) -> None:
+        """Take a damaged log and all that is beside it file by file, as it lies there."""
+        self.drop(place)
+        source, target = home / place, self._folder / place
+        self._files[place], self._told[place] = [], []
+        private_folder(target / "log")
+        for part in ("log", "blobs", "published"):
+            self._take_tree(source, place, part)
+        found = verify(target / "log")
+        blobs = f"{(place / 'blobs').as_posix()}/"
+        self._logs[place] = LogKept(
+            workbench_id=who.workbench_id,
+            name=who.name,
+            segments=(),
+            seq=found.seq,
+            head=found.head,
+            blobs=sum(file.path.startswith(blobs) for file in self._files[place]),
+            damage=reason,
+        )
+        self._tell(place, f"{_called(who)} is damaged and was copied as it is: {reason}")
+
+    def take_landed(self, home: Path, place: Path, needed: Mapping[BlobHash, str]) -> None:
+        """Take copies of what landed in a watched folder.
+
+        Args:
+            home: The home.
+            place: The folder of the copies, within it.
+            needed: Which, each with its path in the watched folder.
+        """
+        self._files[place], self._told[place] = [], []
+        store = BlobStore(home / place)
+        for blob, path in needed.items():
+            self._tick()
+            try:
+                self._copy_to(store.path(blob), place / _blob(blob, ""), 0o400)
+            except OSError as error:
+                if not is_unreadable(store.path(blob)):
+                    raise
+                self._tell(place, f"{path} landed and its copy cannot be read: {error.strerror}")
+                continue
+            self._note_file(place, place / _blob(blob, ""))
+            if self._files[place][-1].sha256 != blob:
+                self._tell(place, f"{path} landed, and its copy is damaged: it was taken as it is")
+
+    def _pause(self, seq: int) -> None:
+        """Let others have the interpreter: reading a log computes, and they wait for an answer."""
+        del seq
+        self._tick()
+        time.sleep(_PAUSE_S)
+
+    def _take_blobs(
+        self, source: BlobStore, target: Path, named: Sequence[BlobHash], name: str
+    ) -> tuple[BlobHash, ...]:
+        """Take blobs; return those that are missing or damaged where they come from."""
+        for blob in named:
+            if (target / blob[:2] / blob).exists():
+                continue
+            self._tick()
+            with suppress(FileNotFoundError):
+                self._copy_blob(source.path(blob), target, blob)
+        found = BlobStore(target).verify(named)
+        unsound: list[BlobHash] = []
+        place = target.relative_to(self._folder).parent
+        for blob in (*found.missing, *found.damaged):
+            original = source.path(blob)
+            if not is_unreadable(original) and hash_of(original) == blob:
+                raise FileWriteFailed("What was written does not read back as it was.")
+            unsound.append(blob)
+            what = "missing" if blob in found.missing else "damaged"
+            self._tell(place, f"{name}: the file version {blob} is {what}")
+        for blob in found.damaged:
+            self._note_file(place, place / _blob(blob))
+        return tuple(sorted(unsound))
+
+    def _copy_blob(self, source: Path, target: Path, blob: BlobHash) -> None:
+        private_folder(target / blob[:2])
+        try:
+            self._copy_to(source, (target / blob[:2] / blob).relative_to(self._folder), 0o400)
+        except OSError:
+            if not is_unreadable(source):
+                raise
+
+    def _copy_to(self, source: Path, path: Path, mode: int = 0o600) -> None:
+        """Copy a regular file to a path within the folder."""
+        target = self._folder / path
+        private_folder(target.parent)
+        held = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            copy_file(held, target, self._disk, mode)
+        except OSError:
+            target.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(held)
+
+    def _take_kept(self, source: Path, place: Path) -> None:
+        """Take what repairs and cuts of the log put aside."""
+        for pattern in ("*.torn-*", "*.cut-*"):
+            for path in sorted((source / "log").glob(pattern)):
+                copy = place / "log" / path.name
+                if not (self._folder / copy).exists():
+                    self._copy_to(path, copy)
+                self._note_file(place, copy)
+
+    def _take_strange(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
+        """Take the files in published/ whose bytes the log does not know: they are somebody's."""
+        published = source / "published"
+        _remove(self._folder / place / "published")
+        if published.is_symlink() or not published.is_dir():
+            if os.path.lexists(published):
+                self._tell(place, "published/ is left out: it is a link or no folder")
+            return
+        root = ConfinedRoot(published)
+        try:
+            for name in names_below(published, partial(self._tell, place)):
+                self._tick()
+                try:
+                    check_name(name)
+                    with root.open(FileName(name)) as held:
+                        self._take_published(held, place, name, named)
+                except KbdError as error:
+                    self._tell(place, f"published/{name} is left out: {error.message}")
+        finally:
+            root.close()
+
+    def _take_published(self, held: int, place: Path, name: str, named: AbstractSet[str]) -> None:
+        """Take a file, unless the log knows its bytes or it changes all the time."""
+        copy = place / "published" / name
+        for _ in range(_TRIES):
+            before = os.fstat(held)
+            os.lseek(held, 0, os.SEEK_SET)
+            with os.fdopen(os.dup(held), "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest in named:
+                return
+            private_folder((self._folder / copy).parent)
+            (self._folder / copy).unlink(missing_ok=True)
+            copy_file(held, self._folder / copy, self._disk)
+            after = os.fstat(held)
+            if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+                self._note_file(place, copy)
+                return
+        (self._folder / copy).unlink()
+        self._tell(place, f"published/{name} is left out: somebody is writing it")
+
+    def _take_tree(self, source: Path, place: Path, part: str) -> None:
+        """Take all regular files below a folder, as they are."""
+        for name in names_below(source / part, partial(self._tell, place)):
+            self._tick()
+            path = source / part / name
+            try:
+                check_name(name)
+                if not stat.S_ISREG(path.lstat().st_mode):
+                    raise SandboxViolation("it is a link or no regular file")
+                self._copy_to(path, place / part / name)
+            except KbdError as error:
+                self._tell(place, f"{part}/{name} is left out: {error.message}")
+                continue
+            except OSError as error:
+                if not is_unreadable(path):
+                    raise
+                self._tell(place, f"{part}/{name} is left out: {error.strerror}")
+                continue
+            self._note_file(place, place / part / name)
+
+    def _note_file(self, place: Path, path: Path) -> None:
+        """Note a copy that no log vouches for."""
+        copy = self._folder / path
+        self._files[place].append(
+            FileKept(path=path.as_posix(), size_bytes=copy.stat().st_size, sha256=hash_of(copy))
+        )
+
+    def _tell(self, place: Path, line: str) -> None:
+        self._told[place].append(line.encode("utf-8", "replace").decode())
+
+
+def _called(who: LogKept) -> str:
+    return "the daemon's own log" if who.workbench_id == "daemon" else f"{who.name} (workbench)"
+
+
+def _blob(blob: BlobHash, folder: str = "blobs") -> Path:
+    return Path(folder, blob[:2], blob)
+
+
+def _extent(log_dir: Path, until: Seq | None) -> Extent:
+    """Find what of a log is to be taken.
+
+    Raises:
+        LogCorrupt: It is damaged before, or a part of it cannot be read.
+    """
+    try:
+        return extent_of(log_dir, until)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise LogCorrupt(f"it cannot be read: {error.strerror}") from error
+
+
+def _compare(source: Path, target: Path, extent: Extent) -> None:
+    """See that a copy which is no whole log is what was copied.
+
+    Raises:
+        FileWriteFailed: The copy is at fault.
+    """
+    for name, size in extent.files:
+        with (source / name).open("rb") as one, (target / name).open("rb") as other:
+            if one.read(size) != other.read():
+                raise FileWriteFailed("What was written does not read back as it was.")
+    if segment_names(target) != [name for name, _ in extent.files]:
+        raise FileWriteFailed("What was written does not read back as it was.")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of copies, if it is there."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)

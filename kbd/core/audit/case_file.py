@@ -1,0 +1,318 @@
+"""Writing the case file of a run to where somebody wants it.
+
+What goes into a case file: the log up to the run's end, what it names, and words for people.
+
+The words that lie in every case file: what it is, how to check it, how to look at it.
+
+The verifier as it goes into a case file: the sources of `verify`, and what starts them.
+
+`__main__.py` is the first member, the modules follow: their places hang on nothing but themselves,
+so it finds them although headers or directory are damaged.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from kbd import __version__
+from kbd.core.audit.case_writer import Source, Written, sorted_members, weighed, write_case
+from kbd.core.audit.page.document import page_of
+from kbd.core.audit.page.run_index import blobs_of
+from kbd.core.audit.steps import Numbered, steps_of
+from kbd.core.audit.verify import SOURCES
+from kbd.core.audit.verify.layout import header_of
+from kbd.core.audit.verify.manifest import Case, Member, order
+from kbd.core.audit.whole_paths import partial
+from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.workbench.run_rows import run_info
+from kbd.errors import FileReadFailed, LogCorrupt, NotFound
+from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
+from kbd.events.blobs import BlobStore
+from kbd.events.codec import decode
+from kbd.events.frame import BODY_AT
+from kbd.events.log_copy import Extent, extent_of
+from kbd.events.named_blobs import named_blobs
+from kbd.events.scan import survey
+from kbd.events.segment import Block, Segment
+from kbd.types import BlobHash, Seq
+
+__all__ = [
+    "Contents",
+    "Exported",
+    "Wanted",
+    "contents_of",
+    "export",
+    "readme_of",
+    "verifier_files",
+]
+
+_TEXT = """\
+Case file of run {run}
+
+This file holds what kbd {version} recorded of a run in the workbench {workbench}, up to event
+{seq} ({time}), and all that it rests on:
+
+  report.html    the run as one page; open it in a browser, it needs no network
+  log/           the log from its first event on, byte for byte
+  blobs/         every file version, result and message that the log names, each under its sha256
+  manifest.json  every member with its size, its sha256, and the sha256 of each 64 KiB of it
+  __main__.py, verify/   what checks all this, in plain Python
+
+To check it, with nothing but Python 3.8 or newer:
+
+  python3 FILE                        every byte, the log, the file versions; 0 if it is whole
+  python3 FILE --head SEQ:HASH        also compare a head of the log that was kept elsewhere
+  python3 FILE --extract FOLDER       also unpack it; any program that knows zip does that, too
+  python3 FILE OTHER                  check another case file with the verifier of this one
+  kbd verify FILE                     the same check by an installed kbd
+
+A byte that was changed is found and its place is told. Where the damage is in __main__.py or in the
+record at the very end, Python itself may refuse the file in words of its own, or find no program in
+it: then check it with another case file's verifier, or with kbd.
+
+What a check shows: no byte is another than when this file was made, each event follows from the
+one before, and each file version is the one that its event names. Somebody could still write all of
+it anew; against that, compare the head below with one that was kept where nobody could change it
+(`kbd log WB --head` prints it at any time):
+
+  {seq}:{head}
+
+The log was only read to write this file, and nothing was recorded in it. Events of the workbench
+after the run's last one are not in here; those of earlier runs are, for the chain begins there.
+"""
+
+
+def readme_of(case: Case) -> str:
+    """Return the readme of a case."""
+    return _TEXT.format(
+        run=case.run,
+        version=case.kbd,
+        workbench=case.workbench[0],
+        seq=case.seq,
+        time=case.time,
+        head=case.head,
+    )
+
+
+_SOME_TIME = "2000-01-01T00:00:00Z"
+"""The size of a header does not hang on the time."""
+
+
+def verifier_files() -> dict[str, bytes]:
+    """Return the files of the verifier by the names that they have in a case file."""
+    folder = files("kbd.core.audit.verify")
+    modules = {f"verify/{name}.py": folder.joinpath(f"{name}.py").read_bytes() for name in SOURCES}
+    template = folder.joinpath("main.txt").read_text("utf-8")
+    # The numbers have a fixed width, so a first attempt tells how long it will be.
+    draft = _main(template, modules, 0)
+    return {"__main__.py": _main(template, modules, len(draft)), **modules}
+
+
+def _main(template: str, modules: dict[str, bytes], size_bytes: int) -> bytes:
+    """Return `__main__.py` for a case file in which it has so many bytes."""
+    first = _header_bytes("__main__.py")
+    start, places = first + size_bytes, {}
+    for name in sorted(modules, key=order):
+        start += _header_bytes(name)
+        places[name] = start
+        start += len(modules[name])
+    rows = []
+    for name, source in modules.items():
+        digest = hashlib.sha256(source).hexdigest()
+        rows.append(f'    ("{name}", {places[name]:8}, {len(source):8}, "{digest}"),')
+    filled = template.replace("{modules}", "\n".join(rows))
+    span = {"{first}": first, "{last}": first + size_bytes - 1}
+    for mark, place in span.items():
+        filled = filled.replace(mark, f"{place:8}")
+    return filled.encode("ascii")
+
+
+def _header_bytes(name: str) -> int:
+    return len(header_of(Member(name, 0, "", 0, ()), _SOME_TIME))
+
+
+_TEXT_BYTES = 8 * 1024 * 1024
+"""Longer blobs are not offered to the report; it cuts texts far shorter itself."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which run is to be written.
+
+    Args:
+        folders: Its workbench.
+        number: Its number there.
+        end: The durable end of its log.
+        is_active: Whether it is under way: all that is durable belongs to it.
+    """
+
+    folders: WorkbenchFolders
+    number: int
+    end: Anchor
+    is_active: bool
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """All that a case file is made of.
+
+    Args:
+        case: What its manifest says.
+        sources: Where the members' bytes come from.
+        blobs: How many of them are blobs.
+    """
+
+    case: Case
+    sources: tuple[Source, ...]
+    blobs: int
+
+
+def contents_of(wanted: Wanted) -> Contents:
+    """Gather what goes into the case file of a run. Blocking; reads everything once.
+
+    Raises:
+        LogCorrupt: The log is damaged, be it behind the run, or a blob is missing or damaged:
+            evidence must not look whole if it is not.
+        NotFound: There is no such run.
+        OSError: Something cannot be read.
+    """
+    log_dir, blobs_dir = wanted.folders.log, wanted.folders.blobs
+    extent, events = _history(log_dir, wanted)
+    state = WorkbenchState()
+    blobs: dict[BlobHash, Seq] = {}
+    for seq, record in events:
+        fold_workbench(state, seq, record)
+        for blob in named_blobs(record.data):
+            blobs.setdefault(blob, seq)
+    named = [_blob(BlobStore(blobs_dir), blob, seq) for blob, seq in sorted(blobs.items())]
+    time = datetime.fromtimestamp(events[-1][1].ts_us // 1_000_000, UTC)
+    case = Case(
+        kbd=__version__,
+        run=state.run_id(wanted.number),
+        workbench=(state.workbench_id, state.name),
+        seq=extent.seq,
+        head=extent.head.hex(),
+        time=f"{time:%Y-%m-%dT%H:%M:%SZ}",
+        members=(),
+    )
+    made = {
+        **verifier_files(),
+        f"log/{ANCHOR_NAME}": anchor_bytes(Anchor(extent.seq, extent.head)),
+        "report.html": _report(wanted, state, events).encode("utf-8", "replace"),
+        "README.txt": readme_of(case).encode("utf-8", "replace"),
+    }
+    sources = [Source(name, len(data), data) for name, data in made.items()]
+    sources += [Source(f"log/{name}", size, path=log_dir / name) for name, size in extent.files]
+    members = [weighed(source) for source in sources] + [member for _, member in named]
+    return Contents(
+        case._replace(members=sorted_members(members)),
+        (*sources, *(source for source, _ in named)),
+        len(named),
+    )
+
+
+def _history(log_dir: Path, wanted: Wanted) -> tuple[Extent, list[Numbered]]:
+    """Read the log up to the end of the run, with every check that it allows."""
+    events: list[Numbered] = []
+
+    def visit(segment: Segment, block: Block) -> None:
+        for first, _, at, stop in block.spans():
+            if first <= wanted.end.seq:
+                try:
+                    records = decode(block.data[at + BODY_AT : stop])
+                except LogCorrupt as error:
+                    error.detail |= {"file": segment.name, "offset": block.base + at, "seq": first}
+                    raise
+                events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
+
+    fault = survey(log_dir, chained=True, visit=visit, durable=wanted.end).fault
+    last = max((seq for seq, record in events if record.run == wanted.number), default=Seq(0))
+    if wanted.is_active:
+        last = Seq(wanted.end.seq)
+    if fault is not None:
+        raise fault
+    if not last:
+        msg = f"there is no run {wanted.folders.id}-{wanted.number}"
+        raise NotFound(msg)
+    extent = extent_of(log_dir, last)
+    return extent, events[: extent.seq]
+
+
+def _blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[Source, Member]:
+    """Read a blob and see that it is what its name says.
+
+    Raises:
+        LogCorrupt: It is not there, or something else.
+    """
+    path = store.path(blob)
+    try:
+        source = Source(f"blobs/{blob}", path.stat().st_size, path=path)
+        member = weighed(source)
+    except FileNotFoundError:
+        msg = f"the blob {blob}, which event {seq} names, is missing; see `kbd verify`"
+        raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq}) from None
+    if member.sha256 != blob:
+        msg = f"the blob {blob}, which event {seq} names, is damaged; see `kbd verify`"
+        raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq})
+    return source, member
+
+
+def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> str:
+    run = state.run(wanted.number)
+    steps = steps_of(wanted.number, events)
+    store = BlobStore(wanted.folders.blobs)
+    texts: Mapping[BlobHash, str] = {
+        blob: store.read(blob, limit=_TEXT_BYTES).decode("utf-8", "replace")
+        for blob in blobs_of(steps)
+    }
+    asked = state.heard.get(run.message_id)
+    return page_of(run_info(state, run), asked.text if asked else "", steps, texts)
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """A case file that is there.
+
+    Args:
+        size_bytes: Its size.
+        seq: The last event in it.
+        head: The chain value there, as hex digits.
+        blobs: How many blobs are in it.
+    """
+
+    size_bytes: int
+    seq: Seq
+    head: str
+    blobs: int
+
+
+def export(wanted: Wanted, target: Path, before_naming: Callable[[Written], None]) -> Exported:
+    """Write a case file; it is durable, and complete when it has its name. Blocking.
+
+    Args:
+        wanted: The run.
+        target: Where to; nothing has the name, and the folder is there.
+        before_naming: Called when it is written and before it has its name.
+
+    Raises:
+        LogCorrupt: Log or blobs are not whole.
+        NotFound: There is no such run.
+        FileReadFailed: Log or blobs cannot be read.
+        DiskFull: No space is left; nothing of it is there.
+        FileWriteFailed: It cannot be written there; the same.
+        ValidationFailed: Something has the name by now.
+    """
+    try:
+        contents = contents_of(wanted)
+    except OSError as error:
+        msg = f"the log of {wanted.folders.id} cannot be read: {error.strerror}"
+        raise FileReadFailed(msg) from None
+    with partial(target) as made:
+        written = write_case(made.file, contents.case, contents.sources)
+        before_naming(written)
+        made.place()
+    case = contents.case
+    return Exported(written.size_bytes, Seq(case.seq), case.head, contents.blobs)

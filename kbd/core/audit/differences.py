@@ -1,0 +1,335 @@
+"""Where two results differ, by fields. Pure: two outcomes in, a list out.
+
+Where two versions of a file differ: by the parts of a package, else by the first byte.
+
+What a file is, its first bytes say. A package is opened behind the same guard as everywhere, so a
+hostile one is refused and compared as plain bytes; parts are hashed in pieces, never parsed.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, AnyStr
+from zipfile import ZipInfo
+
+import msgspec
+
+from kbd.core.audit.repeated_call import Outcome
+from kbd.core.runtime.secrets import BLOTTED
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd.opc.entries import PartStream
+from kbd.opc.package import Package, reading_errors
+from kbd.requests.proofs import FieldDiff, FileDiff, PartDiff
+
+__all__ = [
+    "MOST_FIELDS",
+    "MOST_PARTS",
+    "differences",
+    "file_diff",
+    "shared_length",
+    "what_differs",
+]
+
+MOST_FIELDS = 50
+"""Fields that are told of one call: enough to see what it is about."""
+
+SHOWN_CHARACTERS = 300
+"""How much of a value is told."""
+
+BEFORE_CHARACTERS = 40
+"""How much of a long text is told from before the first character that differs."""
+
+
+class _Missing:
+    """What stands for a field that is not there."""
+
+
+_MISSING = _Missing()
+
+
+def what_differs(recorded: Outcome, replayed: Outcome) -> tuple[str, ...]:
+    """Name the parts that differ: none if the call came out as recorded."""
+    if recorded.refused and replayed.refused:
+        same = recorded.error_code == replayed.error_code
+        return () if same and _same(recorded.shown, replayed.shown) else ("refusal",)
+    if recorded.refused != replayed.refused:
+        return ("outcome",)
+    before = (recorded.ok, recorded.error_code)
+    parts = {
+        "outcome": before != (replayed.ok, replayed.error_code),
+        "result": not _same(recorded.text, replayed.text),
+        "shown": not _same(recorded.shown, replayed.shown),
+        "files": recorded.changes != replayed.changes,
+    }
+    return tuple(name for name, differs in parts.items() if differs)
+
+
+def _same(recorded: str, replayed: str) -> bool:
+    """Tell whether a text came out as recorded; where a key was blotted out, anything may stand.
+
+    A proof is made without the daemon's keys, so it cannot tell which.
+    """
+    first, *others = recorded.split(BLOTTED)
+    if recorded == replayed or not others:
+        return recorded == replayed
+    *between, last = others
+    at, end = len(first), len(replayed) - len(last)
+    if not (replayed.startswith(first) and replayed.endswith(last)):
+        return False
+    for part in between:
+        found = replayed.find(part, at + len(BLOTTED), end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return at + len(BLOTTED) <= end
+
+
+def shared_length(one: AnyStr, other: AnyStr) -> int:
+    """Return how much of their beginning two texts, or two blocks of bytes, have in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def differences(recorded: Outcome, replayed: Outcome) -> tuple[FieldDiff, ...]:
+    """Return the fields in which two outcomes differ, at most `MOST_FIELDS`."""
+    found: list[FieldDiff] = []
+    for path, before, after in _fields(recorded, replayed):
+        if len(found) == MOST_FIELDS:
+            break
+        found.append(_told(path, before, after))
+    if not found and recorded.text != replayed.text:
+        # The same values, written in another way.
+        found.append(_told(*_of_texts("result", recorded.text, replayed.text)))
+    return tuple(found)
+
+
+Field = tuple[str, Any, Any]
+
+
+def _fields(recorded: Outcome, replayed: Outcome) -> Iterator[Field]:
+    if recorded.refused != replayed.refused:
+        yield ("outcome", _named(recorded), _named(replayed))
+    elif recorded.ok != replayed.ok:
+        yield ("ok", recorded.ok, replayed.ok)
+    if recorded.error_code != replayed.error_code:
+        yield (
+            "error_code",
+            _MISSING if recorded.error_code is None else recorded.error_code,
+            _MISSING if replayed.error_code is None else replayed.error_code,
+        )
+    if recorded.refused != replayed.refused:
+        if replayed.refused:
+            yield ("shown", recorded.shown, replayed.shown)
+        return
+    before, after = _value(recorded), _value(replayed)
+    yield from _walk("", before, after)
+    # Where the model saw the whole result, it would only be told twice.
+    if recorded.shown != replayed.shown and not (
+        recorded.shown == recorded.text and replayed.shown == replayed.text
+    ):
+        yield from _walk("shown", _seen(recorded.shown), _seen(replayed.shown))
+    yield from _walk("files", _said_of_files(recorded), _said_of_files(replayed))
+
+
+def _named(outcome: Outcome) -> str:
+    return "refused" if outcome.refused else "done" if outcome.ok else "failed"
+
+
+def _value(outcome: Outcome) -> Any:
+    """Return a result as plain values, an error or what is no JSON as its text."""
+    if outcome.refused or not outcome.ok:
+        return {"error": outcome.text} if outcome.text else {}
+    try:
+        return msgspec.json.decode(outcome.text)
+    except (msgspec.DecodeError, RecursionError):
+        return outcome.text
+
+
+def _seen(shown: str) -> Any:
+    """Return a receipt as plain values; with a note behind it, or an error, as text."""
+    try:
+        return msgspec.json.decode(shown)
+    except (msgspec.DecodeError, RecursionError):
+        return shown
+
+
+def _said_of_files(outcome: Outcome) -> dict[str, Any]:
+    """Return what is said of what was written; where the bytes differ is told elsewhere."""
+    return {
+        change.name: {"warnings": list(change.warnings), "notes": list(change.notes)}
+        for change in outcome.changes
+    }
+
+
+def _walk(path: str, before: Any, after: Any) -> Iterator[Field]:
+    """Yield the leaves that differ, in the order of what was recorded.
+
+    Values are compared by what they are in JSON: 1 and 1.0 differ there, and so do the orders of
+    two objects' names.
+    """
+    match before, after:
+        case dict(), dict():
+            if [*before] != [*after] and {*before} == {*after}:
+                yield (f"{path or 'result'} (order of names)", [*before], [*after])
+            for name in dict.fromkeys((*before, *after)):
+                inner = _inner(path, name)
+                yield from _walk(inner, before.get(name, _MISSING), after.get(name, _MISSING))
+        case list(), list():
+            for place in range(max(len(before), len(after))):
+                yield from _walk(f"{path}[{place}]", _at(before, place), _at(after, place))
+        case str(), str() if before != after and max(len(before), len(after)) > SHOWN_CHARACTERS:
+            yield _of_texts(path, before, after)
+        case _ if type(before) is not type(after) or before != after:
+            yield (path or "result", before, after)
+        case _:
+            pass
+
+
+def _inner(path: str, name: Any) -> str:
+    key = str(name)
+    if not key.isidentifier():
+        return f"{path}[{msgspec.json.encode(key).decode()}]"
+    return f"{path}.{key}" if path else key
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else _MISSING
+
+
+def _of_texts(path: str, before: str, after: str) -> Field:
+    """Cut two long texts to where they begin to differ, and say where that is."""
+    at = shared_length(before, after)
+    line = before.count("\n", 0, at) + 1
+    column = at - (before.rfind("\n", 0, at) + 1) + 1
+    start = max(0, at - BEFORE_CHARACTERS)
+    lead = "…" if start else ""
+    where = f"{path or 'result'} (line {line}, character {column})"
+    end = start + SHOWN_CHARACTERS
+    return where, lead + before[start:end], lead + after[start:end]
+
+
+def _told(path: str, before: Any, after: Any) -> FieldDiff:
+    return FieldDiff(path=path, recorded=_cut(before), replayed=_cut(after))
+
+
+def _cut(value: Any) -> str:
+    if value is _MISSING:
+        return ""
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+MOST_PARTS = 50
+"""Parts that are told of one file."""
+
+_BLOCK_BYTES = 1 << 20
+_ZIP = b"PK\x03\x04"
+
+
+def file_diff(
+    name: str, recorded: tuple[str, Path] | None, replayed: tuple[str, Path] | None
+) -> FileDiff:
+    """Say where two versions of a file differ. It reads both: call it in a thread.
+
+    Args:
+        name: The file's name.
+        recorded: The hash and the place of the recorded version; None if there was none.
+        replayed: Those of the new one, likewise.
+    """
+    hashes = recorded[0] if recorded else "", replayed[0] if replayed else ""
+    diff = FileDiff(path=name, recorded=hashes[0], replayed=hashes[1])
+    if recorded is None or replayed is None:
+        return diff
+    before, after = recorded[1], replayed[1]
+    try:
+        offset, note = _first_difference(before, after)
+        parts: tuple[PartDiff, ...] = ()
+        if _begins(before) == _begins(after) == _ZIP:
+            parts, note = _compared(name, before, after)
+    except OSError:
+        return FileDiff(
+            path=name, recorded=hashes[0], replayed=hashes[1],
+            note="one of the two versions cannot be read any more",
+        )  # fmt: skip
+    return FileDiff(
+        path=name, recorded=hashes[0], replayed=hashes[1], parts=parts, offset=offset, note=note
+    )
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(_ZIP))
+
+
+def _first_difference(before: Path, after: Path) -> tuple[int, str]:
+    """Return the first byte that differs, and in a text its line."""
+    offset = lines = 0
+    is_text = True
+    with before.open("rb") as left, after.open("rb") as right:
+        while True:
+            one, other = left.read(_BLOCK_BYTES), right.read(_BLOCK_BYTES)
+            is_text = is_text and b"\0" not in one
+            if one != other:
+                break
+            if not one:
+                return -1, ""
+            lines += one.count(b"\n")
+            offset += len(one)
+    shared = shared_length(one, other)
+    lines += one.count(b"\n", 0, shared)
+    return offset + shared, f"line {lines + 1}" if is_text else ""
+
+
+def _compared(name: str, before: Path, after: Path) -> tuple[tuple[PartDiff, ...], str]:
+    """Return the parts whose contents differ, and what else does if none do."""
+    try:
+        with Package(Source(before, name)) as left, Package(Source(after, name)) as right:
+            old, new = _hashes(left), _hashes(right)
+            differing = [
+                PartDiff(part=part, recorded=old.get(part, ""), replayed=new.get(part, ""))
+                for part in dict.fromkeys((*old, *new))
+                if old.get(part) != new.get(part)
+            ]
+            if not differing:
+                return (), _wrapping(left.entries, right.entries)
+    except FileReadFailed as fault:
+        return (), f"its parts cannot be compared: {fault.message}"
+    left_out = len(differing) - MOST_PARTS
+    note = f"and {left_out} parts more" if left_out > 0 else ""
+    return tuple(differing[:MOST_PARTS]), note
+
+
+def _hashes(package: Package) -> dict[str, str]:
+    """Return the hash of each part's contents, in the order of the package."""
+    found: dict[str, str] = {}
+    for info in package.entries:
+        digest = hashlib.sha256()
+        with reading_errors(package.name):
+            stream = PartStream(package.name, info, package.packed(info))
+            while block := stream.read(_BLOCK_BYTES):
+                digest.update(block)
+        found[info.filename] = digest.hexdigest()
+    return found
+
+
+def _wrapping(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> str:
+    """Say how two packages with equal parts differ."""
+    before = {info.filename: info for info in left}
+    pairs = [(before[info.filename], info) for info in right]
+    told = {
+        "order": [info.filename for info in left] != [info.filename for info in right],
+        "times": any(a.date_time != b.date_time for a, b in pairs),
+        "compression": any(
+            (a.compress_type, a.compress_size) != (b.compress_type, b.compress_size)
+            for a, b in pairs
+        ),
+    }
+    found = [what for what, differs in told.items() if differs] or ["headers"]
+    return f"all parts are equal; the package's {', '.join(found)} differ"

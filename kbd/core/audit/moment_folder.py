@@ -1,0 +1,122 @@
+"""A workbench as it stood after an event, written to a new folder that people look into.
+
+    files/                what runs saw: the published files, with the draft's versions over them
+    published/ draft/     as both folders of the workbench were
+    state.json            all that was true; its SHA-256 is the state's hash
+    plan.md research.md   of the newest run, as far as they were written
+    conversation.jsonl    what person and runs had said, if they had
+
+Every file's bytes are checked against their hash on the way. Blocking.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from kbd.core.audit.whole_paths import NewFolder, free_place
+from kbd.core.domain.state_text import conversation_lines, plan_markdown
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.store.history import encoded_state
+from kbd.core.workbench.sandbox import ConfinedRoot
+from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
+from kbd.events.blobs import BlobStore
+from kbd.events.disk import DISK, Disk, is_full
+from kbd.types import BlobHash, FileName
+
+__all__ = ["folders_of", "write_moment"]
+
+_COPIED_BYTES = 1024 * 1024
+
+
+def folders_of(state: WorkbenchState) -> dict[str, dict[FileName, BlobHash]]:
+    """Return which files each folder of a moment holds."""
+    drafted = state.draft.files if state.draft else {}
+    return {
+        "files": {seen.name: seen.blob for seen in state.all_seen()},
+        "published": {name: entry.blob for name, entry in state.files.items()},
+        "draft": {name: file.blob for name, file in drafted.items() if file.blob is not None},
+    }
+
+
+def write_moment(
+    state: WorkbenchState, blobs: BlobStore, destination: Path, disk: Disk = DISK
+) -> Path:
+    """Write a workbench as it stood to a folder, which appears whole or not at all.
+
+    Args:
+        state: How it stood.
+        blobs: The bytes of its files.
+        destination: An absolute path of nothing, or of an empty folder.
+        disk: What makes it durable.
+
+    Returns:
+        Where it was written to, without links in the path of its parent.
+
+    Raises:
+        ValidationFailed: Nothing can be written there.
+        LogCorrupt: A file's bytes are missing, or not what they were.
+        DiskFull: No space is left; nothing was written.
+        FileWriteFailed: It cannot be written; nothing was.
+    """
+    place = free_place(destination, "the moment")
+    try:
+        made = NewFolder(place, disk)
+        try:
+            for folder, files in folders_of(state).items():
+                _write_files(made.folder / folder, files, blobs)
+            for name, text in _texts(state).items():
+                (made.folder / name).write_bytes(text)
+            made.land()
+        finally:
+            made.remove()
+    except OSError as error:
+        if is_full(error):
+            raise DiskFull("No space is left to write the moment; nothing was written.") from None
+        reason = os.strerror(error.errno or 0)
+        raise FileWriteFailed(f"The moment cannot be written: {reason}.") from None
+    return place
+
+
+def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobStore) -> None:
+    folder.mkdir(mode=0o700)
+    root = ConfinedRoot(folder)
+    try:
+        for name, blob in files.items():
+            with root.parent(name, create=True) as (held, last):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                target = os.open(last, flags, 0o600, dir_fd=held)
+                try:
+                    _copy(blobs.path(blob), target, name, blob)
+                finally:
+                    os.close(target)
+    finally:
+        root.close()
+
+
+def _copy(source: Path, target: int, name: FileName, blob: BlobHash) -> None:
+    digest = hashlib.sha256()
+    try:
+        with source.open("rb") as original:
+            while chunk := original.read(_COPIED_BYTES):
+                digest.update(chunk)
+                view = memoryview(chunk)
+                while view:
+                    view = view[os.write(target, view) :]
+    except FileNotFoundError:
+        raise LogCorrupt(f"The bytes of {name!r} are missing; `kbd verify` says more.") from None
+    if digest.hexdigest() != blob:
+        msg = f"The bytes of {name!r} are not what they were; `kbd verify` says more."
+        raise LogCorrupt(msg)
+
+
+def _texts(state: WorkbenchState) -> dict[str, bytes]:
+    texts = {"state.json": encoded_state(state)}
+    run = state.runs[-1] if state.runs else None
+    if run is not None and run.plan is not None:
+        texts["plan.md"] = plan_markdown(run.plan).encode("utf-8", "replace")
+    if run is not None and run.research is not None:
+        texts["research.md"] = run.research.encode("utf-8", "replace")
+    if state.said:
+        texts["conversation.jsonl"] = conversation_lines(state.said).encode("utf-8", "replace")
+    return texts

@@ -1,0 +1,184 @@
+"""What one step's part of the page needs to know of the other steps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from kbd.core.audit.page.figures import moment_ms
+from kbd.messages import Message
+from kbd.requests.replays import FileStep, ItemStep, Step
+from kbd.types import BlobHash, CallId
+
+__all__ = [
+    "CONTENTS_LIMIT_CHARACTERS",
+    "PlanChange",
+    "Whole",
+    "blobs_of",
+    "span",
+    "versions",
+    "whole_of",
+]
+
+CONTENTS_LIMIT_CHARACTERS = 8 * 1024 * 1024
+"""How much of blobs and whole results the page holds."""
+
+
+class PlanChange(msgspec.Struct, frozen=True):
+    """The items that a step added or changed, and how many the plan had since."""
+
+    step: int
+    items: tuple[ItemStep, ...]
+    total: int
+
+
+class Whole(msgspec.Struct, frozen=True, kw_only=True):
+    """All steps, looked up by what others refer to.
+
+    Args:
+        steps: In order.
+        contents: The texts of the blobs that the page holds.
+        left_out: The blobs, and the steps of calls with their results, that it does not hold.
+        called: The step of each call.
+        asked: The step in which the model asked for each call.
+        chains: For each turn's step, the step of its chain's first turn.
+        openings: For each chain's first turn, the opening messages; a message is given as the
+            step that showed the same one before.
+        most_tokens: What the dearest turn consumed.
+        changes: What each step changed in the plan.
+    """
+
+    steps: Sequence[Step]
+    contents: Mapping[BlobHash, str]
+    left_out: frozenset[BlobHash | int]
+    called: Mapping[CallId, int]
+    asked: Mapping[CallId, int]
+    chains: Mapping[int, int]
+    openings: Mapping[int, Sequence[Message | int]]
+    most_tokens: int
+    changes: Mapping[int, PlanChange]
+
+
+def whole_of(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> Whole:
+    """Look through all steps once."""
+    kept, left_out = _within_limit(steps, contents)
+    called: dict[CallId, int] = {}
+    asked: dict[CallId, int] = {}
+    chains: dict[int, int] = {}
+    first = 0
+    most = 0
+    opening: BlobHash | None = None
+    for step in steps:
+        if step.call:
+            called[step.call.call_id] = step.index
+        if step.model:
+            if step.model.turn == 1 or step.model.opening != opening:
+                first, opening = step.index, step.model.opening
+            chains[step.index] = first
+            asked.update({call.call_id: step.index for call in step.model.calls})
+            most = max(most, step.model.usage.input_tokens + step.model.usage.output_tokens)
+    return Whole(
+        steps=steps,
+        contents=kept,
+        left_out=left_out,
+        called=called,
+        asked=asked,
+        chains=chains,
+        openings=_openings(steps, chains, kept),
+        most_tokens=most,
+        changes={change.step: change for change in _plan_changes(steps)},
+    )
+
+
+def blobs_of(steps: Sequence[Step]) -> tuple[BlobHash, ...]:
+    """Return the blobs whose texts belong into the page, each once, in the order of the steps.
+
+    They are the messages that open a chain, and arguments and results that the log keeps apart;
+    the versions of files are not among them.
+    """
+    found: dict[BlobHash, None] = {}
+    for step in steps:
+        for blob in _named(step):
+            found[blob] = None
+    return tuple(found)
+
+
+def span(step: Step) -> tuple[float, float]:
+    """Return when a step began and ended, in milliseconds since 1970.
+
+    What tells of an end (of a phase, an item, the run) says how long that took, but is a moment.
+    """
+    start = moment_ms(step.ts)
+    return start, start + (step.duration_ms if step.model or step.call else 0)
+
+
+def _plan_changes(steps: Sequence[Step]) -> Iterator[PlanChange]:
+    """Yield what each step changed in the plan."""
+    before: tuple[ItemStep, ...] = ()
+    for step in steps:
+        if step.items and step.items != before:
+            kept = set(before)
+            changed = tuple(item for item in step.items if item not in kept)
+            yield PlanChange(step.index, changed, len(step.items))
+            before = step.items
+
+
+def versions(steps: Sequence[Step]) -> dict[str, list[tuple[Step, FileStep]]]:
+    """Return the history of each file that was changed, by its name, sorted."""
+    found: dict[str, list[tuple[Step, FileStep]]] = {}
+    for step in steps:
+        for file in step.files:
+            found.setdefault(file.path, []).append((step, file))
+    return dict(sorted(found.items()))
+
+
+def _named(step: Step) -> Iterator[BlobHash]:
+    if step.model:
+        yield step.model.opening
+        yield from (call.blob for call in step.model.calls if call.blob)
+    if step.call:
+        yield from (blob for blob in (step.call.arguments_blob, step.call.blob) if blob)
+
+
+def _within_limit(
+    steps: Sequence[Step], contents: Mapping[BlobHash, str]
+) -> tuple[dict[BlobHash, str], frozenset[BlobHash | int]]:
+    """Return the texts that fit into the page, oldest first, and which do not."""
+    kept: dict[BlobHash, str] = {}
+    left_out: set[BlobHash | int] = set()
+    room = CONTENTS_LIMIT_CHARACTERS
+    for step in steps:
+        for blob in _named(step):
+            if blob in kept or blob in left_out:
+                continue
+            text = contents.get(blob)
+            if text is None or len(text) > room:
+                left_out.add(blob)
+            else:
+                kept[blob] = text
+                room -= len(text)
+        if step.call and step.call.result:
+            if len(step.call.result) > room:
+                left_out.add(step.index)
+            else:
+                room -= len(step.call.result)
+    return kept, frozenset(left_out)
+
+
+def _openings(
+    steps: Sequence[Step], chains: Mapping[int, int], contents: Mapping[BlobHash, str]
+) -> dict[int, list[Message | int]]:
+    """Return the messages that open each chain; one that was shown before, as its step."""
+    shown: dict[Message, int] = {}
+    found: dict[int, list[Message | int]] = {}
+    for step in steps:
+        if step.model and chains[step.index] == step.index and step.model.opening in contents:
+            text = contents[step.model.opening]
+            try:
+                messages = msgspec.json.decode(text, type=list[Message])
+            except (msgspec.DecodeError, RecursionError):
+                messages = [Message("user", text)]
+            found[step.index] = [
+                message if shown.setdefault(message, step.index) == step.index else shown[message]
+                for message in messages
+            ]
+    return found

@@ -1,0 +1,284 @@
+"""A step on the page: its line in the list, and the step in full."""
+
+from itertools import groupby
+
+from kbd.core.audit.page.figures import clock, count, duration, size
+from kbd.core.audit.page.markup import Html, element, joined, text
+from kbd.core.audit.page.run_index import PlanChange, Whole
+from kbd.core.audit.page.texts import block, data, note
+from kbd.messages import Message
+from kbd.requests.replays import CallStep, FileStep, ModelStep, Step, StepCall
+from kbd.types import BlobHash
+
+__all__ = ["KINDS", "article", "badge", "icon", "link", "row"]
+
+KINDS = {
+    "asked": "request", "run": "run", "phase": "phase", "model": "model turn", "tool": "tool call",
+    "refused": "refused call", "research": "research", "plan": "plan", "item": "item",
+    "summary": "summary", "draft": "draft", "other": "other",
+}  # fmt: skip
+"""What the kinds of steps are called."""
+
+MESSAGE_LINES = 10
+"""How much is shown at once of a message that a chain begins with: most are kbd's own."""
+
+_ROLES = {"system": "Instructions", "user": "Request", "assistant": "Model", "tool": "Tool"}
+
+
+def icon(kind: str) -> Html:
+    """Return the sign of a kind of step."""
+    use = element("use", {"href": f"#i-{kind}"})
+    return element("svg", {"class": "icon", "aria-hidden": "true", "viewBox": "0 0 16 16"}, use)
+
+
+def badge(words: str, kind: str = "") -> Html:
+    """Return a word that stands out."""
+    return element("span", {"class": f"badge {kind}".rstrip()}, text(words))
+
+
+def link(step: int, words: str = "") -> Html:
+    """Return a link to a step."""
+    return element("a", {"href": f"#step-{step}"}, text(words or f"step {step}"))
+
+
+def row(step: Step) -> Html:
+    """Return a step's line in the list; what it is filtered by stands in its attributes."""
+    marks = []
+    if step.place.is_failure:
+        marks.append(_mark("bad", "failed", "!"))
+    if step.files:
+        marks.append(_mark("changed", "changed files", "●"))
+    lasted = duration(step.duration_ms) if step.duration_ms else ""
+    anchor = element(
+        "a",
+        {"href": f"#step-{step.index}"},
+        icon(step.kind),
+        element("span", {"class": "number"}, text(str(step.index))),
+        element("span", {"class": "title"}, text(step.title)),
+        *marks,
+        element("span", {"class": "lasted"}, text(lasted)),
+    )
+    attributes = {
+        "data-step": step.index,
+        "data-kind": step.kind,
+        "data-phase": step.phase.value if step.phase else None,
+        "data-item": step.item or None,
+        "data-tool": step.call.tool if step.call else None,
+        "data-failed": step.place.is_failure,
+        "data-changed": bool(step.files),
+        "class": "bad" if step.place.is_failure else None,
+    }
+    return element("li", attributes, anchor)
+
+
+def _mark(kind: str, told: str, sign: str) -> Html:
+    attributes = {"class": kind, "role": "img", "aria-label": told, "title": told}
+    return element("b", attributes, text(sign))
+
+
+def article(step: Step, whole: Whole, place: str) -> Html:
+    """Return a step in full; `place` is where it stands on the timeline, in percent."""
+    parts = [_head(step)]
+    if step.text:
+        parts.append(block(step.text))
+    if step.model:
+        parts.extend(_model(step.index, step.model, whole))
+    if step.call:
+        parts.extend(_call(step, step.call, whole))
+    if step.index in whole.changes:
+        parts.append(_plan(whole.changes[step.index]))
+    if step.files:
+        parts.append(_files(step.files))
+    attributes = {
+        "id": f"step-{step.index}",
+        "class": "bad" if step.place.is_failure else None,
+        "data-at": place,
+        "aria-labelledby": f"title-{step.index}",
+    }
+    return element("article", attributes, *parts)
+
+
+def _head(step: Step) -> Html:
+    facts = [KINDS[step.kind]]
+    if step.place.text:
+        facts.append(step.place.text)
+    facts.append(f"{clock(step.ts)} UTC")
+    if step.duration_ms:
+        facts.append(duration(step.duration_ms))
+    seqs = f"{step.first_seq}–{step.seq}" if step.first_seq != step.seq else f"{step.seq}"
+    facts.append(f"event{'s' if step.first_seq != step.seq else ''} {seqs}")
+    title = element(
+        "h3",
+        {"id": f"title-{step.index}"},
+        icon(step.kind),
+        element("span", {"class": "number"}, text(str(step.index))),
+        element("span", {"class": "title"}, text(step.title)),
+    )
+    told = element("p", {"class": "facts"}, *(element("span", {}, text(fact)) for fact in facts))
+    return element("header", {}, title, told)
+
+
+def _section(title: str, *parts: Html) -> Html:
+    return element("section", {}, element("h4", {}, text(title)), *parts)
+
+
+def _model(index: int, model: ModelStep, whole: Whole) -> list[Html]:
+    said = [block(model.text)] if model.text else []
+    if model.is_open:
+        said.append(note("No answer is recorded."))
+    elif not model.text:
+        said.append(note("No words, only calls." if model.calls else "Nothing."))
+    parts = [_section("What the model was sent", *_sent(index, model, whole))]
+    if model.failures:
+        tried = (element("li", {}, text(failure)) for failure in model.failures)
+        parts.append(_section("Attempts that failed", element("ul", {"class": "bad"}, *tried)))
+    parts.append(_section("What it said", *said))
+    if model.calls:
+        asked = [_asked(call, whole) for call in model.calls]
+        parts.append(_section("What it asked for", *asked))
+    parts.append(_used(model, whole))
+    return parts
+
+
+def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
+    first = whole.chains[index]
+    parts = []
+    if first != index:
+        begun, since = text("The messages of "), text(", and the answers and results since, up to ")
+        parts.append(element("p", {}, begun, link(first), since, link(index - 1), text(".")))
+    elif index in whole.openings:
+        parts.extend(
+            _message(message, sum(1 for _ in alike))
+            for message, alike in groupby(whole.openings[index])
+        )
+    else:
+        told = f"Not in this page: the log keeps the opening messages as blob {model.opening}."
+        parts.append(note(told))
+    choice = {"required": "one must be called", "none": "none may be called"}
+    told = f"{count(len(model.tools), 'tool')} offered"
+    if model.tool_choice in choice:
+        told += f", {choice[model.tool_choice]}"
+    names = element("p", {"class": "names"}, *(element("code", {}, text(n)) for n in model.tools))
+    summary = element("summary", {}, text(told))
+    parts.append(element("details", {"class": "tools-offered"}, summary, names))
+    return parts
+
+
+def _message(message: Message | int, times: int) -> Html:
+    if isinstance(message, int):
+        begun = "A message" if times == 1 else f"{times} messages"
+        told = [text(f"{begun} as in "), link(message), text(".")]
+        return element("p", {"class": "note"}, *told)
+    role = element("span", {"class": "role"}, text(_ROLES[message.role]))
+    calls = [block(f"{call.name} {call.arguments}") for call in message.tool_calls]
+    return element(
+        "div", {"class": "message"}, role, block(message.text, begun_lines=MESSAGE_LINES), *calls
+    )
+
+
+def _asked(call: StepCall, whole: Whole) -> Html:
+    told = [element("code", {"class": "tool"}, text(call.tool))]
+    if call.call_id in whole.called:
+        told.append(link(whole.called[call.call_id]))
+    if call.fault:
+        told.append(badge(call.fault, "bad"))
+    given = _kept(call.arguments, call.blob, whole)
+    return element("div", {"class": "asked"}, element("p", {}, *told), given)
+
+
+def _used(model: ModelStep, whole: Whole) -> Html:
+    used = model.usage
+    facts = [f"{count(used.input_tokens)} tokens in", f"{count(used.output_tokens)} out"]
+    if not used.input_tokens and not used.output_tokens:
+        facts = ["no tokens counted"]
+    if model.finish_reason:
+        facts.append(f"ended with {model.finish_reason}")
+    facts.append(f"{model.model_id}, turn {model.turn}")
+    parts = [element("span", {}, text(fact)) for fact in facts]
+    if whole.most_tokens:
+        both = (used.input_tokens + used.output_tokens) / whole.most_tokens * 100
+        out = used.output_tokens / whole.most_tokens * 100
+        bars = (
+            element("rect", {"class": kind, "width": f"{wide:.2f}%", "height": 6})
+            for kind, wide in (("tokens-in", both), ("tokens-out", out))
+        )
+        parts.append(element("svg", {"class": "used", "aria-hidden": "true"}, *bars))
+    return element("footer", {"class": "facts"}, *parts)
+
+
+def _call(step: Step, call: CallStep, whole: Whole) -> list[Html]:
+    told = [element("code", {"class": "tool"}, text(call.tool))]
+    if call.entry_id:
+        told.append(element("span", {}, text(f"no. {call.entry_id} of the tool log")))
+    if call.call_id in whole.asked:
+        asked = link(whole.asked[call.call_id])
+        told.append(element("span", {}, text("asked for in "), asked))
+    if call.error_code:
+        told.append(badge(call.error_code, "bad"))
+    if call.is_open:
+        told.append(badge("its end is not recorded: it wrote nothing"))
+    given = _kept(call.arguments, call.arguments_blob, whole)
+    parts = [element("p", {"class": "facts"}, *told), _section("Arguments", given)]
+    has_more = bool(call.result or call.blob)
+    if call.shown:
+        title = "What the model saw" if has_more or not call.ok else "Result, as the model saw it"
+        parts.append(_section(title, data(call.shown, "")))
+    if has_more:
+        result = (
+            data(None, f"event {step.seq}")
+            if step.index in whole.left_out
+            else _kept(call.result, call.blob, whole)
+        )
+        parts.append(_section(f"Whole result, {size(call.size_bytes)}", result))
+    if call.plugins:
+        worked = (element("li", {}, text(plugin)) for plugin in call.plugins)
+        summary = element("summary", {}, text(f"Done by {count(len(call.plugins), 'plugin')}"))
+        listed = element("ul", {"class": "hashes"}, *worked)
+        parts.append(element("details", {"class": "tools-offered"}, summary, listed))
+    return parts
+
+
+def _kept(words: str, blob: BlobHash | None, whole: Whole) -> Html:
+    """Show a text that lies in the step or, if it was too long for the log, in a blob."""
+    return data(whole.contents.get(blob) if blob else words, f"blob {blob}")
+
+
+def _plan(change: PlanChange) -> Html:
+    rows = (
+        element(
+            "li",
+            {"value": item.index, "data-state": item.state},
+            badge(item.state, item.state),
+            text(" " + item.text),
+            *([element("span", {"class": "reason"}, text(item.reason))] if item.reason else []),
+        )
+        for item in change.items
+    )
+    return _section("Plan", element("ol", {"class": "items"}, *rows))
+
+
+def _files(files: tuple[FileStep, ...]) -> Html:
+    parts = []
+    for file in files:
+        sizes = [size(value) for value in (file.before_size_bytes, file.size_bytes) if value]
+        told = [
+            element("strong", {}, text(file.path)),
+            badge(file.change),
+            element("span", {}, text(" → ".join(sizes))),
+        ]
+        hashes = (
+            element("li", {}, text(f"{when} {value}"))
+            for when, value in (("before", file.before), ("after", file.after))
+            if value
+        )
+        warned = (element("li", {}, text(warning)) for warning in file.warnings)
+        parts.append(
+            element(
+                "div",
+                {"class": "file"},
+                element("p", {"class": "facts"}, *told),
+                element("ul", {"class": "hashes"}, *hashes),
+                *([element("ul", {"class": "warnings"}, *warned)] if file.warnings else []),
+            )
+        )
+    return _section("Files changed", joined(parts))

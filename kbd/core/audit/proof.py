@@ -1,0 +1,467 @@
+"""The proof itself: fold the log, do each call again, compare what comes out.
+
+Where a proof writes: a folder of its own, over the workbench's blobs, which it only reads.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio import from_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.to_thread import run_sync
+
+from kbd.core.agent.tool_execution import Means
+from kbd.core.audit.differences import differences, file_diff, what_differs
+from kbd.core.audit.recorded_calls import RecordedCall, Retelling
+from kbd.core.audit.repeated_call import (
+    Outcome,
+    hit_a_limit,
+    recorded_outcome,
+    repeated,
+    unrepeatable,
+)
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.plugins.host import Plugin
+from kbd.core.plugins.worker_pool import Workers
+from kbd.core.runtime.clock import SystemClock
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.settings import Settings
+from kbd.core.search.lookup import Lookup, NoAsking, words_alone
+from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.call_files import CallFiles, describe_file
+from kbd.errors import FileReadFailed, KbdError, NotFound
+from kbd.events.base import PluginUsed
+from kbd.events.blobs import BlobStore
+from kbd.events.disk import Disk
+from kbd.events.drafts import FileChanged
+from kbd.events.runs import ToolReturned
+from kbd.events.scan import Survey, read_log
+from kbd.requests.proofs import (
+    Divergence,
+    FileDiff,
+    PluginCompared,
+    RunReplayed,
+    SkippedCall,
+)
+from kbd.types import BlobHash, RunId, Seq
+
+__all__ = ["Kept", "KeptResults", "ScratchBlobs", "prove"]
+
+
+class _Hasty(Disk):
+    """A disk that does not wait: nothing here needs to outlive a power cut."""
+
+    def fsync(self, fd: int) -> None:
+        """Return at once."""
+
+    def fdatasync(self, fd: int) -> None:
+        """Return at once."""
+
+
+class ScratchBlobs(Blobs):
+    """The workbench's blobs, with what is put landing elsewhere.
+
+    Args:
+        recorded: The folder of the workbench's blobs.
+        scratch: The folder for new ones.
+    """
+
+    def __init__(self, recorded: Path, scratch: Path) -> None:
+        super().__init__(BlobStore(scratch, _Hasty()))
+        self._recorded = BlobStore(recorded)
+        self._lock = anyio.Lock()
+        self._made: Counter[BlobHash] = Counter()
+
+    async def adopt(self, staged: Path) -> tuple[BlobHash, int]:
+        """Move a staged file in; it stays until it is forgotten as often as it was made.
+
+        Raises:
+            DiskFull: No space is left.
+        """
+        async with self._lock:
+            blob, size_bytes = await super().adopt(staged)
+            self._made[blob] += 1
+        return blob, size_bytes
+
+    async def read(self, blob: BlobHash) -> bytes:
+        """Return all bytes of a recorded blob; raises NotFound."""
+        return await run_sync(self._recorded.read, blob)
+
+    def path(self, blob: BlobHash) -> Path:
+        """Return where a recorded blob lies."""
+        return self._recorded.path(blob)
+
+    def made(self, blob: BlobHash) -> Path:
+        """Return where a blob lies that was made here."""
+        return self.store.path(blob)
+
+    async def forget(self, blob: BlobHash) -> None:
+        """Remove a blob that was made here, unless another call has made the same."""
+        async with self._lock:
+            self._made[blob] -= 1
+            if not self._made[blob]:
+                await run_sync(lambda: self.made(blob).unlink(missing_ok=True))
+
+
+class _Span(msgspec.Struct, frozen=True):
+    """Where a result is kept, and which event returned it."""
+
+    seq: Seq
+    blob: BlobHash | None
+    at: int = 0
+    size_bytes: int = 0
+
+
+class KeptResults:
+    """The results of a workbench's calls, on disk: a long log has more than memory should hold.
+
+    Args:
+        file: Where to keep them; made anew.
+        blobs: Those that are too long for the log.
+    """
+
+    def __init__(self, file: Path, blobs: Blobs) -> None:
+        self._blobs = blobs
+        self._fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._end = 0
+        self._spans: dict[int, _Span] = {}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._fd)
+
+    def keep(self, seq: Seq, returned: ToolReturned) -> None:
+        """Keep the result that an event returned."""
+        if returned.blob is not None:
+            self._spans[returned.entry_id] = _Span(seq, returned.blob)
+            return
+        data = (returned.result or returned.shown).encode()
+        self._spans[returned.entry_id] = _Span(seq, None, self._end, len(data))
+        view = memoryview(data)
+        while view:
+            written = os.pwrite(self._fd, view, self._end)
+            self._end, view = self._end + written, view[written:]
+
+    async def read(self, entry_id: int, before: Seq) -> bytes:
+        """Return a result that was recorded before an event.
+
+        Raises:
+            NotFound: There is none of that number.
+        """
+        span = self._spans.get(entry_id)
+        if span is None or span.seq >= before:
+            msg = f"no tool result has the entry id {entry_id}"
+            raise NotFound(msg)
+        if span.blob is not None:
+            return await self._blobs.read(span.blob)
+        return await run_sync(os.pread, self._fd, span.size_bytes, span.at)
+
+
+class Kept:
+    """`kbd.tools.Recall` for one call: what had been returned before it ended.
+
+    Args:
+        results: Of the workbench.
+        before: The event that recorded the call's end.
+    """
+
+    def __init__(self, results: KeptResults, before: Seq) -> None:
+        self._results, self._before = results, before
+
+    async def result(self, entry_id: int) -> bytes:
+        """Return the whole result of an earlier call; raises NotFound."""
+        return await self._results.read(entry_id, self._before)
+
+
+MOST_AT_ONCE = 4
+"""Calls that are done at once, where there are so many cores: all that each needs is recorded."""
+
+CALLS_AHEAD = 4
+"""Calls that are read from the log before they are done."""
+
+TOLD_BYTES = 512 * 1024
+"""How much of differences is told; of the calls behind that only which parts differ."""
+
+
+async def prove(
+    folders: WorkbenchFolders,
+    run: int,
+    scratch: Path,
+    *,
+    catalog: Catalog,
+    workers: Workers,
+    settings: Settings,
+    until: Seq | None = None,
+) -> RunReplayed:
+    """Do every recorded call of a run again and compare; only `scratch` is written to.
+
+    Args:
+        folders: The workbench, of which `log` and `blobs` are read.
+        run: The run's number.
+        scratch: An empty folder for what the calls write; whoever made it removes it.
+        catalog: The tools and formats that do the calls.
+        workers: Their processes, running.
+        settings: What a run may use, and what of documents is searched.
+        until: The last event of the log that counts; all that are there if None.
+
+    Raises:
+        NotFound: There is no such run.
+        LogCorrupt: The log is damaged before the run's end.
+        NotUnderstood: An event that must be understood is not known.
+        DiskFull: There is no room for what the calls write.
+    """
+    proof = _Proof(folders, scratch, catalog, workers, settings)
+    began_s = SystemClock().monotonic_s()
+    await proof.run(run, until)
+    took_ms = int((SystemClock().monotonic_s() - began_s) * 1000)
+    return await proof.answer(RunId(f"{folders.id}-{run}"), took_ms)
+
+
+Told = RecordedCall | SkippedCall
+
+Look = Callable[[WorkbenchState], CallFiles]
+
+
+class _Proof:
+    """A proof under way, and what it has found."""
+
+    def __init__(
+        self,
+        folders: WorkbenchFolders,
+        scratch: Path,
+        catalog: Catalog,
+        workers: Workers,
+        settings: Settings,
+    ) -> None:
+        self._folders, self._scratch = folders, scratch
+        self._catalog, self._workers = catalog, workers
+        self._limits = settings.run
+        for part in ("stage", "blobs", "cache"):
+            (scratch / part).mkdir(mode=0o700)
+        self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
+        self._results = KeptResults(scratch / "results", self._blobs)
+        self._formats = FormatCalls(catalog, workers, scratch / "cache")
+        self._room = words_alone(
+            self._formats, scratch / "cache" / "index", settings.search.document_characters
+        )
+        self._plugins = _plugins_of(catalog)
+        self._calls = self._equal = self._files = self._refusals = 0
+        self._failure: KbdError | None = None
+        self._divergences: list[Divergence] = []
+        self._skipped: list[SkippedCall] = []
+        self._used: dict[PluginUsed, None] = {}
+        self._told_bytes = 0
+
+    async def run(self, run: int, until: Seq | None) -> None:
+        """Read the log in a thread, while the calls that it tells are done again.
+
+        Raises:
+            KbdError: As for `prove`.
+        """
+        send, receive = anyio.create_memory_object_stream[Told](CALLS_AHEAD)
+        reader = _Reader(self._folders.log, run, until, send)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(partial(reader.run, look=self._look, results=self._results))
+                for _ in range(min(MOST_AT_ONCE, os.cpu_count() or 1)):
+                    tasks.start_soon(self._take_all, receive.clone(), tasks.cancel_scope)
+                receive.close()
+        finally:
+            self._results.close()
+            await self._room.aclose()
+        failure = self._failure or reader.failure
+        if failure is not None:
+            raise failure
+
+    async def _take_all(
+        self, calls: MemoryObjectReceiveStream[Told], scope: anyio.CancelScope
+    ) -> None:
+        """Take calls until there are no more; what prevents the proof ends it for all."""
+        with calls:
+            try:
+                async for call in calls:
+                    await self._take(call)
+            except KbdError as fault:
+                self._failure = self._failure or fault
+                scope.cancel()
+
+    async def _take(self, call: Told) -> None:
+        """Do one call again, and keep what came of it."""
+        if isinstance(call, SkippedCall):
+            self._skipped.append(call)
+            return
+        self._used.update(dict.fromkeys(call.plugins))
+        reason = unrepeatable(call)
+        if reason is not None:
+            self._skip(call, reason)
+            return
+        try:
+            recorded = await recorded_outcome(call, self._blobs)
+            arguments = call.call.arguments
+            if call.call.blob is not None:
+                arguments = (await self._blobs.read(call.call.blob)).decode("utf-8", "replace")
+        except NotFound:
+            msg = f"a blob of the call of event {call.seq} is missing: `kbd verify` says which"
+            raise FileReadFailed(msg) from None
+        replayed = await repeated(self._means(call), call, arguments, recorded)
+        if hit_a_limit(replayed):
+            # The machine may have been busy: what a call was given does not say how fast it is.
+            replayed = await repeated(self._means(call), call, arguments, recorded)
+        self._calls += 1
+        self._files += len(recorded.changes)
+        self._refusals += recorded.refused
+        await self._compare(call, recorded, replayed)
+        for change in replayed.changes:
+            if change.after is not None:
+                await self._blobs.forget(change.after)
+
+    async def answer(self, run_id: RunId, took_ms: int) -> RunReplayed:
+        """Return what was found."""
+        return RunReplayed(
+            run_id=run_id,
+            calls=self._calls,
+            equal=self._equal,
+            files=self._files,
+            refusals=self._refusals,
+            divergences=tuple(sorted(self._divergences, key=_seq)),
+            skipped=tuple(sorted(self._skipped, key=_seq)),
+            plugins=tuple([await self._compared(used) for used in self._used]),
+            duration_ms=took_ms,
+        )
+
+    def _look(self, state: WorkbenchState) -> CallFiles:
+        stage, cache = self._scratch / "stage", self._scratch / "cache"
+        describe = partial(describe_file, self._catalog)
+        return CallFiles(state, self._blobs, stage, cache, describe)
+
+    def _means(self, call: RecordedCall) -> Means:
+        return Means(
+            catalog=self._catalog,
+            formats=self._formats,
+            recall=Kept(self._results, call.seq),
+            search=self._search,
+            workers=self._workers,
+            limits=self._limits,
+        )
+
+    def _search(self, files: CallFiles) -> Lookup:
+        # Calls that asked an embedder or a model are not done again: nobody need be asked here.
+        return Lookup(self._room, files, NoAsking(), self._limits.tool_s)
+
+    def _skip(self, call: RecordedCall, reason: str) -> None:
+        self._skipped.append(
+            SkippedCall(seq=call.seq, call_id=call.end.call_id, tool=call.call.name, reason=reason)
+        )
+
+    async def _compare(self, call: RecordedCall, recorded: Outcome, replayed: Outcome) -> None:
+        what = what_differs(recorded, replayed)
+        if not what:
+            self._equal += 1
+            return
+        found = Divergence(
+            seq=call.seq,
+            call_id=call.end.call_id,
+            entry_id=call.entry_id,
+            tool=call.call.name,
+            phase=call.phase,
+            item=call.item,
+            what=what,
+            plugins=await self._others(call),
+        )
+        is_first = all(call.seq < other.seq for other in self._divergences)
+        if is_first or self._told_bytes < TOLD_BYTES:
+            fields = differences(recorded, replayed)
+            files = await self._file_diffs(recorded.changes, replayed.changes)
+            found = msgspec.structs.replace(found, fields=fields, files=files)
+        self._told_bytes += len(msgspec.json.encode(found))
+        self._divergences.append(found)
+
+    async def _file_diffs(
+        self, recorded: tuple[FileChanged, ...], replayed: tuple[FileChanged, ...]
+    ) -> tuple[FileDiff, ...]:
+        before = {change.name: change.after for change in recorded}
+        after = {change.name: change.after for change in replayed}
+        diffs = []
+        for name in dict.fromkeys((*before, *after)):
+            old, new = before.get(name), after.get(name)
+            if old != new:
+                left = (old, self._blobs.path(old)) if old else None
+                right = (new, self._blobs.made(new)) if new else None
+                diffs.append(await run_sync(file_diff, name, left, right))
+        return tuple(diffs)
+
+    async def _others(self, call: RecordedCall) -> tuple[str, ...]:
+        """Return the plugins of a call that are not the recorded ones."""
+        compared = [await self._compared(used) for used in call.plugins]
+        return tuple(
+            each.package
+            for each in compared
+            if each.recorded_sha256 and each.recorded_sha256 != each.sha256
+        )
+
+    async def _compared(self, used: PluginUsed) -> PluginCompared:
+        """Put what is installed now beside a plugin that was recorded."""
+        now = self._plugins.get(used.package)
+        return PluginCompared(
+            package=used.package,
+            recorded_version=used.version,
+            recorded_sha256=used.sha256,
+            version=now.version if now is not None else "",
+            sha256=await self._catalog.hash_of(now) if now is not None else "",
+        )
+
+
+class _Reader:
+    """Reads a log in a thread, no further ahead of who takes the calls than need be.
+
+    Attributes:
+        failure: Why it could not be read, or does not have the run.
+    """
+
+    def __init__(
+        self, log: Path, run: int, until: Seq | None, send: MemoryObjectSendStream[Told]
+    ) -> None:
+        self._log, self._number, self._until, self._send = log, run, until, send
+        self.failure: KbdError | None = None
+
+    async def run(self, *, look: Look, results: KeptResults) -> None:
+        """Read it, and tell the calls."""
+        retelling = Retelling(self._number, look=look, keep=results.keep, tell=self._tell)
+        with self._send:
+            try:
+                found = await run_sync(self._read, retelling)
+            except anyio.BrokenResourceError:
+                return  # Who took the calls has gone.
+            except KbdError as fault:
+                self.failure = fault
+                return
+        if not retelling.has_ended and found.fault is not None:
+            self.failure = found.fault
+        elif not retelling.has_run:
+            self.failure = NotFound(f"there is no run {self._number} in this workbench")
+
+    def _read(self, retelling: Retelling) -> Survey:
+        found = read_log(self._log, retelling.apply, self._until)
+        retelling.finish()
+        return found
+
+    def _tell(self, call: Told) -> None:
+        from_thread.run(self._send.send, call)
+
+
+def _seq(each: Divergence | SkippedCall) -> Seq:
+    return each.seq
+
+
+def _plugins_of(catalog: Catalog) -> dict[str, Plugin]:
+    """Return the plugins that can work for a call, by their packages."""
+    plugins = [entry.plugin for entry in catalog.tools()]
+    plugins += [catalog.format(handler.name).plugin for handler in catalog.handlers()]
+    return {plugin.package: plugin for plugin in plugins}

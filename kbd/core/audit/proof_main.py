@@ -1,0 +1,133 @@
+"""The process of a proof: one order on standard input, one answer on standard output.
+
+What plugins print goes to standard error. The process ends, and leaves nothing behind, when it is
+told to (SIGTERM) and when the daemon is gone, which the end of its standard input says.
+"""
+
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.audit.plugin_replacement import check_loaded, packages_of, replaced, take
+from kbd.core.audit.proof import prove
+from kbd.core.audit.proof_messages import Answer, Order, Proved, Refused
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.entry_points import installed
+from kbd.core.plugins.host import GROUP, Plugins
+from kbd.core.plugins.worker_pool import Workers
+from kbd.core.runtime import diagnostics
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.errors import KbdError
+
+__all__ = ["main"]
+
+STOP_S = 5
+"""Seconds after which the process is gone that was told to stop."""
+
+STOPPED = 3
+"""The exit code of a proof that was told to stop."""
+
+
+def main() -> int:
+    """Take the order, prove, answer; return the exit code."""
+    answers = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    diagnostics.configure(sys.stderr, json=True)
+    order = msgspec.json.decode(_line(sys.stdin.fileno()), type=Order)
+    try:
+        answer = anyio.run(_answered, order)
+    finally:
+        shutil.rmtree(order.scratch, ignore_errors=True)
+    if answer is None:
+        return STOPPED
+    with os.fdopen(answers, "wb") as stream:
+        stream.write(msgspec.json.encode(answer))
+    return 0
+
+
+def _line(descriptor: int) -> bytes:
+    """Read one line and nothing behind it: the end of what follows is waited for elsewhere."""
+    with os.fdopen(os.dup(descriptor), "rb") as stream:
+        return stream.readline()
+
+
+async def _answered(order: Order) -> Answer | None:
+    """Return the answer, or None if nobody waits for it any more."""
+    answer: Answer | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_when_told, tasks.cancel_scope)
+        tasks.start_soon(_stop_when_alone, tasks.cancel_scope)
+        answer = await _worked(order)
+        tasks.cancel_scope.cancel()
+    return answer
+
+
+async def _worked(order: Order) -> Answer:
+    scratch = Path(order.scratch)
+    try:
+        plugins, paths = await run_sync(_plugins, order, scratch)
+    except KbdError as error:
+        return _refused(error)
+    folders = WorkbenchFolders(id=order.workbench_id, root=Path(order.root))
+    async with Workers(plugins, order.settings, extra_paths=paths) as workers:
+        try:
+            found = await prove(
+                folders,
+                order.run,
+                scratch,
+                catalog=await run_sync(Catalog, plugins),
+                workers=workers,
+                settings=order.settings,
+                until=order.until,
+            )
+        except KbdError as error:
+            return _refused(error)
+    return Proved(found)
+
+
+def _refused(error: KbdError) -> Refused:
+    return Refused(error.code, error.message, error.retryable, error.actions, error.detail)
+
+
+def _plugins(order: Order, scratch: Path) -> tuple[Plugins, list[Path]]:
+    """Load the plugins, with another version of one if that is wanted.
+
+    Raises:
+        ValidationFailed: That is none, or cannot be used.
+    """
+    points = installed(GROUP, sys.path)
+    if order.with_plugin is None:
+        return Plugins.discover(order.settings, found=points), []
+    taken = take(Path(order.with_plugin), scratch / "plugin", packages_of(points))
+    sys.path.insert(0, str(taken.folder))
+    points = replaced(points, taken)
+    plugins = Plugins.discover(order.settings, found=points)
+    check_loaded(plugins, points, taken)
+    return plugins, [taken.folder]
+
+
+async def _stop_when_told(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
+        async for _ in received:
+            _stop(scope)
+
+
+async def _stop_when_alone(scope: anyio.CancelScope) -> None:
+    await anyio.wait_readable(sys.stdin.fileno())
+    _stop(scope)
+
+
+def _stop(scope: anyio.CancelScope) -> None:
+    """End in order; an import that hangs, in a thread that nothing can cancel, is cut off."""
+    signal.alarm(STOP_S)
+    scope.cancel()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

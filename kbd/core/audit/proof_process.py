@@ -1,0 +1,198 @@
+"""The process of a proof, seen from the daemon: start it, order, hear its answer, end it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio.abc import ByteReceiveStream, Process
+from anyio.to_thread import run_sync
+
+from kbd.core.audit.proof_messages import Answer, Order, Proved, Refused
+from kbd.core.plugins.worker_process import KEPT_VARIABLES
+from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.settings import Settings
+from kbd.errors import (
+    DiskFull,
+    FileWriteFailed,
+    ToolWorkerUnavailable,
+    error_with_code,
+)
+from kbd.events.disk import is_full
+from kbd.requests.proofs import RunReplayed
+from kbd.types import Seq
+
+__all__ = ["Proofs"]
+
+AT_ONCE = 2
+"""Proofs under way at once; each has workers of its own. Others wait."""
+
+STOP_S = 3.0
+"""Seconds in which a proof must end that is told to, before it is killed."""
+
+NOISE_BYTES = 4096
+"""How much of the end of what it printed is kept for the daemon's own log."""
+
+_log = get_logger(__name__)
+
+
+class Proofs:
+    """Proves runs, each in a process of its own, a few at once.
+
+    Args:
+        settings: The daemon's, with what its plugins were given.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._room = anyio.CapacityLimiter(AT_ONCE)
+
+    async def prove(
+        self, folders: WorkbenchFolders, run: int, until: Seq, with_plugin: str | None = None
+    ) -> RunReplayed:
+        """Do a run's calls again and say what differs; cancelling this ends the process.
+
+        Args:
+            folders: The workbench.
+            run: The run's number.
+            until: The last event of its log that counts.
+            with_plugin: Another version of a plugin to use.
+
+        Raises:
+            ToolWorkerUnavailable: The process died, or could not be started.
+            ValidationFailed: `with_plugin` is no plugin's package, or cannot be loaded.
+            KbdError: As for `kbd.core.audit.proof.prove`.
+        """
+        async with self._room:
+            scratch = folders.stage / f"proof-{uuid.uuid4().hex}"
+            order = Order(
+                workbench_id=folders.id,
+                root=str(folders.root),
+                run=run,
+                until=until,
+                scratch=str(scratch),
+                settings=self._settings,
+                with_plugin=with_plugin,
+            )
+            try:
+                await run_sync(_make, scratch)
+                return _found(await _answered(order))
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await run_sync(_remove, scratch)
+
+
+async def _answered(order: Order) -> bytes:
+    """Have one order carried out and return the answer's bytes, none if it died."""
+    try:
+        process = await anyio.open_process(
+            [sys.executable, "-I", "-m", "kbd.core.audit.proof_main"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            umask=0o077,
+            env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
+            start_new_session=True,
+        )
+    except OSError as error:
+        msg = f"the process of the proof cannot be started: {os.strerror(error.errno or 0)}"
+        raise ToolWorkerUnavailable(msg) from None
+    noise = _Noise()
+    answer = bytearray()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(noise.drain, process.stderr)
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                assert process.stdin is not None
+                await process.stdin.send(msgspec.json.encode(order) + b"\n")
+            assert process.stdout is not None
+            async for piece in process.stdout:
+                answer += piece
+            code = await process.wait()
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+    if code or not answer:
+        _log.error("proof.died", code=code, printed=noise.text())
+        how = f"was ended by {_signal(-code)}" if code < 0 else "failed inside"
+        msg = f"the process of the proof {how}; nothing was changed, and it can be asked for again"
+        raise ToolWorkerUnavailable(msg)
+    return bytes(answer)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _found(answer: bytes) -> RunReplayed:
+    told: Answer = msgspec.json.decode(answer, type=Answer)
+    match told:
+        case Proved(found=found):
+            return found
+        case Refused() as refused:
+            error = error_with_code(refused.code, refused.message, refused.detail)
+            error.retryable, error.actions = refused.retryable, refused.actions
+            raise error
+
+
+class _Noise:
+    """What a process prints: read, so that it never waits for that; the end is kept."""
+
+    def __init__(self) -> None:
+        self._tail = b""
+
+    async def drain(self, stream: ByteReceiveStream | None) -> None:
+        """Read until it ends."""
+        if stream is not None:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                async for piece in stream:
+                    self._tail = (self._tail + piece)[-NOISE_BYTES:]
+
+    def text(self) -> str:
+        """Return the end of it."""
+        return self._tail.decode("utf-8", "replace")
+
+
+async def _end(process: Process) -> None:
+    """End a process that is still at work, in order if it can, and close its pipes."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        with anyio.move_on_after(STOP_S):
+            await process.wait()
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+    with suppress(anyio.BrokenResourceError, OSError):
+        await process.aclose()
+
+
+def _make(scratch: Path) -> None:
+    try:
+        scratch.mkdir(mode=0o700)
+    except OSError as error:
+        if is_full(error):
+            msg = "no space is left for a proof"
+            raise DiskFull(msg) from None
+        msg = f"a proof has no place to write: {os.strerror(error.errno or 0)}"
+        raise FileWriteFailed(msg) from None
+
+
+def _remove(scratch: Path) -> None:
+    # A worker whose proof was killed may write for a moment longer.
+    for _ in range(3):
+        shutil.rmtree(scratch, ignore_errors=True)
+        if not scratch.exists():
+            return

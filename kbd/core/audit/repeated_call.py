@@ -1,0 +1,156 @@
+"""One call once more: on what it was given then, with what is installed now."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kbd.core.agent.budget import fingerprint
+from kbd.core.agent.tool_execution import (
+    Done,
+    Means,
+    error_text,
+    noted,
+    parsed,
+    perform,
+    permitted,
+    result_of,
+    surplus,
+)
+from kbd.core.audit.recorded_calls import RecordedCall
+from kbd.core.domain.call_decisions import CHANGED_MEANWHILE
+from kbd.core.workbench.blobs import Blobs
+from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
+from kbd.events.drafts import FileChanged
+from kbd.events.runs import ToolRefused, ToolReturned
+from kbd.tools import ToolResult
+
+__all__ = ["Outcome", "hit_a_limit", "recorded_outcome", "repeated", "unrepeatable"]
+
+_LIMITS = (ToolTimeout.code, ToolWorkerUnavailable.code)
+"""Ends that hang on time and memory, not on what a call was given."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of a call, then or now.
+
+    Args:
+        refused: Whether no tool started.
+        ok: Whether it did what was asked.
+        error_code: Why not.
+        text: The whole result: JSON text, or an error; empty for a refusal.
+        shown: What the model sees.
+        changes: What was written.
+    """
+
+    refused: bool
+    ok: bool
+    error_code: str | None
+    text: str = ""
+    shown: str = ""
+    changes: tuple[FileChanged, ...] = ()
+
+
+def unrepeatable(call: RecordedCall) -> str | None:
+    """Return why doing a call again would prove nothing, or None."""
+    end = call.end
+    if isinstance(end, ToolRefused):
+        return None
+    if end.outside is not None:
+        return f"{end.outside.model_id} had a part in it, which may answer otherwise each time"
+    if end.error_code in _LIMITS:
+        return f"a limit of time or memory ended it, or its worker died ({end.error_code})"
+    if end.error_code == ValidationFailed.code and end.shown.partition("\n")[0].endswith(
+        CHANGED_MEANWHILE
+    ):
+        return "a file that it wrote was changed by somebody else before it ended"
+    return None
+
+
+async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> Outcome:
+    """Return what the log says came of a call.
+
+    Raises:
+        NotFound: The blob of its result is missing.
+    """
+    match call.end:
+        case ToolRefused() as end:
+            return Outcome(refused=True, ok=False, error_code=end.code, shown=end.shown)
+        case ToolReturned() as end:
+            text = end.result or end.shown
+            if end.blob is not None:
+                text = (await blobs.read(end.blob)).decode()
+            return Outcome(
+                refused=False, ok=end.ok, error_code=end.error_code, text=text, shown=end.shown,
+                changes=call.changes,
+            )  # fmt: skip
+
+
+async def repeated(means: Means, call: RecordedCall, arguments: str, recorded: Outcome) -> Outcome:
+    """Make a call again and return what comes of it; what it writes is kept by its hash.
+
+    Args:
+        means: What it reaches.
+        call: The call.
+        arguments: Its arguments as JSON text.
+        recorded: What came of it then; from there are the fields that only measure.
+
+    Raises:
+        DiskFull: There is no room to write.
+    """
+    asked, limits = call.call, means.limits
+    mark = fingerprint(asked.name, arguments or asked.fault or "")
+    if call.place >= limits.calls_a_turn:
+        error = surplus(limits)
+        return Outcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))
+    try:
+        entry = permitted(means.catalog, call.phase, asked.name)
+        given = parsed(entry.tool, asked, arguments)
+    except KbdError as refusal:
+        told, _ = noted(limits, [*call.marks], mark, error_text(refusal))
+        return Outcome(refused=True, ok=False, error_code=refusal.code, shown=told)
+    if call.files is None or isinstance(call.end, ToolRefused):
+        # What it would have seen is not recorded; that it may be made now says enough.
+        return Outcome(refused=False, ok=True, error_code=None)
+    files = call.files.afresh()
+    try:
+        done = await perform(means, entry, asked.id, given, files, call.now_us)
+    finally:
+        await files.drop()
+    done = _as_measured(done, recorded)
+    text, seen = result_of(asked.name, call.entry_id, done, call.end.receipt_bytes)
+    told, _ = noted(limits, [*call.marks], mark, seen)
+    code = done.error.code if done.error is not None else None
+    return Outcome(
+        refused=False, ok=code is None, error_code=code, text=text, shown=told,
+        changes=done.changes,
+    )  # fmt: skip
+
+
+def hit_a_limit(outcome: Outcome) -> bool:
+    """Whether a call ended because of time or memory: that may be the machine's doing."""
+    return outcome.error_code in _LIMITS
+
+
+def _as_measured(done: Done, recorded: Outcome) -> Done:
+    """Put the recorded values in place of those that no second call can return."""
+    result = done.result
+    if result is None or not result.measured or not recorded.ok:
+        return done
+    known = msgspec.json.decode(recorded.text)
+    value = msgspec.to_builtins(result.value)
+    if not isinstance(known, dict) or not isinstance(value, dict):
+        return done
+    names = [name for name in result.measured if name in known]
+    value = _replaced(value, known, names)
+    summary = result.summary
+    if summary is not None:
+        summary = _replaced(summary, known, names)
+    fixed = ToolResult(value, summary=summary, is_action=result.is_action, measured=result.measured)
+    return msgspec.structs.replace(done, result=fixed, text=msgspec.json.encode(value).decode())
+
+
+def _replaced(
+    value: Mapping[str, Any], known: Mapping[str, Any], names: list[str]
+) -> dict[str, Any]:
+    return {name: known[name] if name in names else kept for name, kept in value.items()}
