@@ -8,7 +8,7 @@ import msgspec
 import kbd_tables.read_tools
 from documentation import table, tables
 from kbd.cli import start
-from kbd.cli.chat import prompting
+from kbd.cli.chat import prompt
 from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.domain import watch_decisions
@@ -34,7 +34,7 @@ def test_files_on_disk_are_documented() -> None:
     page = "reference/files-on-disk.md"
     home = paths.Home(Path("/home"), Path("/home/kbd.sock"))
     bench = home.workbench("0" * 16)
-    of_home = {*places(paths.Home, home), home.socket, home.folder / prompting.HISTORY_NAME}
+    of_home = {*places(paths.Home, home), home.socket, home.folder / prompt.HISTORY_NAME}
     of_home |= {home.folder / restore.RESTORED_NAME, home.folder / "daemon" / start.LOG_NAME}
     in_home = {str(path.relative_to(home.folder)) for path in of_home}
     in_bench = {str(path.relative_to(bench.root)) for path in places(paths.WorkbenchFolders, bench)}

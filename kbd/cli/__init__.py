@@ -4,18 +4,24 @@ Read `command` first: it finds the subcommand and turns what goes wrong into an 
 subcommand is a module with `command(parser)`, imported when it is asked for, so that `kbd status`
 pays only for what it needs (the gate is three times a bare Python).
 
-What they share: `exits` (the codes), `place` (where the daemon is), `link` (speaks to it), `start`
-(starts it), `terminal` (what may be printed), `names` (which workbench is meant); `job` (what `run`
-and `send` share, shown by `progress`), `files` (copied in and out), `changes` and `describe` (a
-change set and an event for people, the latter in `phrases`); `reading` (a log page by page),
-`placing` (where an event belongs), `selecting` (which events are asked for), `related` (what an
-event answers), `contents` (the bytes that it names) and `unfolding` (records for reading); `spoken`
-(a conversation for people); `proving` (a run proved), `pages` (a run as a page); `watching` (steps
-of `kbd watch`) and `watched` (watches for people).
+What they share:
 
-A walk through a run: `book` (its steps as they are read), `retold` (a step in words), `standing`
-(how all stood), `pictures` (what is looked at beside a step), `walk` (what a key does, and what
-is seen then), `screen` (the terminal).
+    exits         the exit codes
+    link          the command line's end of the socket, and where that is
+    start         starts the daemon where it does not run
+    terminal      what may be printed, how wide it is, tables, questions
+    names         which workbench or run is meant
+    job           what `run` and `send` share, shown by `progress`
+    files         files copied in and out
+    log_reader    a log page by page, so that it may be longer than the memory
+    record_text   records for reading
+    watch_rules   steps of `kbd watch`; `watch_text` has watches for people
+    replay_proof  a run proved
+    replay_page   a run as a page
+
+A walk through a run: `run_steps` (its steps as they are read), `step_text` (a step in words),
+`walk_panels` (what is looked at beside a step), `walk` (what a key does, and what is seen then),
+`screen` (the terminal).
 
 A conversation, in a package of its own: `chat`.
 

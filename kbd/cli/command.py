@@ -143,7 +143,7 @@ def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C90
         case "send":
             from kbd.cli.send import command  # noqa: PLC0415 - 22 ms
         case "chat":
-            from kbd.cli.chat.opening import command  # noqa: PLC0415 - 57 ms
+            from kbd.cli.chat.entry import command  # noqa: PLC0415 - 57 ms
         case "review":
             from kbd.cli.review import command  # noqa: PLC0415 - 14 ms
         case "publish":

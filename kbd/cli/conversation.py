@@ -1,16 +1,96 @@
-"""`kbd conversation`: show what was said in a workbench, and the ids of its messages."""
+"""`kbd conversation`: show what was said in a workbench, and the ids of its messages.
+
+A conversation for people: who said what, what happened in between, and what it is named by.
+"""
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from kbd.cli.exits import OK
-from kbd.cli.link import connect
+from kbd.cli.exits import FAILED, OK, Stop
+from kbd.cli.link import call, connect
+from kbd.cli.log_reader import events_of, title_of
 from kbd.cli.names import find
-from kbd.cli.spoken import conversation_of, titles_of, told
-from kbd.cli.terminal import say
+from kbd.cli.terminal import clean, line, moment, say, wrap
+from kbd.client.blocking import Client
 
-__all__ = ["command"]
+__all__ = ["command", "conversation_of", "is_message", "message_named", "titles_of", "told"]
+
+TEXT_COLUMNS = 96
+
+_WHO = {"user": "You", "assistant": "kbd"}
+
+
+def conversation_of(client: Client, workbench_id: str) -> list[dict[str, Any]]:
+    """Return the entries of a conversation as `WorkshopGetConversation` tells them."""
+    found: list[dict[str, Any]] = call(
+        client, "WorkshopGetConversation", {"workbench_id": workbench_id}, slow=True
+    )["messages"]
+    return found
+
+
+def titles_of(client: Client, workbench_id: str, entries: list[dict[str, Any]]) -> dict[int, str]:
+    """Return what happened between messages as sentences, by the numbers of the events."""
+    found: dict[int, str] = {}
+    for entry in entries:
+        if entry["type"] == "system_event":
+            for event in events_of(client, workbench_id, entry["seq"] - 1, entry["seq"]):
+                found[entry["seq"]] = title_of(event)
+    return found
+
+
+def is_message(entry: dict[str, Any]) -> bool:
+    """Whether an entry is a message of the person or an answer: what can be undone to."""
+    return entry["type"] in ("user_message", "assistant_message") and not entry.get("tool_calls")
+
+
+def message_named(entries: list[dict[str, Any]], named: str) -> str:
+    """Return the id of the message that begins like this, or what was named if none does.
+
+    A message that an undo cut off is not among the entries; its whole id is taken as it is.
+
+    Raises:
+        Stop: Several do.
+    """
+    ids = [str(entry["message_id"]) for entry in entries if is_message(entry)]
+    meant = [each for each in ids if each.startswith(named)]
+    if named in ids or not meant:
+        return named
+    if len(meant) > 1:
+        raise Stop(f"Several messages begin with {named}: {', '.join(meant)}", FAILED)
+    return meant[0]
+
+
+def told(
+    entries: list[dict[str, Any]], titles: dict[int, str], *, with_tools: bool
+) -> Iterator[str]:
+    """Yield the lines that tell of a conversation.
+
+    Args:
+        entries: The conversation.
+        titles: What happened in between, as `titles_of` gives it.
+        with_tools: Whether to tell of tool calls, too.
+    """
+    for entry in entries:
+        when = moment(entry["created_at"])
+        if is_message(entry):
+            yield f"{_WHO[entry['role']]}  {when}  {entry['message_id']}  (event {entry['seq']})"
+            for paragraph in clean(str(entry["text"])).splitlines() or [""]:
+                yield from wrap(f"    {paragraph}".rstrip(), TEXT_COLUMNS)
+            yield ""
+        elif entry["type"] == "system_event":
+            yield f"--  {when}  {line(titles.get(entry['seq'], str(entry['text'])))}"
+            yield ""
+        elif with_tools:
+            yield f"    {line(_traffic(entry), TEXT_COLUMNS)}"
+
+
+def _traffic(entry: dict[str, Any]) -> str:
+    if entry["type"] == "tool_result":
+        return f"<- {entry['text']}"
+    calls = (each["function"] for each in entry["tool_calls"])
+    return "-> " + "; ".join(f"{each['name']} {each['arguments']}" for each in calls)
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from kbd.cli.place import home_of, socket_of
+from kbd.cli.link import home_of, socket_of
 
 __all__ = ["command"]
 

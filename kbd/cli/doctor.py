@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from kbd import __version__
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
-from kbd.cli.link import call, connect
-from kbd.cli.place import MAX_SOCKET_PATH_BYTES, home_of, socket_of
+from kbd.cli.link import MAX_SOCKET_PATH_BYTES, call, connect, home_of, socket_of
 from kbd.cli.terminal import line, say, size
 from kbd.client.blocking import Client
 

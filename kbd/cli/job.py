@@ -7,10 +7,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-from kbd.cli.changes import described
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress, consumed
+from kbd.cli.review import described
 from kbd.cli.terminal import ask, counted, duration, interactive, line, note, say, size, table
 from kbd.client.blocking import Client
 

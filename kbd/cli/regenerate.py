@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 
+from kbd.cli.conversation import conversation_of, message_named
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
@@ -12,7 +13,6 @@ from kbd.cli.job import (
 )
 from kbd.cli.names import find
 from kbd.cli.progress import progress_for
-from kbd.cli.spoken import conversation_of, message_named
 from kbd.cli.start import connect_or_start
 
 __all__ = ["command"]

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.book import Book, moment_of
 from kbd.cli.exits import OK, Refused
 from kbd.cli.link import connect
 from kbd.cli.names import find_run
-from kbd.cli.retold import facts, headline, told
-from kbd.cli.standing import stood
+from kbd.cli.record_text import indented
+from kbd.cli.run_steps import Book, moment_of
+from kbd.cli.step_text import facts, headline, told
 from kbd.cli.terminal import note, say
-from kbd.cli.unfolding import indented
+from kbd.cli.walk_panels import stood
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -84,11 +84,11 @@ def _replay(arguments: argparse.Namespace) -> int:
         run = find_run(client, arguments.run)
         run_id = str(run["run_id"])
         if arguments.verify:
-            from kbd.cli.proving import prove  # noqa: PLC0415 - 9 ms
+            from kbd.cli.replay_proof import prove  # noqa: PLC0415 - 9 ms
 
             return prove(client, run_id, arguments.with_plugin, arguments.json)
         if arguments.html is not None:
-            from kbd.cli.pages import write_page  # noqa: PLC0415 - 1 ms
+            from kbd.cli.replay_page import write_page  # noqa: PLC0415 - 1 ms
 
             write_page(client, run_id, arguments.html)
             return OK

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kbd.cli.exits import FAILED, OK, Stop
-from kbd.cli.place import home_of
+from kbd.cli.link import home_of
 from kbd.cli.terminal import line, note, say
 from kbd.errors import KbdError
 

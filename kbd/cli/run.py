@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.changes import changed_paths, described
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Refused, Stop
 from kbd.cli.files import add, check_folder, extract
 from kbd.cli.job import (
@@ -22,6 +21,7 @@ from kbd.cli.link import call
 from kbd.cli.names import find
 from kbd.cli.progress import progress_for
 from kbd.cli.publish import publish
+from kbd.cli.review import changed_paths, described
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import ask, interactive, line, note, say
 from kbd.client.blocking import Client

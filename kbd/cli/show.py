@@ -1,22 +1,271 @@
-"""`kbd show`: one event in full, with what it answers and the bytes that it names."""
+"""`kbd show`: one event in full, with what it answers and the bytes that it names.
+
+What an event answers: the call, the reply that asked for it; what a model saw before a turn.
+
+The bytes that an event names: which, how many, what is in them, and getting them out.
+"""
 
 import argparse
+import base64
+import codecs
 import json
+import os
+import re
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
 
-from kbd.cli.contents import Named, Version, chosen, named, save, version_of
-from kbd.cli.exits import FAILED, OK, USAGE, Stop
+from kbd.cli.exits import FAILED, OK, USAGE, Refused, Stop
 from kbd.cli.link import call, connect
+from kbd.cli.log_reader import events_of, place_of, title_of
 from kbd.cli.names import find
-from kbd.cli.reading import events_of, place_of, title_of
-from kbd.cli.related import related
+from kbd.cli.record_text import cut, fields, indented, unfolded
 from kbd.cli.terminal import line, note, say, size, table
-from kbd.cli.unfolding import cut, fields, indented, unfolded
 from kbd.client.blocking import Client
 
-__all__ = ["command"]
+__all__ = [
+    "Named",
+    "Related",
+    "Version",
+    "chosen",
+    "command",
+    "named",
+    "related",
+    "save",
+    "version_of",
+]
+
+SAID_COLUMNS = 100
+"""How much is shown of each message that a model saw; `kbd show` of its event has all of it."""
+
+
+class Related(NamedTuple):
+    """Something said elsewhere that belongs to an event: under a heading, fields as they stand."""
+
+    heading: str
+    fields: dict[str, Any]
+
+
+def related(history: Sequence[dict[str, Any]]) -> list[Related]:
+    """Return what belongs to the last of these events.
+
+    Args:
+        history: Events in order, as `EventsRead` tells them, from the begin of the run on.
+    """
+    event = history[-1]
+    data = event.get("data") or {}
+    match event["type"]:
+        case "ToolCalled" | "ToolReturned" | "ToolRefused" if data.get("call_id"):
+            return _of_call(history, str(data["call_id"]))
+        case "FileChanged" if data.get("call_id"):
+            return [_named(each) for each in _of_call(history, str(data["call_id"]))[:1]]
+        case "ModelRequested":
+            return _seen(history)
+        case "ModelReplied" | "ModelFailed":
+            return _asked(history)
+        case _:
+            return []
+
+
+def _of_call(history: Sequence[dict[str, Any]], call_id: str) -> list[Related]:
+    """Return a call with its arguments, and the reply that asked for it."""
+    call: dict[str, Any] = {}
+    number = 0
+    for event in reversed(history):
+        data = event.get("data") or {}
+        if event["type"] == "ToolCalled" and data.get("call_id") == call_id and not number:
+            number = int(event["seq"])
+            kept = ("tool", "plugin", "arguments", "arguments_blob")
+            call = {name: data[name] for name in kept if data.get(name)}
+        elif event["type"] == "ModelReplied":
+            asked = [each for each in data.get("calls", ()) if each.get("id") == call_id]
+            if asked:
+                return [
+                    _call(number, {**asked[0], **call}),
+                    Related(f"asked for by the model, event {event['seq']}", _reply(data)),
+                ]
+    return [_call(number, call)] if call else []
+
+
+def _call(number: int, fields: dict[str, Any]) -> Related:
+    """Return a call: as it was made, or as it was only asked for."""
+    shown = {"tool": fields.get("tool") or fields.get("name", "")}
+    kept = ("plugin", "arguments", "arguments_blob", "blob", "fault")
+    shown |= {name: fields[name] for name in kept if fields.get(name)}
+    return Related(f"the call, event {number}" if number else "the call", shown)
+
+
+def _named(call: Related) -> Related:
+    """Return a call without what it was given, which `kbd show` of it has."""
+    kept = {"tool", "plugin"}
+    return Related(call.heading, {name: call.fields[name] for name in call.fields if name in kept})
+
+
+def _reply(data: dict[str, Any]) -> dict[str, Any]:
+    calls = [str(call.get("name")) for call in data.get("calls", ())]
+    return {**({"text": data["text"]} if data.get("text") else {}), "calls": calls}
+
+
+def _asked(history: Sequence[dict[str, Any]]) -> list[Related]:
+    """Return the request that a reply answers."""
+    for event in reversed(history):
+        if event["type"] == "ModelRequested":
+            kept = ("model_id", "turn", "tool_choice")
+            fields = {name: value for name, value in event["data"].items() if name in kept}
+            return [Related(f"asked in event {event['seq']}", fields)]
+    return []
+
+
+def _seen(history: Sequence[dict[str, Any]]) -> list[Related]:
+    """Return the replies and results that a model saw after its opening messages."""
+    seen: dict[str, Any] = {}
+    for event in history[:-1]:
+        data = event.get("data") or {}
+        match event["type"]:
+            case "PhaseStarted" | "ItemStarted":
+                seen.clear()
+            case "ModelReplied":
+                calls = ", ".join(str(call.get("name")) for call in data.get("calls", ()))
+                said = " ".join(part for part in (calls, str(data.get("text", ""))) if part)
+                seen[f"event {event['seq']}, model"] = line(said, SAID_COLUMNS)
+            case "ToolReturned" | "ToolRefused":
+                shown = line(str(data.get("shown", "")), SAID_COLUMNS)
+                seen[f"event {event['seq']}, tool"] = shown
+    return [Related("after the opening messages it saw", seen)] if seen else []
+
+
+FIELDS = frozenset(
+    {"after", "arguments_blob", "base", "before", "blob", "new", "old", "opening", "origin"}
+)
+"""The fields of events that hold the hash of kept bytes; a test compares this with the events."""
+
+PART_BYTES = 1024 * 1024
+"""What is read at once; of a longer version no more is looked at unless all is asked for."""
+
+_HASH_DIGITS = 64
+
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f]")
+"""Characters that texts do not have."""
+
+
+class Named(NamedTuple):
+    """Bytes that an event names: by their hash, in a field, maybe as those of a file."""
+
+    hash: str
+    field: str
+    file: str
+
+
+class Version(NamedTuple):
+    """What is known of kept bytes.
+
+    Attributes:
+        size_bytes: How many there are.
+        text: What they say, or the beginning of it; None if they are no text.
+        is_whole: Whether that is all.
+        fault: Why they cannot be had, or should not be believed.
+    """
+
+    size_bytes: int = 0
+    text: str | None = None
+    is_whole: bool = False
+    fault: str = ""
+
+
+def named(data: Any, field: str = "", file: str = "") -> Iterator[Named]:
+    """Yield the bytes that an event's data name, each hash as often as it is named."""
+    match data:
+        case dict():
+            own = data.get("name")
+            for name, value in data.items():
+                yield from named(value, name, own if isinstance(own, str) else file)
+        case list():
+            for value in data:
+                yield from named(value, field, file)
+        case str() if field in FIELDS and len(data) == _HASH_DIGITS:
+            yield Named(data, field, file)
+
+
+def chosen(blobs: list[Named], begin: str) -> str:
+    """Return the hash that begins like this.
+
+    Raises:
+        Stop: None, or several.
+    """
+    hashes = sorted({blob.hash for blob in blobs if begin and blob.hash.startswith(begin.lower())})
+    if len(hashes) == 1:
+        return hashes[0]
+    if hashes:
+        raise Stop(f"Several versions begin with {begin}; say more of the hash.", USAGE)
+    raise Stop(f"The event names no file version {begin}.", FAILED)
+
+
+def version_of(client: Client, workbench_id: str, blob: str, *, whole: bool) -> Version:
+    """Return what kept bytes are.
+
+    Args:
+        client: The daemon.
+        workbench_id: Where they are kept.
+        blob: Their hash.
+        whole: Whether all of a long text is wanted.
+    """
+    decoder, digest = codecs.getincrementaldecoder("utf-8")(), sha256()
+    text, size_bytes = "", 0
+    try:
+        for part, size_bytes, has_more in _parts(client, workbench_id, blob):
+            digest.update(part)
+            piece = decoder.decode(part, final=not has_more)
+            text += piece
+            if _NO_TEXT.search(piece):
+                return Version(size_bytes)
+            if has_more and not whole:
+                return Version(size_bytes, text)
+    except UnicodeDecodeError:
+        return Version(size_bytes)
+    except Refused as refused:
+        if refused.error_code != "NOT_FOUND":
+            raise
+        return Version(fault="not kept")
+    fault = "" if digest.hexdigest() == blob else "damaged"
+    return Version(size_bytes, text, is_whole=True, fault=fault)
+
+
+def save(client: Client, workbench_id: str, blob: str, target: str) -> int:
+    """Write kept bytes to a new file and return how many they are.
+
+    Raises:
+        Stop: There is such a file, it cannot be written, or the bytes are not those of the hash.
+    """
+    digest, written = sha256(), 0
+    try:
+        with open(target, "xb") as file:
+            try:
+                for part, _, _ in _parts(client, workbench_id, blob):
+                    written += file.write(part)
+                    digest.update(part)
+                if digest.hexdigest() != blob:
+                    raise Stop(f"The kept bytes are not those of {blob}; see `kbd verify`.", FAILED)
+            except BaseException:
+                os.unlink(target)
+                raise
+    except OSError as error:
+        raise Stop(f"{target} cannot be written: {error.strerror or error}.", FAILED) from error
+    return written
+
+
+def _parts(client: Client, workbench_id: str, blob: str) -> Iterator[tuple[bytes, int, bool]]:
+    """Yield kept bytes part by part, with the size of the whole and whether more follow."""
+    offset, has_more = 0, True
+    while has_more:
+        params = {
+            "workbench_id": workbench_id, "hash": blob, "offset": offset, "limit": PART_BYTES,
+        }  # fmt: skip
+        found = call(client, "BlobRead", params, slow=True)
+        part = base64.b64decode(found["base64"])
+        offset, has_more = offset + len(part), bool(found["has_more"])
+        yield part, int(found["size_bytes"]), has_more
+
 
 CHARACTERS = 6000
 """How much of a field, a call or a text is shown, unless all is asked for."""

@@ -8,8 +8,7 @@ import sys
 import time
 
 from kbd.cli.exits import ANOTHER_DAEMON, UNREACHABLE, Refused, Stop
-from kbd.cli.link import call
-from kbd.cli.place import home_of, socket_of
+from kbd.cli.link import call, home_of, socket_of
 from kbd.cli.terminal import line, note
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError

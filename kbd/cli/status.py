@@ -8,8 +8,7 @@ import json
 from collections.abc import Callable
 
 from kbd.cli.exits import OK, UNREACHABLE, Stop
-from kbd.cli.link import call, connect
-from kbd.cli.place import home_of
+from kbd.cli.link import call, connect, home_of
 from kbd.cli.terminal import duration, line, say, size, table
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs.

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from kbd.cli.conversation import conversation_of, is_message, message_named
 from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find
-from kbd.cli.spoken import conversation_of, is_message, message_named
 from kbd.cli.terminal import line, note, say
 
 __all__ = ["command"]

@@ -8,11 +8,11 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kbd.cli.book import Book
 from kbd.cli.exits import Refused
-from kbd.cli.pictures import PICTURES
-from kbd.cli.retold import facts, has
+from kbd.cli.run_steps import Book
+from kbd.cli.step_text import facts, has
 from kbd.cli.terminal import cell_width, counted, duration, truncate, wrap
+from kbd.cli.walk_panels import PICTURES
 
 __all__ = ["Row", "Walk"]
 

@@ -9,8 +9,8 @@ from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import line, note, say
-from kbd.cli.watched import LISTED, failed_text, list_text, test_text, watch_text
-from kbd.cli.watching import add, chosen, consent_for, find_watch, tried
+from kbd.cli.watch_rules import add, chosen, consent_for, find_watch, tried
+from kbd.cli.watch_text import LISTED, failed_text, list_text, test_text, watch_text
 from kbd.client.blocking import Client
 
 __all__ = ["ACTIONS", "command"]

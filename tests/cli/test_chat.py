@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chatted import answers, deltas, said, typed
-from kbd.cli.chat.slash import COMMANDS
+from kbd.cli.chat.slash_commands import COMMANDS
 from scripted_daemon import AnswerError, ScriptedDaemon
 from scripted_job import RUN, WORKBENCH, run_info, workbench
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatted import answers, said, typed
-from kbd.cli.chat.slash import COMMANDS
+from kbd.cli.chat.slash_commands import COMMANDS
 from scripted_daemon import ScriptedDaemon
 from scripted_job import ADDED, WORKBENCH, run_info
 

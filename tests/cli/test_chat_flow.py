@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kbd.cli.chat.bringing import folder_of, name_of
-from kbd.cli.chat.flowing import Flow
-from kbd.cli.chat.folder_scan import UNREADABLE, walk
-from kbd.cli.chat.opening import joined
+from kbd.cli.chat.entry import joined
+from kbd.cli.chat.folder import UNREADABLE, folder_of, name_of, walk
+from kbd.cli.chat.run_view import Flow
 from kbd.cli.exits import Stop
 
 
@@ -84,7 +83,7 @@ def test_a_folder_is_walked_to_its_readable_files(tmp_path: Path) -> None:
 
 def test_a_whole_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything of it is copied; so is a folder that cannot be looked into."""
-    monkeypatch.setattr("kbd.cli.chat.folder_scan.MOST_ENTRIES", 2)
+    monkeypatch.setattr("kbd.cli.chat.folder.MOST_ENTRIES", 2)
     for name in "abc":
         (tmp_path / name).touch()
     with pytest.raises(Stop, match="more than 2 files"):

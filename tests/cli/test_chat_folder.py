@@ -12,7 +12,7 @@ import pytest
 
 from chatted import typed
 from kbd.cli import main
-from kbd.cli.chat.bringing import name_of
+from kbd.cli.chat.folder import name_of
 from real_daemon import RealDaemon
 
 Captured = pytest.CaptureFixture[str]

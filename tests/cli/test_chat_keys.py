@@ -13,8 +13,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from chatted import answers
-from kbd.cli.chat.completing import Words
-from kbd.cli.chat.prompting import HISTORY_NAME, Prompt, converse, history_at, standing
+from kbd.cli.chat.prompt import HISTORY_NAME, Prompt, Words, converse, history_at, standing
 from kbd.cli.chat.session import Session
 from kbd.client.blocking import Client
 from scripted_daemon import ScriptedDaemon

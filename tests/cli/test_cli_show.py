@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.cli.contents import named
-from kbd.cli.unfolding import cut, unfolded
+from kbd.cli.record_text import cut, unfolded
+from kbd.cli.show import named
 from kbd.events import VERSIONS
 from kbd.events.named_blobs import named_blobs
 from logs.make_golden import ADDED, EVENTS

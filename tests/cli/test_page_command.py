@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kbd.cli.exits import FAILED, USAGE, Refused, Stop
-from kbd.cli.pages import write_page
+from kbd.cli.replay_page import write_page
 from kbd.client.blocking import Client
 from kbd.core.audit.page.document import page_of
 from kbd.types import BlobHash
@@ -67,7 +67,7 @@ def test_no_more_is_read_than_fits(
     client: Client, daemon: ScriptedDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once the page is full no further blob is asked for."""
-    monkeypatch.setattr("kbd.core.audit.page.CONTENTS_LIMIT_CHARACTERS", 10)
+    monkeypatch.setattr("kbd.core.audit.page.run_index.CONTENTS_LIMIT_CHARACTERS", 10)
     write_page(client, RUN.run_id, str(tmp_path / "page.html"))
 
     assert len([method for method, _ in daemon.asked if method == "BlobRead"]) == 1

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from kbd.cli.progress import Told
+from kbd.cli.record_text import fields
 from kbd.cli.terminal import cell_width, clean, duration, line, size, table, truncate, wrap
-from kbd.cli.unfolding import fields
 
 
 @pytest.mark.parametrize(

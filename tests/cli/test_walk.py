@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.cli.book import Book
 from kbd.cli.exits import Stop
+from kbd.cli.run_steps import Book
 from kbd.cli.terminal import cell_width
 from kbd.cli.walk import Walk
 from kbd.client.blocking import Client

@@ -114,8 +114,8 @@ def test_a_person_is_asked(
 ) -> None:
     """A yes is sent with the rule; anything else adds nothing."""
     leave(daemon)
-    monkeypatch.setattr("kbd.cli.watching.interactive", lambda: True)
-    monkeypatch.setattr("kbd.cli.watching.ask", lambda _: said.strip() == "y")
+    monkeypatch.setattr("kbd.cli.watch_rules.interactive", lambda: True)
+    monkeypatch.setattr("kbd.cli.watch_rules.ask", lambda _: said.strip() == "y")
 
     assert kbd("watch", "add", "/in", "do it") == code
     sent = [params.get("consent") for method, params in daemon.asked if method == "WatchAdd"]

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
+from kbd.cli.chat.busy import READING, busy
 from kbd.cli.chat.session import Session
-from kbd.cli.chat.waiting import READING, busy
+from kbd.cli.conversation import conversation_of, is_message, titles_of, told
 from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.spoken import conversation_of, is_message, titles_of, told
 from kbd.cli.terminal import columns, counted, line, money, note, say, size, table, wrap
 
 __all__ = ["cost", "docs", "files", "history", "search", "tools"]

@@ -19,8 +19,8 @@ from typing import Any, cast
 import pytest
 
 from conftest import REPOSITORY
-from kbd.cli.chat.opening import command
-from kbd.cli.chat.slash import COMMANDS
+from kbd.cli.chat.entry import command
+from kbd.cli.chat.slash_commands import COMMANDS
 from kbd.core import workspace
 from kbd.core.agent import (
     DEFAULT_SYSTEM_PROMPT,

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kbd.cli.chat.acting import clear, discard, model, publish, reload, undo, verbose
-from kbd.cli.chat.answering import answer, resume
-from kbd.cli.chat.reviewing import review
+from kbd.cli.chat.actions import clear, discard, model, publish, reload, undo, verbose
+from kbd.cli.chat.answer import answer, resume
+from kbd.cli.chat.review_view import review
 from kbd.cli.chat.session import Session
 from kbd.cli.chat.views import cost, docs, files, history, search, tools
 from kbd.cli.exits import CANCELLED, OK, UNREACHABLE, USAGE, Stop

@@ -8,6 +8,8 @@ from kbd.cli.link import call
 from kbd.cli.terminal import note, say, size
 from kbd.client.blocking import Client
 
+__all__ = ["write_page"]
+
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from kbd.requests.replays import Step, StepsFound
     from kbd.types import BlobHash
 
-__all__ = ["write_page"]
 
 STEPS_AT_ONCE = 1000
 """The most that a request may ask for."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.cli.exits import USAGE, Stop
-from kbd.cli.selecting import Selection, known_types, moment_of
+from kbd.cli.log import Selection, known_types, moment_of
 
 EVENT: dict[str, Any] = {
     "seq": 7,

@@ -3,13 +3,12 @@
 from contextlib import nullcontext
 from typing import Any
 
-from kbd.cli.changes import described
+from kbd.cli.chat.busy import silent_keys
+from kbd.cli.chat.run_view import Trace, Working
 from kbd.cli.chat.session import Session
-from kbd.cli.chat.tracing import Trace
-from kbd.cli.chat.waiting import silent_keys
-from kbd.cli.chat.working import Working
 from kbd.cli.exits import CANCELLED, FAILED, UNREACHABLE, Stop
 from kbd.cli.job import code_of, run_to_its_end, summary_of, tell_what_it_took
+from kbd.cli.review import described
 from kbd.cli.terminal import interactive, line, note
 
 __all__ = ["answer", "resume"]

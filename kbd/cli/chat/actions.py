@@ -3,17 +3,16 @@
 import os
 from typing import Any
 
-from kbd.cli.changes import changed_paths, described
-from kbd.cli.chat.arrivals import Arrivals, held, made
-from kbd.cli.chat.bringing import bring
-from kbd.cli.chat.models import NO_MODEL, is_a_model, model_ids, model_named
+from kbd.cli.chat.busy import READING, busy
+from kbd.cli.chat.folder import Arrivals, bring, held, made
+from kbd.cli.chat.model_names import NO_MODEL, is_a_model, model_ids, model_named
 from kbd.cli.chat.session import Session
-from kbd.cli.chat.waiting import READING, busy
+from kbd.cli.conversation import conversation_of, is_message
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import extract
 from kbd.cli.link import call
 from kbd.cli.publish import publish as publish_draft
-from kbd.cli.spoken import conversation_of, is_message
+from kbd.cli.review import changed_paths, described
 from kbd.cli.terminal import ask, counted, interactive, line, note, say
 
 __all__ = ["clear", "discard", "model", "publish", "reload", "undo", "verbose"]

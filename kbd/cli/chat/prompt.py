@@ -1,11 +1,17 @@
-"""The prompt in a terminal: editing, keys, history, completion, on prompt_toolkit."""
+"""The prompt in a terminal: editing, keys, history, completion, on prompt_toolkit.
+
+What Tab completes: commands, the names of files, models, folders.
+"""
 
 import os
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -15,15 +21,73 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
-from kbd.cli.chat.completing import Words
-from kbd.cli.chat.models import model_ids
+from kbd.cli.chat.model_names import model_ids
 from kbd.cli.chat.session import Session
-from kbd.cli.chat.slash import act
+from kbd.cli.chat.slash_commands import COMMANDS, act
 from kbd.cli.exits import OK, Stop
-from kbd.cli.place import home_of
+from kbd.cli.link import home_of
 from kbd.cli.terminal import counted, line, note
 
-__all__ = ["HISTORY_NAME", "Prompt", "converse", "history_at"]
+__all__ = ["HISTORY_NAME", "Prompt", "Words", "converse", "history_at"]
+
+_FOLDERS = ("/publish", "/reload")
+
+
+class Words(Completer):
+    """Completes what is being typed.
+
+    Args:
+        file_names: Tells the names of the workbench's files.
+        model_ids: Tells the models that can be used.
+    """
+
+    def __init__(
+        self, file_names: Callable[[], Sequence[str]], model_ids: Callable[[], Sequence[str]]
+    ) -> None:
+        self._file_names, self._model_ids = file_names, model_ids
+        self._folders = PathCompleter(only_directories=True, expanduser=True)
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """Yield what the text before the cursor may become."""
+        text = document.text_before_cursor
+        command, space, argument = text.partition(" ")
+        if text.startswith("/") and not space:
+            for name, about in COMMANDS.items():
+                if name.startswith(text):
+                    yield Completion(name, -len(text), display_meta=about.what)
+        elif command == "/model":
+            yield from _matching(self._model_ids(), argument)
+        elif command in _FOLDERS:
+            below = Document(argument, len(argument))
+            yield from self._folders.get_completions(below, complete_event)
+        else:
+            yield from self._files(text)
+
+    def _files(self, text: str) -> Iterator[Completion]:
+        """Yield the files whose names begin like the end of the text, the longest such end first.
+
+        Names have spaces in them, so a name may begin some words back.
+        """
+        names = [name for name in self._file_names() if name.isprintable()]
+        starts = [
+            0,
+            *(at + 1 for at, letter in enumerate(text) if letter.isspace() or letter in "\"'("),
+        ]
+        for start in starts:
+            begun = text[start:]
+            found = list(_matching(names, begun)) if begun else []
+            if found:
+                yield from found
+                return
+
+
+def _matching(words: Sequence[str], begun: str) -> Iterator[Completion]:
+    for word in words:
+        if word.casefold().startswith(begun.casefold()):
+            yield Completion(word, -len(begun))
+
 
 HISTORY_NAME = "chat_history"
 

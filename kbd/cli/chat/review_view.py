@@ -7,10 +7,10 @@ import base64
 import difflib
 from typing import Any
 
-from kbd.cli.changes import described
 from kbd.cli.chat.session import Session
 from kbd.cli.exits import OK, USAGE, Refused, Stop
-from kbd.cli.reading import events_of
+from kbd.cli.log_reader import events_of
+from kbd.cli.review import described
 from kbd.cli.terminal import counted, line, note, say
 
 __all__ = ["review"]

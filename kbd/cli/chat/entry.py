@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.chat.bringing import bring, find_or_make, folder_of
-from kbd.cli.chat.models import NO_MODEL, is_a_model, model_named
+from kbd.cli.chat.busy import READING, busy
+from kbd.cli.chat.folder import bring, find_or_make, folder_of
+from kbd.cli.chat.model_names import NO_MODEL, is_a_model, model_named
 from kbd.cli.chat.session import Folder, Session
-from kbd.cli.chat.slash import act
-from kbd.cli.chat.waiting import READING, busy
+from kbd.cli.chat.slash_commands import act
 from kbd.cli.exits import CANCELLED, OK, USAGE, Stop
-from kbd.cli.link import call
+from kbd.cli.link import call, home_of
 from kbd.cli.names import find
-from kbd.cli.place import home_of
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import counted, interactive, line, moment, note, table
 from kbd.client.blocking import Client
@@ -66,7 +65,7 @@ def _chat(arguments: argparse.Namespace) -> int:
         if not is_typed:
             return _talk(session, _lines())
         # Only a terminal pays for it.
-        from kbd.cli.chat.prompting import Prompt, converse, history_at  # noqa: PLC0415 - 110 ms
+        from kbd.cli.chat.prompt import Prompt, converse, history_at  # noqa: PLC0415 - 110 ms
 
         return converse(session, Prompt(session, history_at(arguments.home)))
     finally:

@@ -1,6 +1,8 @@
 """What a person may look at beside a step: plan, files, conversation, result, changes.
 
 Each picture is lines of text. A picture that a step has none of says so in one line.
+
+How a workbench stood after an event, in words.
 """
 
 import difflib
@@ -8,14 +10,65 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.book import Book
 from kbd.cli.exits import Refused
-from kbd.cli.retold import plan_lines, told
-from kbd.cli.standing import file_lines
-from kbd.cli.terminal import size
-from kbd.cli.unfolding import indented, unfolded
+from kbd.cli.record_text import indented, unfolded
+from kbd.cli.run_steps import Book
+from kbd.cli.step_text import plan_lines, told
+from kbd.cli.terminal import moment, size, table
 
-__all__ = ["KEYS", "PICTURES", "Picture"]
+__all__ = ["KEYS", "PICTURES", "Picture", "file_lines", "stood"]
+
+TEXT_LINES = 12
+"""Lines of a text that are told beside state and files; the plan is the state, and told whole."""
+
+
+def stood(found: dict[str, Any]) -> list[str]:
+    """Return what `StateAt` tells, in lines."""
+    which = f"workbench {found['name']} ({found['workbench_id']})"
+    lines = [
+        f"{which} after event {found['seq']}, {moment(found['ts'])}",
+        f"state {found['state_hash']}",
+    ]
+    run = found.get("run")
+    if run is not None:
+        item = f", item {run['item']}, attempt {run['attempt']}" if run["item"] else ""
+        phase = f", phase {run['phase']}" if run["phase"] else ""
+        usage = run["usage"]
+        used = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+        lines.append(f"run {run['run_id']}: {run['status']}{phase}{item}; {used}")
+    lines += ["", *file_lines(found["files"])]
+    for name in ("research", "plan", "summary"):
+        if run is not None and run[name]:
+            told = run[name].splitlines()
+            most = len(told) if name == "plan" else TEXT_LINES
+            lines += ["", f"{name}:", *indented(told[:most])]
+            if len(told) > most:
+                lines.append(f"  … {len(told) - most} more lines: --out DIR or --json has them")
+    if found["destination"]:
+        lines += ["", f"written to {found['destination']}"]
+    return lines
+
+
+def file_lines(files: list[dict[str, Any]], touched: frozenset[str] = frozenset()) -> list[str]:
+    """Return files as a table.
+
+    Args:
+        files: As `StateAt` tells them.
+        touched: The names of those that get a mark.
+    """
+    if not files:
+        return ["no files"]
+    rows = [
+        (
+            f"{'* ' if file['path'] in touched else ''}{file['state']}",
+            file["path"],
+            size(file["size_bytes"]) if file["hash"] else "",
+            (file["hash"] or "")[:12],
+        )
+        for file in files
+    ]
+    return table(("state", "file", "size", "sha256"), rows).splitlines()
+
 
 Step = dict[str, Any]
 

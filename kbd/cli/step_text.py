@@ -6,8 +6,8 @@ What is returned is lines of text as it was recorded; whoever prints them cleans
 from collections.abc import Iterator
 from typing import Any
 
+from kbd.cli.record_text import indented, unfolded
 from kbd.cli.terminal import duration, size
-from kbd.cli.unfolding import indented, unfolded
 
 __all__ = ["MARKS", "facts", "has", "headline", "plan_lines", "told"]
 

@@ -3,23 +3,252 @@
 The workbench is found by its name, which is the folder's path. What is new in the folder is added,
 what changed there takes the place of what came from there before. What kbd made in the workbench is
 never overwritten by the folder, and nothing is ever written in the folder.
+
+What came into a workbench from outside, as its log tells it, and what kbd made there since.
+
+The files of a folder that a conversation can be about, and why others are left out.
 """
 
 import hashlib
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from kbd.cli.chat.arrivals import Arrivals, Held, held, made
-from kbd.cli.chat.folder_scan import walk
 from kbd.cli.chat.session import Folder, Session
+from kbd.cli.exits import FAILED, Refused, Stop
 from kbd.cli.link import call
+from kbd.cli.log_reader import events_of
 from kbd.cli.terminal import clean, counted, line, note, size
 from kbd.client.blocking import Client
 
-__all__ = ["bring", "find_or_make", "folder_of", "name_of"]
+__all__ = [
+    "Arrivals",
+    "Held",
+    "Walked",
+    "bring",
+    "find_or_make",
+    "folder_of",
+    "hash_of",
+    "held",
+    "made",
+    "name_of",
+    "walk",
+]
+
+
+class _Arrival(NamedTuple):
+    blob: str
+    size_bytes: int
+    modified_at_us: int
+    source_path: str
+
+
+class Arrivals:
+    """Every content that was ever copied in, by the file's name.
+
+    Those of the workbenches that it was forked from count, too, unless they are gone.
+    """
+
+    def __init__(self, client: Client, workbench_id: str) -> None:
+        self._came: dict[str, list[_Arrival]] = {}
+        for each in reversed(_line_of(client, workbench_id)):
+            self._read(client, each)
+
+    def _read(self, client: Client, workbench_id: str) -> None:
+        for event in events_of(client, workbench_id, 0):
+            data = event["data"]
+            # What a fork took over came from nowhere outside.
+            if event["type"] == "FileAdded" and data.get("source_path"):
+                arrival = _Arrival(
+                    str(data["blob"]),
+                    int(data["size_bytes"]),
+                    int(data.get("modified_at_us", 0)),
+                    str(data["source_path"]),
+                )
+                self._came.setdefault(str(data["name"]), []).append(arrival)
+
+    def came(self, name: str, blob: str) -> bool:
+        """Whether a file of this name once came in with this content."""
+        return any(each.blob == blob for each in self._came.get(name, ()))
+
+    def last(self, name: str) -> str:
+        """Return the content with which a file of this name came in last, or ""."""
+        return self._came[name][-1].blob if name in self._came else ""
+
+    def content(self, name: str, path: Path) -> str:
+        """Return the hash of a file, which is not read if it is as it was when it came in.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        found = path.stat()
+        for each in self._came.get(name, ()):
+            # The log has microseconds.
+            if (each.size_bytes, each.modified_at_us, each.source_path) == (
+                found.st_size,
+                found.st_mtime_ns // 1000,
+                str(path),
+            ):
+                return each.blob
+        return hash_of(path)
+
+    def names_from(self, folder: Path) -> Iterator[tuple[str, Path]]:
+        """Yield the names that came from a folder last, each with where it was."""
+        for name, came in self._came.items():
+            source = Path(came[-1].source_path)
+            if folder in source.parents:
+                yield name, source
+
+
+def _line_of(client: Client, workbench_id: str) -> list[str]:
+    """Return a workbench and those that it was forked from, itself first."""
+    line = [workbench_id]
+    while True:
+        try:
+            opened = call(client, "WorkbenchOpen", {"workbench_id": line[-1]})["workbench"]
+        except Refused:
+            return line[:-1]  # deleted
+        parent = str(opened.get("parent_workbench_id", ""))
+        if not parent or parent in line:
+            return line
+        line.append(parent)
+
+
+class Held(NamedTuple):
+    """What a workbench holds.
+
+    Args:
+        published: The hash of each file by its name.
+        drafted: The files that the draft changes; what is published of them is not told.
+        has_draft: Whether there is a draft, be it an empty one.
+    """
+
+    published: dict[str, str]
+    drafted: frozenset[str]
+    has_draft: bool
+
+
+def held(client: Client, workbench_id: str) -> Held:
+    """Return what a workbench holds now."""
+    named = {"workbench_id": workbench_id}
+    seq = call(client, "LogHead", named)["seq"]
+    state = call(client, "StateAt", {**named, "seq": seq}, slow=True)
+    files = state["files"]
+    published = {str(each["path"]): each for each in files if each["state"] == "published"}
+    return Held(
+        {name: str(each["hash"]) for name, each in published.items()},
+        frozenset(str(each["path"]) for each in files) - published.keys(),
+        bool(state.get("draft_id")),
+    )
+
+
+def made(arrivals: Arrivals, now: Held) -> list[str]:
+    """Return the published files whose content did not come from outside: kbd made it."""
+    return [name for name, blob in now.published.items() if not arrivals.came(name, blob)]
+
+
+def hash_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, as hex.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+MOST_ENTRIES = 20_000
+"""A folder with more in it is somebody's whole disk, not what a conversation is about."""
+
+UNREADABLE = "no installed format reads this type of file"
+
+
+class Walked(NamedTuple):
+    """What a folder holds.
+
+    Args:
+        files: What can be read, nearest to the top first, then by name.
+        skipped: What is left out, by its path in the folder, with the reason.
+    """
+
+    files: tuple[Path, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def walk(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> Walked:
+    """Look through a folder and all below it; what is hidden, or an index, is passed over silently.
+
+    Args:
+        folder: Where to look.
+        left_out: Folders not to look into.
+        endings: How the names of readable files end, in small letters; or the whole name.
+
+    Raises:
+        Stop: It cannot be looked into, or there is too much in it.
+    """
+    files: list[Path] = []
+    skipped: list[tuple[str, str]] = []
+    for path in _entries(folder, frozenset(left_out)):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            skipped.append((name, "a link"))
+        elif not path.is_file():
+            skipped.append((name, "not a regular file"))
+        elif not _is_readable(path.name, endings):
+            skipped.append((name, UNREADABLE))
+        else:
+            files.append(path)
+    files.sort(key=lambda path: (len(path.parts), str(path)))
+    return Walked(tuple(files), tuple(sorted(skipped)))
+
+
+def _entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
+    """Yield everything in a folder that is no folder and not hidden; links are not followed."""
+    seen = 0
+
+    def fail(error: OSError) -> None:
+        if error.filename == str(folder):
+            raise Stop(f"{folder} cannot be looked into: {error.strerror}.", FAILED)
+
+    for place, folders, names in os.walk(folder, onerror=fail):
+        here = Path(place)
+        if _is_index(names):
+            folders.clear()
+            continue
+        folders[:] = sorted(
+            each for each in folders if not each.startswith(".") and here / each not in left_out
+        )
+        seen += len(folders) + len(names)
+        if seen > MOST_ENTRIES:
+            msg = (
+                f"{folder} holds more than {MOST_ENTRIES:,} files and folders: name one with what "
+                "the conversation is about, or make a workbench (`kbd wb new`)."
+            )
+            raise Stop(msg, FAILED)
+        for name in names:
+            # "~$" begins the lock that an office program keeps beside an open file.
+            if not name.startswith((".", "~$")):
+                yield here / name
+
+
+def _is_index(names: Collection[str]) -> bool:
+    """Whether this is a folder of an index, of this workbench or any other.
+
+    As `kbd.core.search.index_file` has it, told twice so that a client does not import the core.
+    """
+    return "search.lock" in names and all(
+        name.startswith(("search-", "search.", "pieces-")) for name in names
+    )
+
+
+def _is_readable(name: str, endings: Collection[str]) -> bool:
+    last = name.casefold()
+    return last in endings or any(
+        last[place:] in endings for place, letter in enumerate(last) if letter == "."
+    )
+
 
 NAME_CHARACTERS = 200
 """The longest name of a workbench."""
