@@ -70,7 +70,7 @@ def install(folder: Path) -> str:
     paths = [str(folder), str(Path(__file__).resolve().parent.parent)]
     return f"""
 import functools
-from kbd.core import daemon
+from kbd.core.api import daemon
 sys.path.extend({paths!r})
 daemon.Workers = functools.partial(daemon.Workers, extra_paths={paths!r})
 """

@@ -23,14 +23,14 @@ MINE = f"line one\nmy own key is {KEY}\n"
 LEAKY = """\
 import logging, structlog
 from kbd import hookimpl
-from kbd.core.gateway import crossing
-lent = crossing.Lent
+from kbd.core.gateway import outbound_call
+lent = outbound_call.Lent
 def noisy(key, *more):
     print("lent", key)
     logging.getLogger("leaky").warning("lent %s", key)
     structlog.get_logger("leaky").warning("lent", key=key, many=[key], **{"at_" + key: 1})
     return lent(key, *more)
-crossing.Lent = noisy
+outbound_call.Lent = noisy
 """
 """A plugin's code in the daemon's process could do no worse than this."""
 
