@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SOURCES = ("plugins", "kbd/opc", "kbd/plaintext", "kbd/formats", "kbd/editing.py")
+SOURCES = ("plugins", "kbd/office", "kbd/opc", "kbd/plaintext", "kbd/formats", "kbd/editing.py")
 
 MODULES = frozenset(
     ("getpass", "locale", "platform", "random", "secrets", "socket", "tempfile", "time", "uuid")
