@@ -6,7 +6,7 @@ types and the relations are parts like others, touched only when an entry of the
 """
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from zipfile import ZipInfo
 
@@ -95,6 +95,11 @@ class Rewriting:
         with reading_errors(self.name):
             return xml_root(data, self.name)
 
+    def size(self, part: str) -> int:
+        """Return how many bytes a part will have; what is copied as it is is not unpacked."""
+        found = self._new.get(part_key(part))
+        return len(found[1]) if found is not None else self._old[part_key(part)].file_size
+
     def put(self, part: str, data: bytes) -> None:
         """Replace a part's bytes, or add a part whose type its suffix tells."""
         key = part_key(part)
@@ -158,16 +163,17 @@ class Rewriting:
         else:
             root = xml_root(_NO_RELATIONS, self.name)
         relation_id = relation_id or _free_id({element.get("Id", "") for element in root})
-        entry = etree.SubElement(root, _named_like(root, "Relationship"))
-        entry.set("Id", relation_id)
-        entry.set("Type", kind if ":" in kind else f"{self.relation_types}/{kind}")
-        if external:
-            entry.set("Target", target)
-            entry.set("TargetMode", "External")
-        else:
-            entry.set("Target", posixpath.relpath(f"/{target}", f"/{posixpath.dirname(part)}"))
+        type_ = kind if ":" in kind else f"{self.relation_types}/{kind}"
+        _add_relation(root, part, Relation(relation_id, kind, target, external, type_))
         self.put(rels, xml_bytes(root))
         return relation_id
+
+    def put_relations(self, part: str, relations: Iterable[Relation]) -> None:
+        """Give a part just these relations, under the ids and of the types that they have."""
+        root = xml_root(_NO_RELATIONS, self.name)
+        for relation in relations:
+            _add_relation(root, part, relation)
+        self.put(relations_part(part), xml_bytes(root))
 
     def unrelate(self, part: str, relation_id: str) -> None:
         """Take a relation away; the part that it names stays."""
@@ -210,6 +216,19 @@ class Rewriting:
             entry.set("ContentType", content_type)
         if content_type is not None or len(root) != before:
             self.put(CONTENT_TYPES, xml_bytes(root))
+
+
+def _add_relation(root: etree._Element, part: str, relation: Relation) -> None:
+    """Add a part's relation to the root of the part that holds them."""
+    entry = etree.SubElement(root, _named_like(root, "Relationship"))
+    entry.set("Id", relation.id)
+    entry.set("Type", relation.type)
+    if relation.external:
+        entry.set("Target", relation.target)
+        entry.set("TargetMode", "External")
+    else:
+        folder = posixpath.dirname(part)
+        entry.set("Target", posixpath.relpath(f"/{relation.target}", f"/{folder}"))
 
 
 def _free_id(taken: set[str]) -> str:

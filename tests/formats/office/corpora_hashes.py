@@ -213,11 +213,12 @@ def place(asset_id: str, sheet: str) -> str | None:
 
 def first_sheet(path: Path | None) -> str:
     """Return the title of a workbook's first sheet, "" of what has none."""
-    handler = FORMATS[path.suffix.lower()] if path else None
+    if path is None:
+        return ""
     try:
-        sheets = handler.info(Source(path, path.name)).get("sheets") if path else None
+        sheets = FORMATS[path.suffix.lower()].info(Source(path, path.name)).get("sheets")
     except KbdError:
-        sheets = None
+        return ""
     return str(sheets[0]["name"]) if isinstance(sheets, list) and sheets else ""
 
 

@@ -6,6 +6,6 @@ table, which `stylesheet` gathers along styles; `lists`, `sections` and `picture
 
 Carried: `copying` is what `copy_assets` does with its `picks` to a `target`. `copiedstyles`,
 `copiedlists`, `copiedbanners` and `copiedpictures` take each kind along; `excerpts` makes pieces
-ready to stand elsewhere, `carriage` takes the parts that they are related to. `ordering` puts
+ready to stand elsewhere, `part_copier` takes the parts that they are related to. `ordering` puts
 elements where the schema has them, `variants` spells values as strict documents do, or the others.
 """

@@ -13,10 +13,10 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
-from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.document import Document, R
 from kbd_docx.styled.excerpts import Excerpts
 from kbd_docx.styled.ordering import inserted
+from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.picks import Place, missing
 from kbd_docx.styled.sections import (
     BANNER_TYPES,
@@ -39,8 +39,7 @@ _Shown = dict[tuple[str, str], str]
 
 _ROOTS = {"header": "hdr", "footer": "ftr"}
 _MOST_ELEMENTS = 50_000
-_MOST_RELATIONS = 200
-"""Both are more than fits on any page."""
+"""More than fits on any page."""
 
 
 class BannerCopier:
@@ -49,15 +48,15 @@ class BannerCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        carriage: What takes their pictures along.
+        copier: What takes their pictures along.
         excerpts: What makes them ready.
     """
 
     def __init__(
-        self, source: Document, target: Target, carriage: Carriage, excerpts: Excerpts
+        self, source: Document, target: Target, copier: DocumentPartCopier, excerpts: Excerpts
     ) -> None:
         self._source, self._target = source, target
-        self._carriage, self._excerpts = carriage, excerpts
+        self._copier, self._excerpts = copier, excerpts
         self._empties: dict[BannerKind, str] = {}
 
     def copy(self, kind: BannerKind, name: str, place: Place | None) -> str:
@@ -111,25 +110,10 @@ class BannerCopier:
         self._excerpts.number_drawings(root)
         part = self._target.free_part(banner.kind)
         self._target.added(part, root, banner.kind)
-        renamed: dict[str, str] = {}
-        for each in root.iter():
-            for key, value in each.attrib.items():
-                if str(key).startswith(R) and value:
-                    id_ = str(value)
-                    if len(renamed) > _MOST_RELATIONS:
-                        raise ValidationFailed(f"{what} is too large to be copied.")
-                    if id_ not in renamed:
-                        renamed[id_] = self._related(banner, part, id_)
-                    each.set(key, renamed[id_])
+        self._copier.begin(what)
+        self._copier.relate_named([root], self._source.relations(banner.part), part)
         spelt(root, is_strict=self._target.rewriting.is_strict)
         return part
-
-    def _related(self, banner: Banner, part: str, relation_id: str) -> str:
-        relation = self._source.relations(banner.part).get(relation_id)
-        what = f"{banner.kind}:{banner.name}"
-        if relation is None:
-            raise ValidationFailed(f"{what} names a part that is not there.")
-        return self._carriage.relate(part, relation, what)
 
     def _settle(
         self,

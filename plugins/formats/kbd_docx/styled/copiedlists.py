@@ -13,10 +13,10 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
-from kbd_docx.styled.carriage import Carriage
-from kbd_docx.styled.document import Document, R
+from kbd_docx.styled.document import Document
 from kbd_docx.styled.lists import Lists
 from kbd_docx.styled.ordering import remove
+from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.stylesheet import StyleType, value_of
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import Theme, made_plain
@@ -42,14 +42,14 @@ class ListCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        carriage: What takes pictures of bullets along.
+        copier: What takes pictures of bullets along.
         theme: The source's theme where it differs from the target's, else None.
     """
 
     def __init__(
-        self, source: Document, target: Target, carriage: Carriage, theme: Theme | None
+        self, source: Document, target: Target, copier: DocumentPartCopier, theme: Theme | None
     ) -> None:
-        self._source, self._target, self._carriage, self._theme = source, target, carriage, theme
+        self._source, self._target, self._copier, self._theme = source, target, copier, theme
         self.theirs = Lists(source.one("numbering"))
         self._numbers: dict[str, str] = {}
         self._builds: dict[str, _Build] = {}
@@ -168,13 +168,8 @@ class ListCopier:
         made = _free_id(ours, "numPicBullet", "numPicBulletId")
         copied.set(f"{W}numPicBulletId", made)
         mine, part = self._source.part("numbering"), self._target.part("numbering")
-        for each in copied.iter():
-            for key, value in each.attrib.items():
-                if str(key).startswith(R):
-                    relation = self._source.relations(mine).get(str(value))
-                    if relation is None:
-                        raise ValidationFailed("A list's bullet names a picture that is missing.")
-                    each.set(key, self._carriage.relate(part, relation, "a list's bullet"))
+        self._copier.begin("a list's bullet")
+        self._copier.relate_named([copied], self._source.relations(mine), part)
         self._insert(ours, copied)
         self._bullets[number] = made
         return made

@@ -6,10 +6,10 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
-from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.document import Document, R, local_name
 from kbd_docx.styled.excerpts import Excerpts
 from kbd_docx.styled.ordering import remove
+from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.picks import Place, missing
 from kbd_docx.styled.pictures import PIC, WP, A, Picture, pictures
 from kbd_docx.styled.stylesheet import folded
@@ -35,7 +35,7 @@ class PictureCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        carriage: What takes their bytes along.
+        copier: What takes their bytes along.
         excerpts: What gives them numbers.
         theme: The source's theme where it differs from the target's, else None.
     """
@@ -44,12 +44,12 @@ class PictureCopier:
         self,
         source: Document,
         target: Target,
-        carriage: Carriage,
+        copier: DocumentPartCopier,
         excerpts: Excerpts,
         theme: Theme | None,
     ) -> None:
         self._source, self._target, self._theme = source, target, theme
-        self._carriage, self._excerpts = carriage, excerpts
+        self._copier, self._excerpts = copier, excerpts
 
     def copy(self, name: str, place: Place | None) -> str:
         """Copy a picture, and return in words what changed.
@@ -89,6 +89,7 @@ class PictureCopier:
     def _paragraph(self, picture: Picture) -> etree._Element:
         """Return a paragraph with a picture in its line."""
         what = f"image:{picture.name}"
+        self._copier.begin(what)
         if picture.is_linked:
             raise ValidationFailed(
                 f"{what} is only a link to a file; have it saved in the document first."
@@ -126,7 +127,7 @@ class PictureCopier:
             self._clean(drawn, picture, what)
         else:
             drawn = _bare(picture)
-            relation = self._carriage.relate(self._target.main, picture.relation, what)
+            relation = self._copier.relate(self._target.main, picture.relation)
             for blip in drawn.iter(f"{A}blip"):
                 blip.set(f"{R}embed", relation)
         size = drawn.find(f"{PIC}spPr/{A}xfrm")
@@ -161,7 +162,7 @@ class PictureCopier:
                     relation = self._source.relations(picture.owner).get(str(value))
                     if relation is None or relation.external:
                         raise ValidationFailed(f"{what} names a picture that is not there.")
-                    each.set(key, self._carriage.relate(self._target.main, relation, what))
+                    each.set(key, self._copier.relate(self._target.main, relation))
 
 
 _DISTANCES = ("distT", "distB", "distL", "distR")

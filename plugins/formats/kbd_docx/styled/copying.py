@@ -9,12 +9,10 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc import doubt
-from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit, modernized
 from kbd_docx.family import FAMILY, opened
-from kbd_docx.styled.carriage import Carriage
 from kbd_docx.styled.copiedbanners import BannerCopier, chosen_sections
 from kbd_docx.styled.copiedlists import ListCopier
 from kbd_docx.styled.copiedpictures import PictureCopier
@@ -22,6 +20,7 @@ from kbd_docx.styled.copiedstyles import StyleCopier
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.excerpts import Excerpts
 from kbd_docx.styled.ordering import inserted, put_child
+from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.picks import Pick, missing, parse_pick
 from kbd_docx.styled.sections import page_sections
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType
@@ -65,35 +64,27 @@ def copy_assets(
             cleaned(rewriting, received.part)
         if into is None or PurePath(into.name).suffix.lower() != target.suffix.lower():
             fit(rewriting, received.part, target.suffix)
-        made = Target(rewriting, received.part, _sizes(receiving))
+        made = Target(rewriting, received.part)
         if into is not None and (told := doubt(received, FAMILY, into.name)):
             made.warnings.setdefault(told)
-        carriage = Carriage(package, made)
+        copier = DocumentPartCopier(package, made)
         if into is None:
             modernized(made.ensured("settings", "settings"))
         if into is None or any(pick.kind == "theme" for pick in wanted):
-            _put_theme(theirs, made, carriage)
-        copying = _Copying(theirs, made, carriage, wanted)
+            _put_theme(theirs, made, copier)
+        copying = _Copying(theirs, made, copier, wanted)
         changed = tuple(copying.copied(pick) for pick in wanted)
         copying.finish()
         rewriting.save(target)
     return Applied(len(changed), changed, tuple(made.warnings), tuple(made.external))
 
 
-def _sizes(package: Package) -> dict[int, list[str]]:
-    """Return the names of a package's parts that may be pictures, by their sizes in bytes."""
-    found: dict[int, list[str]] = {}
-    for info in package.entries:
-        if not info.is_dir() and not info.filename.endswith((".xml", ".rels")):
-            found.setdefault(info.file_size, []).append(info.filename)
-    return found
-
-
-def _put_theme(theirs: Document, made: Target, carriage: Carriage) -> None:
+def _put_theme(theirs: Document, made: Target, copier: DocumentPartCopier) -> None:
     """Give the target the source's theme in place of its own; a source without has none to give."""
     if not theirs.part("theme"):
         return
-    part = carriage.carry(theirs.part("theme"), "theme:theme")
+    copier.begin("theme:theme")
+    part = copier.copy(theirs.part("theme"))
     for relation in made.rewriting.relations(made.main):
         if relation.kind == "theme":
             made.rewriting.unrelate(made.main, relation.id)
@@ -107,20 +98,20 @@ class _Copying:
     """Copies the picks of one call."""
 
     def __init__(
-        self, theirs: Document, made: Target, carriage: Carriage, picks: list[Pick]
+        self, theirs: Document, made: Target, copier: DocumentPartCopier, picks: list[Pick]
     ) -> None:
         self._theirs, self._made = theirs, made
         theme = read_theme(theirs)
         differing = theme if theme != read_theme(made) else None
         self._sheet = StyleSheet(theirs.one("styles"), theme)
         picked = [self._style(pick) for pick in picks if pick.kind in _STYLES]
-        self._lists = ListCopier(theirs, made, carriage, differing)
+        self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(
             self._sheet, made, self._lists, differing, [(each.type, each.id) for each in picked]
         )
         excerpts = Excerpts(made, self._styles, self._lists, differing)
-        self._banners = BannerCopier(theirs, made, carriage, excerpts)
-        self._pictures = PictureCopier(theirs, made, carriage, excerpts, differing)
+        self._banners = BannerCopier(theirs, made, copier, excerpts)
+        self._pictures = PictureCopier(theirs, made, copier, excerpts, differing)
 
     def copied(self, pick: Pick) -> str:
         """Copy one pick and return in words what changed."""

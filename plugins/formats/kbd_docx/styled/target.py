@@ -26,16 +26,15 @@ class Target(Document):
     Args:
         rewriting: The package.
         main: Its main part.
-        sizes: The names of its pictures by their sizes in bytes.
 
     Attributes:
         warnings: What the user should know, in order.
         external: What the document newly reaches out to, in order.
     """
 
-    def __init__(self, rewriting: Rewriting, main: str, sizes: dict[int, list[str]]) -> None:
+    def __init__(self, rewriting: Rewriting, main: str) -> None:
         super().__init__(rewriting, main)
-        self.rewriting, self.sizes = rewriting, sizes
+        self.rewriting = rewriting
         self.warnings: dict[str, None] = {}
         self.external: dict[str, None] = {}
         self._changed: dict[str, bool] = {}

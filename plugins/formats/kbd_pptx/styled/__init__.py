@@ -7,5 +7,5 @@ themes, `pictures` what stands where.
 
 Carried: `copying` is what `copy_assets` does with its `picks`. `sourcedeck` finds what they mean;
 `copiedlayouts`, `copiedtext`, `copiedthemes` and `copiedimages` copy it into a `deckedit`, and
-`carriage` takes a part with all that belongs to it.
+`part_copier` takes a part with all that belongs to it.
 """

@@ -8,11 +8,11 @@ from kbd.errors import ValidationFailed
 from kbd.opc.package import Relation
 from kbd_pptx.looking.boxes import EMU_PER_INCH, Box
 from kbd_pptx.slides import A, P, R
-from kbd_pptx.styled.carriage import Carriage
 from kbd_pptx.styled.deck import Deck
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.inheritance import scope
 from kbd_pptx.styled.levels import fixed, local
+from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Pick, Spot
 from kbd_pptx.styled.pictures import Picture, box_on, pixel_size
 from kbd_pptx.styled.sourcedeck import SourceDeck
@@ -39,11 +39,11 @@ class ImageCopier:
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        carriage: What carries parts.
+        copier: What carries parts.
     """
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, carriage: Carriage) -> None:
-        self._source, self._edit, self._carriage = source, edit, carriage
+    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+        self._source, self._edit, self._copier = source, edit, copier
 
     def copy(self, pick: Pick) -> str:
         """Copy a picture and return what changed.
@@ -94,6 +94,7 @@ class ImageCopier:
         copied = deepcopy(picture.element)
         copied.tail = None
         self._free(copied)
+        self._copier.begin()
         try:
             self._relate(copied, picture, part)
         except ValidationFailed as error:
@@ -116,7 +117,7 @@ class ImageCopier:
                     properties.remove(child)
 
     def _relate(self, copied: etree._Element, picture: Picture, part: str) -> None:
-        relations = self._carriage.relations(picture.carrier.part)
+        relations = self._copier.relations(picture.carrier.part)
         for element in list(copied.iter(*_CLICKS)):
             if self._leads_nowhere(element, relations):
                 self._edit.warnings.setdefault(
@@ -125,17 +126,7 @@ class ImageCopier:
                 parent = element.getparent()
                 if parent is not None:
                     parent.remove(element)
-        renamed: dict[str, str] = {}
-        for element in copied.iter():
-            for key, value in element.attrib.items():
-                if not str(key).startswith(R) or not value:
-                    continue
-                relation = relations.get(str(value))
-                if relation is None:
-                    raise ValidationFailed("It names a part that is not there.")
-                if str(value) not in renamed:
-                    renamed[str(value)] = self._carriage.relate(part, relation)
-                element.set(key, renamed[str(value)])
+        self._copier.relate_named([copied], relations, part)
 
     def _leads_nowhere(self, click: etree._Element, relations: dict[str, Relation]) -> bool:
         """Tell whether a click does what only its own deck knows: goes to a slide, runs a macro."""

@@ -8,10 +8,10 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_pptx.looking.boxes import EMU_PER_INCH
 from kbd_pptx.slides import P, R
-from kbd_pptx.styled.carriage import Carriage
 from kbd_pptx.styled.deck import DeckParts, Layout, Master, short
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.levels import local
+from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master
 
@@ -33,11 +33,11 @@ class LayoutCopier:
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        carriage: What carries parts.
+        copier: What carries parts.
     """
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, carriage: Carriage) -> None:
-        self._source, self._edit, self._carriage = source, edit, carriage
+    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+        self._source, self._edit, self._copier = source, edit, copier
 
     def copy(self, name: str, target: Spot | None) -> str:
         """Copy a layout and return what changed.
@@ -54,6 +54,7 @@ class LayoutCopier:
             raise ValidationFailed(
                 f"A layout goes to a master, not to {target}; write master:0 or leave target out."
             )
+        self._copier.begin()
         try:
             return self._copied(layout, master, target)
         except ValidationFailed as error:
@@ -106,9 +107,9 @@ class LayoutCopier:
         instead = {each.id: "" for each in relations.values() if each.kind in _NOT_CARRIED}
         for each in relations.values():
             if each.kind == "theme" and each.target == master.theme:
-                instead[each.id] = self._carriage.carry(master.theme, {})
+                instead[each.id] = self._copier.copy(master.theme, {})
         number = self._edit.free_id()
-        part = self._carriage.carry(master.part, instead)
+        part = self._copier.copy(master.part, instead)
         root = self._edit.fresh(part)
         for entry in root.findall(f"{P}sldLayoutIdLst"):
             root.remove(entry)
@@ -138,7 +139,7 @@ class LayoutCopier:
             if each.kind == "slideMaster":
                 instead[each.id] = master
         number = self._edit.free_id()
-        part = self._carriage.carry(layout.part, instead)
+        part = self._copier.copy(layout.part, instead)
         root = self._edit.fresh(part)
         data = root.find(f"{P}cSld")
         if data is not None and short(data.get("name")) != name:

@@ -11,8 +11,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.slides import A, P, R
-from kbd_pptx.styled.carriage import Carriage
+from kbd_pptx.slides import A, P
 from kbd_pptx.styled.deck import Master
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.inheritance import placeholders, scope
@@ -26,6 +25,7 @@ from kbd_pptx.styled.levels import (
     pick_groups,
 )
 from kbd_pptx.styled.palette import Palette
+from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Pick, Spot, parse_spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master, find_shape
 from kbd_pptx.styled.textstyles import KINDS, level_number, run_looks, shape_looks, style_chain
@@ -69,11 +69,11 @@ class TextCopier:
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        carriage: What carries the pictures of bullets.
+        copier: What carries the pictures of bullets.
     """
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, carriage: Carriage) -> None:
-        self._source, self._edit, self._carriage = source, edit, carriage
+    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+        self._source, self._edit, self._copier = source, edit, copier
 
     def copy(self, pick: Pick) -> str:
         """Copy a style and return what changed; raises ValidationFailed."""
@@ -144,7 +144,8 @@ class TextCopier:
         looks = [deepcopy(look) for look in style.looks]
         self._settle(looks, style, around.palette)
         if style.whole:
-            self._carry_pictures(looks, style.part, master.part)
+            relations = self._copier.relations(style.part)
+            self._copier.relate_named(looks, relations, master.part)
         else:
             looks = [
                 merged([look, *style_chain(around, root, kind, level)])
@@ -164,21 +165,6 @@ class TextCopier:
             inner = letters(look)
             if not style.whole and any(True for _ in inner.iter(f"{A}blip")):
                 raise ValidationFailed("Letters filled with a picture cannot be copied.")
-
-    def _carry_pictures(self, looks: Sequence[etree._Element], source: str, target: str) -> None:
-        relations = self._carriage.relations(source)
-        renamed: dict[str, str] = {}
-        for look in looks:
-            for element in look.iter():
-                for key, value in element.attrib.items():
-                    if not str(key).startswith(R) or not value:
-                        continue
-                    relation = relations.get(str(value))
-                    if relation is None:
-                        raise ValidationFailed("It names a part that is not there.")
-                    if str(value) not in renamed:
-                        renamed[str(value)] = self._carriage.relate(target, relation)
-                    element.set(key, renamed[str(value)])
 
     def _warn_of_colour(
         self, look: etree._Element, palette: Palette, *below: etree._Element | None

@@ -1,8 +1,8 @@
 """A theme copied into another deck, where a master takes it in place of its own."""
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.styled.carriage import Carriage
 from kbd_pptx.styled.deckedit import DeckEdit
+from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master
 
@@ -10,7 +10,7 @@ __all__ = ["copy_theme"]
 
 
 def copy_theme(
-    source: SourceDeck, edit: DeckEdit, carriage: Carriage, name: str, target: Spot | None
+    source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier, name: str, target: Spot | None
 ) -> str:
     """Give a master of the target a theme of the source, and return what changed.
 
@@ -20,7 +20,7 @@ def copy_theme(
     Args:
         source: The deck that has it.
         edit: The deck that gets it.
-        carriage: What carries parts.
+        copier: What carries parts.
         name: The theme's, as `get_styles` lists it.
         target: The master that takes it; None for the first.
 
@@ -35,7 +35,7 @@ def copy_theme(
     rewriting = edit.rewriting
     both = (edit.main, master.part)
     users = [each for each in both if edit.related(each, "theme") == master.theme]
-    part = carriage.carry(theirs.theme, {})
+    part = copier.copy(theirs.theme, {})
     for user in users if master.theme else (master.part,):
         for relation in edit.relations(user).values():
             if relation.kind == "theme":

@@ -9,12 +9,12 @@ from kbd.opc.rewriter import Rewriting
 from kbd_pptx.edits.suffixes import fitting_type
 from kbd_pptx.family import opened
 from kbd_pptx.slides import P, R
-from kbd_pptx.styled.carriage import Carriage
 from kbd_pptx.styled.copiedimages import ImageCopier
 from kbd_pptx.styled.copiedlayouts import LayoutCopier
 from kbd_pptx.styled.copiedtext import TextCopier
 from kbd_pptx.styled.copiedthemes import copy_theme
 from kbd_pptx.styled.deckedit import DeckEdit, new_deck
+from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Pick, parse_pick
 from kbd_pptx.styled.sourcedeck import SourceDeck
 
@@ -50,7 +50,7 @@ def copy_assets(
             wanted_type = fitting_type(kind.type, target.suffix)
             if wanted_type != kind.type:
                 edit.rewriting.add(kind.part, edit.read(kind.part), wanted_type)
-        changed = _Copying(having, edit, Carriage(package, edit)).copied(wanted)
+        changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
         edit.rewriting.save(target)
     return Applied(len(changed), changed, tuple(edit.warnings), tuple(edit.external))
 
@@ -58,11 +58,11 @@ def copy_assets(
 class _Copying:
     """Copies the picks of one call."""
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, carriage: Carriage) -> None:
-        self._source, self._edit, self._carriage = source, edit, carriage
-        self._layouts = LayoutCopier(source, edit, carriage)
-        self._texts = TextCopier(source, edit, carriage)
-        self._images = ImageCopier(source, edit, carriage)
+    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+        self._source, self._edit, self._copier = source, edit, copier
+        self._layouts = LayoutCopier(source, edit, copier)
+        self._texts = TextCopier(source, edit, copier)
+        self._images = ImageCopier(source, edit, copier)
 
     def copied(self, picks: list[Pick]) -> tuple[str, ...]:
         """Copy picks and return what each changed, in their order."""
@@ -78,13 +78,14 @@ class _Copying:
         return tuple(changed[place] for place in range(len(picks)))
 
     def _copied(self, pick: Pick) -> str:
+        self._copier.begin(pick.asset_id)
         match pick.kind:
             case "layout":
                 return self._layouts.copy(pick.name, pick.target)
             case "text_style":
                 return self._texts.copy(pick)
             case "theme":
-                return copy_theme(self._source, self._edit, self._carriage, pick.name, pick.target)
+                return copy_theme(self._source, self._edit, self._copier, pick.name, pick.target)
             case "image":
                 return self._images.copy(pick)
             case other:

@@ -6,6 +6,6 @@ sheet as a stream, `occurrences` makes ranges of what it meets; `drawings` finds
 charts, `sourcebook` the parts that a workbook has one of.
 
 Carried: `copying` is what `copy_assets` does with its `picks`. `copiedlooks` and `copiedrules` take
-looks along, `copiedobjects` pictures and charts; `carriage` takes a part with all that belongs to
-it, `anchors` moves it, `insertion` has a sheet name it.
+looks along, `copiedobjects` pictures and charts; `part_copier` takes a part with all that belongs
+to it, `anchors` moves it, `insertion` has a sheet name it.
 """

@@ -13,7 +13,6 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.references import Area
 from kbd_xlsx.styled.anchors import copied_anchor, like, moved_anchor, next_id
-from kbd_xlsx.styled.carriage import Carriage
 from kbd_xlsx.styled.drawings import (
     RELATION_SPACES,
     DrawnObject,
@@ -22,6 +21,7 @@ from kbd_xlsx.styled.drawings import (
     why_not_copied,
 )
 from kbd_xlsx.styled.insertion import with_element
+from kbd_xlsx.styled.part_copier import WorkbookPartCopier
 from kbd_xlsx.styled.sourcebook import workbook_parts
 from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet
 
@@ -43,7 +43,7 @@ class ObjectCopier:
 
     def __init__(self, source: Package, workbook: Workbook, book: BookEdit) -> None:
         self._source, self._workbook, self._book = source, workbook, book
-        self._carriage = Carriage(source, book.rewriting)
+        self._copier = WorkbookPartCopier(source, book.rewriting)
 
     def find(self, kind: str, name: str) -> tuple[SheetPart, str, DrawnObject]:
         """Return an object with its sheet and the part of its drawing.
@@ -85,15 +85,16 @@ class ObjectCopier:
         """
         _, part, drawn = self.find(kind, name)
         self._check_variants()
+        self._copier.begin()
         try:
             covered = self._anchored(part, drawn, area, self._drawing(sheet, drawn), name)
         except ValidationFailed as error:
             raise ValidationFailed(
                 f"The {kind} {name!r} cannot be copied. {error.message}"
             ) from error
-        for address in self._carriage.external:
+        for address in self._copier.external:
             self._book.notices.reaches(f"{sheet}, {kind} {drawn.name}", address)
-        self._carriage.external.clear()
+        self._copier.external.clear()
         return f"{sheet}!{covered}" if covered else sheet
 
     def _check_variants(self) -> None:
@@ -112,7 +113,7 @@ class ObjectCopier:
         pictures = [each for each in drawn_objects(_wrapped(anchor)) if each.kind == drawn.kind]
         if drawn.kind == "chart":
             self._check_chart(part, drawn, name)
-        self._relate(anchor, part, drawing)
+        self._copier.relate_named([anchor], self._copier.relations(part), drawing)
         number = next_id(root)
         for element in anchor.iter("{*}cNvPr"):
             element.set("id", str(number))
@@ -127,21 +128,6 @@ class ObjectCopier:
         _check_prefixes(anchor)
         self._book.rewriting.put(drawing, xml_bytes(root))
         return drawn_objects(_wrapped(copied_anchor(anchor)))[0].range
-
-    def _relate(self, anchor: etree._Element, part: str, drawing: str) -> None:
-        """Carry the parts that an anchor names and have it name them anew."""
-        relations = self._carriage.relations(part)
-        renamed: dict[str, str] = {}
-        for element in anchor.iter():
-            for key, value in element.attrib.items():
-                if not str(key).startswith(RELATION_SPACES) or not value:
-                    continue
-                relation = relations.get(str(value))
-                if relation is None:
-                    raise ValidationFailed("It names a part that is not there.")
-                if value not in renamed:
-                    renamed[str(value)] = self._carriage.relate(drawing, relation)
-                element.set(key, renamed[str(value)])
 
     def _drawing(self, sheet: str, drawn: DrawnObject) -> str:
         """Return the part of a sheet's drawing, which is made if there is none."""
@@ -168,7 +154,7 @@ class ObjectCopier:
 
     def _check_chart(self, part: str, drawn: DrawnObject, name: str) -> None:
         """Refuse a chart that cannot live elsewhere; tell what it will show there."""
-        relations = self._carriage.relations(part)
+        relations = self._copier.relations(part)
         for element in drawn.element.iter("{*}chart"):
             for key, value in element.attrib.items():
                 relation = relations.get(str(value))

@@ -9,9 +9,9 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import Area
-from kbd_xlsx.styled.carriage import Carriage
 from kbd_xlsx.styled.copiedlooks import LookCopier, Restyling
 from kbd_xlsx.styled.copiedobjects import ObjectCopier
+from kbd_xlsx.styled.part_copier import WorkbookPartCopier
 from kbd_xlsx.styled.picks import Pick, Place, parse_pick, parse_place
 from kbd_xlsx.styled.sourcebook import workbook_parts
 from kbd_xlsx.suffixes import check_new_name
@@ -56,7 +56,7 @@ def _carry_theme(package: Package, book: BookEdit) -> None:
     """Give a new workbook the theme that the looks to come were made for."""
     theme = workbook_parts(package).get("theme")
     if theme and not package.is_strict:
-        part = Carriage(package, book.rewriting).carry(theme)
+        part = WorkbookPartCopier(package, book.rewriting).copy(theme)
         book.rewriting.relate(book.main, "theme", part)
 
 

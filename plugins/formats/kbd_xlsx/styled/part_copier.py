@@ -1,0 +1,25 @@
+"""Part copier of workbooks: which relations it follows, and what of it is told."""
+
+from typing import ClassVar
+
+from kbd.office import PartCopier
+from kbd.opc.package import Relation
+
+__all__ = ["WorkbookPartCopier"]
+
+
+class WorkbookPartCopier(PartCopier):
+    """Copies parts between workbooks of the same variant."""
+
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("image", "chart", "chartEx", "chartStyle", "chartColorStyle", "chartUserShapes"),
+            *("package", "themeOverride", "hyperlink", "theme"),
+        )
+    )
+    shares_media = False
+
+    def note_external(self, relation: Relation) -> None:
+        """Note what is outside, but for a link, which only leads there when it is clicked."""
+        if relation.kind != "hyperlink":
+            super().note_external(relation)
