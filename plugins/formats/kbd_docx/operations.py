@@ -21,7 +21,7 @@ __all__ = [
     "Paragraph",
     "ParagraphFields",
     "ReplaceText",
-    "Run",
+    "Runs",
     "SetParagraphs",
     "SetTableCells",
 ]
@@ -38,9 +38,6 @@ Place = Annotated[int, Meta(ge=0)]
 # What a model is told that these are; whatever else one is given is skipped with a warning.
 _TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
 
-Name = Annotated[Any, Meta(extra_json_schema=_TEXT)]
-Flag = Annotated[Any, Meta(extra_json_schema=_FLAG)]
-Colour = Annotated[Any, Meta(description="#RRGGBB", extra_json_schema=_TEXT)]
 Points = Annotated[Any, Meta(description="Points.", extra_json_schema=_NUMBER)]
 Inches = Annotated[Any, Meta(description="Inches.", extra_json_schema=_NUMBER)]
 Style = Annotated[
@@ -54,39 +51,40 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """A part of an operation; a misspelt field is refused."""
 
 
-class Run(_Record, frozen=True):
-    """A stretch of text that looks alike; what is not given is as the style has it."""
-
-    text: str
-    font_name: Name = None
-    font_size: Points = None
-    bold: Flag = None
-    italic: Flag = None
-    underline: Annotated[
-        Any,
-        Meta(
-            description="True, or single, double, dotted, wave …",
-            extra_json_schema={"anyOf": [_FLAG, _TEXT]},
-        ),
-    ] = None
-    font_color: Colour = None
-    highlight_color: Annotated[
-        Any,
-        Meta(
-            description='A marker\'s name ("yellow") or #RRGGBB, for the nearest one.',
-            extra_json_schema=_TEXT,
-        ),
-    ] = None
+_Run = Annotated[
+    dict[str, Any],
+    Meta(
+        description="A stretch of text that looks alike; what is not given is as the style has it.",
+        extra_json_schema={
+            "properties": {
+                "text": _TEXT,
+                "font_name": _TEXT,
+                "font_size": _NUMBER | {"description": "Points."},
+                "bold": _FLAG,
+                "italic": _FLAG,
+                "underline": {
+                    "anyOf": [_FLAG, _TEXT],
+                    "description": "True, or single, double, dotted, wave …",
+                },
+                "font_color": _TEXT | {"description": "#RRGGBB"},
+                "highlight_color": _TEXT
+                | {"description": 'A marker\'s name ("yellow") or #RRGGBB, for the nearest one.'},
+            },
+            "required": ["text"],
+            "additionalProperties": False,
+        },
+    ),
+]
+Runs = Annotated[
+    tuple[_Run, ...], Meta(description="In place of text, where its parts look different.")
+]
 
 
 class ParagraphFields(_Record, frozen=True):
     """What a paragraph holds, as `text` or as `runs`, and how it looks."""
 
     text: Text = None
-    runs: Annotated[
-        tuple[Run, ...] | None,
-        Meta(description="In place of text, where its parts look different."),
-    ] = None
+    runs: Runs | None = None
     style: Style = None
     alignment: Annotated[
         Any, Meta(description="left, center, right or justify.", extra_json_schema=_TEXT)

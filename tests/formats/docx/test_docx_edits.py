@@ -61,13 +61,17 @@ def test_promises_of_editable_formats(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+COLORS = "#RRGGBB or a color's name"
+MARKERS = f"none, {COLORS}"
+
+
 def test_looks(tmp_path: Path) -> None:
     """Text from runs, centred, 12 pt after, 0.25 in indent, colours; what is bad is skipped."""
     path = tmp_path / "new.docx"
     runs = [
         {"text": "Q4 ", "font_name": "Arial", "font_size": 10.5, "bold": True, "italic": False},
         {"text": "up", "font_color": "#112233", "highlight_color": "yellow", "underline": True},
-        {"text": "!", "highlight_color": "no colour", "font_color": "red", "underline": "wave"},
+        {"text": "!", "highlight_color": "no color", "font_color": "none", "underline": "wave"},
     ]
     applied = edit(
         None,
@@ -94,10 +98,10 @@ def test_looks(tmp_path: Path) -> None:
     assert (third.highlight_color, third.color.rgb) == (None, None)
     assert third.underline == WD_UNDERLINE.WAVY
     assert applied.warnings == (
-        "space_before cannot be -1 and was skipped",
-        'indent_right cannot be "wide" and was skipped',
-        'font_color cannot be "red" and was skipped',
-        'highlight_color cannot be "no colour" and was skipped',
+        "space_before cannot be -1 and was skipped; it takes points from 0 to 1584",
+        'indent_right cannot be "wide" and was skipped; it takes inches from -22 to 22',
+        'runs[2].highlight_color cannot be "no color" and was skipped; it takes ' + MARKERS,
+        'runs[2].font_color cannot be "none" and was skipped; it takes ' + COLORS,
     )
 
 

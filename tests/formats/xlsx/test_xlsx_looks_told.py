@@ -20,7 +20,7 @@ from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import AssetPick, Source
 from kbd.testing.formats import check_format
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.parts.looks import read_look
+from kbd_xlsx.parts.formatting import read_cell_formatting
 from real_workbooks import real_workbooks
 
 FORMAT = XlsxFormat()
@@ -63,7 +63,7 @@ def test_looks_are_told_in_the_words_of_operations(looks: Path) -> None:
     assert formats["C1"]["named_style"] == "Mine"
     assert formats["D1"]["style"]["number_format"] == '0.0 "kg"'
     for entry in formats.values():
-        assert read_look(entry["style"])[1] == ()
+        assert read_cell_formatting(entry["style"])[1] == ()
 
 
 def test_the_rest_of_a_workbook(looks: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_null_leaves_a_thing_as_it_is() -> None:
         ({"italic": True}, "style italic is unknown and was skipped"),
         ({"border_top": {"style": "wavy"}}, "style border_top cannot be"),
         ({"border_top": {"style": []}}, "style border_top cannot be"),
-        ({"font_color": "red"}, 'style font_color cannot be "red"'),
+        ({"font_color": "sparkly"}, 'style font_color cannot be "sparkly"'),
         ({"font_size": 0}, "style font_size cannot be 0"),
         ({"font_size": float("nan")}, "style font_size cannot be NaN"),
         ({"font_underline": ["single"]}, "style font_underline cannot be"),

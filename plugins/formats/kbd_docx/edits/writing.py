@@ -12,17 +12,22 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
-from kbd_docx.edits.looks import ParagraphLook, RunLook, read_paragraph_look, read_run_look
+from kbd_docx.edits.formatting import (
+    DocxParagraphFormatting,
+    DocxRunFormatting,
+    read_paragraph,
+    read_text_runs,
+)
 from kbd_docx.edits.sides import name_sides
 from kbd_docx.edits.styles import Styles
 from kbd_docx.edits.texts import clean, shown, text_nodes
-from kbd_docx.operations import Cell, ParagraphFields, Run
+from kbd_docx.operations import Cell, ParagraphFields
 
 __all__ = ["Writer"]
 
 
 _RUN = f"{W}r"
-_PLAIN, _UNTOLD = RunLook(), ParagraphLook()
+_PLAIN, _UNTOLD = DocxRunFormatting(), DocxParagraphFormatting()
 
 
 class Writer:
@@ -38,10 +43,10 @@ class Writer:
         self._styles, self._is_strict, self._warn = styles, is_strict, warn
 
     def paragraph(self, given: ParagraphFields) -> CT_P:
-        """Return a paragraph; what is wrong in its look is skipped and told.
+        """Return a paragraph; what is wrong in its formatting is skipped and told.
 
         Raises:
-            ValidationFailed: It has text and runs.
+            ValidationFailed: It has text and runs, or a run has no text.
         """
         if given.text is not None and given.runs is not None:
             raise ValidationFailed("A paragraph has text or runs, not both; give one of them.")
@@ -49,11 +54,14 @@ class Writer:
         style = self._styles.paragraph(given.style)
         if style is not None:
             made.style = style
-        self._dress(made, read_paragraph_look(given, self._warn))
+        self._format(made, read_paragraph(given, self._warn))
         if given.text:
             self.write(etree.SubElement(made, _RUN), given.text)
-        for run in given.runs or ():
-            self._add_run(made, run)
+        for text, formatting in read_text_runs(given.runs or (), self._warn):
+            run = etree.SubElement(made, _RUN)
+            if formatting != _PLAIN:
+                _format_run(Font(run), formatting)  # type: ignore[arg-type] # it is one by its name
+            self.write(run, text)
         return made
 
     def table(self, rows: Sequence[Sequence[Cell]], style: str | None, width: Length) -> CT_Tbl:
@@ -78,43 +86,36 @@ class Writer:
         for node in text_nodes(clean(text, self._warn)):
             run.append(node)
 
-    def _add_run(self, paragraph: CT_P, given: Run) -> None:
-        look = read_run_look(given, self._warn)
-        element = etree.SubElement(paragraph, _RUN)
-        if look != _PLAIN:
-            _dress_run(Font(element), look)  # type: ignore[arg-type] # it is one by its name
-        self.write(element, given.text)
-
-    def _dress(self, paragraph: CT_P, look: ParagraphLook) -> None:
-        if look == _UNTOLD:
+    def _format(self, paragraph: CT_P, formatting: DocxParagraphFormatting) -> None:
+        if formatting == _UNTOLD:
             return
         found = ParagraphFormat(paragraph)
-        found.alignment, found.line_spacing = look.alignment, look.line_spacing
-        found.space_before = _points(look.space_before)
-        found.space_after = _points(look.space_after)
-        found.left_indent = _inches(look.indent_left)
-        found.right_indent = _inches(look.indent_right)
-        found.first_line_indent = _inches(look.indent_first_line)
+        found.alignment, found.line_spacing = formatting.alignment, formatting.line_spacing
+        found.space_before = _points(formatting.space_before)
+        found.space_after = _points(formatting.space_after)
+        found.left_indent = _inches(formatting.indent_left)
+        found.right_indent = _inches(formatting.indent_right)
+        found.first_line_indent = _inches(formatting.indent_first_line)
         if self._is_strict:
             name_sides(paragraph)
 
 
-def _dress_run(font: Font, look: RunLook) -> None:
-    if look.font_name is not None:
-        font.name = look.font_name
-    if look.font_size is not None:
+def _format_run(font: Font, formatting: DocxRunFormatting) -> None:
+    if formatting.font_name is not None:
+        font.name = formatting.font_name
+    if formatting.font_size is not None:
         # Files hold half points.
-        font.size = Pt(round(look.font_size * 2) / 2)
-    if look.bold is not None:
-        font.bold = look.bold
-    if look.italic is not None:
-        font.italic = look.italic
-    if look.underline is not None:
-        font.underline = look.underline
-    if look.font_color is not None:
-        font.color.rgb = RGBColor.from_string(look.font_color)
-    if look.highlight_color is not None:
-        font.highlight_color = look.highlight_color
+        font.size = Pt(round(formatting.font_size * 2) / 2)
+    if formatting.bold is not None:
+        font.bold = formatting.bold
+    if formatting.italic is not None:
+        font.italic = formatting.italic
+    if formatting.underline is not None:
+        font.underline = formatting.underline
+    if formatting.font_color is not None:
+        font.color.rgb = RGBColor.from_string(formatting.font_color)
+    if formatting.highlight_color is not None:
+        font.highlight_color = formatting.highlight_color
 
 
 def _points(value: float | None) -> Length | None:

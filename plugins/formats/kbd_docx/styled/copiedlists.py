@@ -19,7 +19,7 @@ from kbd_docx.styled.ordering import remove
 from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.stylesheet import StyleType, value_of
 from kbd_docx.styled.target import Target
-from kbd_docx.styled.theme import Theme, made_plain
+from kbd_docx.styled.theme import DocxTheme, made_plain
 from kbd_docx.styled.variants import spelt
 
 __all__ = ["ListCopier"]
@@ -47,7 +47,7 @@ class ListCopier:
     """
 
     def __init__(
-        self, source: Document, target: Target, copier: DocumentPartCopier, theme: Theme | None
+        self, source: Document, target: Target, copier: DocumentPartCopier, theme: DocxTheme | None
     ) -> None:
         self._source, self._target, self._copier, self._theme = source, target, copier, theme
         self.theirs = Lists(source.one("numbering"))

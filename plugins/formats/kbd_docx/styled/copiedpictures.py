@@ -14,7 +14,7 @@ from kbd_docx.styled.picks import Place, missing
 from kbd_docx.styled.pictures import PIC, WP, A, Picture, pictures
 from kbd_docx.styled.stylesheet import folded
 from kbd_docx.styled.target import Target
-from kbd_docx.styled.theme import Theme, drawn_plain
+from kbd_docx.styled.theme import DocxTheme, drawn_plain
 
 __all__ = ["PictureCopier"]
 
@@ -46,7 +46,7 @@ class PictureCopier:
         target: Target,
         copier: DocumentPartCopier,
         excerpts: Excerpts,
-        theme: Theme | None,
+        theme: DocxTheme | None,
     ) -> None:
         self._source, self._target, self._theme = source, target, theme
         self._copier, self._excerpts = copier, excerpts

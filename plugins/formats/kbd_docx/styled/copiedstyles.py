@@ -19,7 +19,7 @@ from kbd_docx.styled.ordering import merge, put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
 from kbd_docx.styled.target import Target
-from kbd_docx.styled.theme import Theme, made_plain, read_theme
+from kbd_docx.styled.theme import DocxTheme, made_plain, read_document_theme
 from kbd_docx.styled.variants import spelt
 
 __all__ = ["StyleCopier"]
@@ -48,12 +48,12 @@ class StyleCopier:
         theirs: StyleSheet,
         target: Target,
         lists: ListCopier,
-        theme: Theme | None,
+        theme: DocxTheme | None,
         picked: Iterable[Key],
     ) -> None:
         self._target, self._lists, self._theme = target, lists, theme
         self.theirs = theirs
-        self.ours = StyleSheet(target.one("styles"), read_theme(target))
+        self.ours = StyleSheet(target.one("styles"), read_document_theme(target))
         self.ids: dict[Key, str] = {}
         self._written: dict[Key, Style] = {}
         self._replaced: dict[Key, str] = {}

@@ -25,7 +25,7 @@ from kbd_docx.styled.picks import Pick, missing, parse_pick
 from kbd_docx.styled.sections import page_sections
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType
 from kbd_docx.styled.target import Target
-from kbd_docx.styled.theme import read_theme
+from kbd_docx.styled.theme import read_document_theme
 
 __all__ = ["copy_assets"]
 
@@ -101,8 +101,8 @@ class _Copying:
         self, theirs: Document, made: Target, copier: DocumentPartCopier, picks: list[Pick]
     ) -> None:
         self._theirs, self._made = theirs, made
-        theme = read_theme(theirs)
-        differing = theme if theme != read_theme(made) else None
+        theme = read_document_theme(theirs)
+        differing = theme if theme != read_document_theme(made) else None
         self._sheet = StyleSheet(theirs.one("styles"), theme)
         picked = [self._style(pick) for pick in picks if pick.kind in _STYLES]
         self._lists = ListCopier(theirs, made, copier, differing)

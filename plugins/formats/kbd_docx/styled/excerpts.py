@@ -17,7 +17,7 @@ from kbd_docx.styled.ordering import put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Looks, StyleType, value_of
 from kbd_docx.styled.target import Target
-from kbd_docx.styled.theme import Theme, drawn_plain, made_plain
+from kbd_docx.styled.theme import DocxTheme, drawn_plain, made_plain
 
 __all__ = ["Excerpts"]
 
@@ -59,7 +59,7 @@ class Excerpts:
     """
 
     def __init__(
-        self, target: Target, styles: StyleCopier, lists: ListCopier, theme: Theme | None
+        self, target: Target, styles: StyleCopier, lists: ListCopier, theme: DocxTheme | None
     ) -> None:
         self._target, self._styles, self._lists, self._theme = target, styles, lists, theme
         self._shifts: dict[tuple[StyleType, str], Looks] = {}

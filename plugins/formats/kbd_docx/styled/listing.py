@@ -19,7 +19,7 @@ from kbd_docx.styled.lists import read_lists
 from kbd_docx.styled.pictures import EMU_PER_INCH, Picture, pictures
 from kbd_docx.styled.sections import banners, page_sections, section_titles, text_of
 from kbd_docx.styled.stylesheet import STYLE_TYPES, Style, StyleSheet
-from kbd_docx.styled.theme import read_theme
+from kbd_docx.styled.theme import read_document_theme
 
 __all__ = ["get_styles"]
 
@@ -63,7 +63,7 @@ class _Listing:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._theme = read_theme(document)
+        self._theme = read_document_theme(document)
         self._sheet = StyleSheet(document.one("styles"), self._theme)
         self._lists = read_lists(document)
         self._answer = Answer(_LIMITS)

@@ -18,7 +18,7 @@ from lxml import etree
 from kbd_docx.blocks import W
 from kbd_docx.styled.document import local_name
 from kbd_docx.styled.ordering import inserted, put_child
-from kbd_docx.styled.theme import Theme, made_plain
+from kbd_docx.styled.theme import DocxTheme, made_plain
 
 __all__ = ["Kind", "Properties", "difference", "given", "put"]
 
@@ -82,7 +82,7 @@ _SIDES = {"start": "left", "end": "right", "startChars": "leftChars", "endChars"
 _OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
 
 
-def given(container: etree._Element | None, kind: Kind, theme: Theme) -> Properties:
+def given(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
     """Return what an element (pPr, rPr) says of looks.
 
     Args:
@@ -231,7 +231,7 @@ def _tab_place(tab: etree._Element) -> float:
 def _put_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
     element = put_child(container, name)
     if name == "rFonts":
-        theme = "cstheme" if part == "cs" else f"{part}Theme"
+        theme = "cstheme" if part == "cs" else f"{part}DocxTheme"
         element.attrib.pop(f"{W}{theme}", "")
     if part == "firstLine":
         for old in ("firstLine", "hanging"):

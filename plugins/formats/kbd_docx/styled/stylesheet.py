@@ -12,7 +12,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.styled.properties import Kind, Properties, given
-from kbd_docx.styled.theme import Theme
+from kbd_docx.styled.theme import DocxTheme
 
 __all__ = ["STYLE_TYPES", "Looks", "Style", "StyleSheet", "StyleType", "folded", "value_of"]
 
@@ -62,7 +62,7 @@ class StyleSheet:
         theme: What references to a theme mean.
     """
 
-    def __init__(self, root: etree._Element | None, theme: Theme) -> None:
+    def __init__(self, root: etree._Element | None, theme: DocxTheme) -> None:
         self.root, self.theme = root, theme
         self._styles: dict[tuple[StyleType, str], Style] = {}
         self._names: dict[tuple[StyleType, str], Style] = {}

@@ -28,7 +28,7 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     if index > len(entries):
         deck.entry(index)
     given = texts_of(operation, deck)
-    texts = SlideTexts(_filled(given.title), _filled(given.body), given.look)
+    texts = SlideTexts(_filled(given.title), _filled(given.body), given.formatting)
     near = [deck.part_of(entry) for entry in entries[max(index - 1, 0) : index + 1]]
     neighbour = next((part for part in near if part is not None), None)
     layout, warning = choose(deck.layouts(neighbour), operation.layout)

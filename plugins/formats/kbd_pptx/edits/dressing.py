@@ -1,4 +1,4 @@
-"""Looks written into the properties of runs and paragraphs; what they do not say is kept.
+"""Formatting written into the properties of runs and paragraphs; the rest of them is kept.
 
 The order of children is that of ECMA-376 part 1, A.4.1 (CT_TextCharacterProperties and
 CT_TextParagraphProperties).
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from kbd_pptx.edits.looks import ParagraphLook, RunLook
+from kbd_pptx.edits.formatting import PptxParagraphFormatting, PptxRunFormatting
 from kbd_pptx.slides import A
 
 __all__ = ["at_level", "dress_paragraph", "dress_run", "percent", "placed"]
@@ -26,40 +26,47 @@ _PARAGRAPH_ORDER = (
 _BULLETS = tuple(name for name in _PARAGRAPH_ORDER if name.startswith("bu"))
 
 
-def dress_run(properties: etree._Element, look: RunLook) -> None:
-    """Change a run's properties as a look says."""
-    if look.font_size is not None:
-        properties.set("sz", str(look.font_size))
-    for key, flag in (("b", look.bold), ("i", look.italic)):
+def dress_run(properties: etree._Element, formatting: PptxRunFormatting) -> None:
+    """Change the properties of a run."""
+    if formatting.font_size is not None:
+        properties.set("sz", _hundredths(formatting.font_size))
+    for key, flag in (("b", formatting.bold), ("i", formatting.italic)):
         if flag is not None:
             properties.set(key, str(int(flag)))
-    if look.underline is not None:
-        properties.set("u", "sng" if look.underline else "none")
-    if look.font_color is not None:
+    if formatting.underline is not None:
+        properties.set("u", formatting.underline)
+    if formatting.font_color is not None:
         _remove(properties, _FILLS)
-        _colour(placed(properties, "solidFill", _RUN_ORDER), look.font_color)
-    if look.highlight_color is not None:
+        _colour(placed(properties, "solidFill", _RUN_ORDER), formatting.font_color)
+    if formatting.highlight_color is not None:
         _remove(properties, ("highlight",))
-        _colour(placed(properties, "highlight", _RUN_ORDER), look.highlight_color)
-    if look.font_name is not None:
+        _colour(placed(properties, "highlight", _RUN_ORDER), formatting.highlight_color)
+    if formatting.font_name is not None:
         # One name for all scripts, or text in another one keeps the old font.
         for name in ("latin", "ea", "cs"):
             _remove(properties, (name,))
-            placed(properties, name, _RUN_ORDER).set("typeface", look.font_name)
+            placed(properties, name, _RUN_ORDER).set("typeface", formatting.font_name)
 
 
-def dress_paragraph(paragraph: etree._Element, look: ParagraphLook, *, strict: bool) -> None:
-    """Change a paragraph's properties as a look says; `strict` tells how percents are written."""
-    if look == ParagraphLook():
+def dress_paragraph(
+    paragraph: etree._Element, formatting: PptxParagraphFormatting, *, strict: bool
+) -> None:
+    """Change a paragraph's properties; `strict` tells how percents are written."""
+    if formatting == PptxParagraphFormatting():
         return
     properties = placed(paragraph, "pPr", ("pPr",))
-    if look.alignment is not None:
-        properties.set("algn", look.alignment)
-    for name, points in (("spcBef", look.space_before), ("spcAft", look.space_after)):
+    if formatting.alignment is not None:
+        properties.set("algn", formatting.alignment)
+    for name, points in (("spcBef", formatting.space_before), ("spcAft", formatting.space_after)):
         if points is not None:
-            _spaced(properties, name, "spcPts", str(points))
-    if look.line_spacing is not None:
-        _spaced(properties, "lnSpc", "spcPct", percent(look.line_spacing, strict=strict))
+            _spaced(properties, name, "spcPts", _hundredths(points))
+    if formatting.line_spacing is not None:
+        _spaced(
+            properties,
+            "lnSpc",
+            "spcPct",
+            percent(round(formatting.line_spacing * 100_000), strict=strict),
+        )
 
 
 def at_level(properties: etree._Element, level: int) -> None:
@@ -95,6 +102,11 @@ def placed(parent: etree._Element, name: str, order: Sequence[str]) -> etree._El
             return made
     parent.append(made)
     return made
+
+
+def _hundredths(points: float) -> str:
+    """Return points as the format counts them."""
+    return str(round(points * 100))
 
 
 def _spaced(properties: etree._Element, name: str, unit: str, value: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.looks import Piece
+from kbd_pptx.edits.formatting import Piece
 
 __all__ = ["Line", "halves", "lines_of"]
 
@@ -53,8 +53,8 @@ def lines_of(pieces: Sequence[Piece], *, levels: bool) -> tuple[Line, ...]:
     found: list[list[Piece]] = [[]]
     for piece in pieces:
         first, *rest = piece.text.split("\n")
-        found[-1].append(Piece(first, piece.look))
-        found.extend([Piece(part, piece.look)] for part in rest)
+        found[-1].append(Piece(first, piece.formatting))
+        found.extend([Piece(part, piece.formatting)] for part in rest)
     if len(found) > _MAX_LINES:
         raise ValidationFailed(
             f"A text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}."
@@ -84,5 +84,5 @@ def _levelled(line: list[Piece]) -> Line:
         return Line((), 0)
     text = line[0].text.lstrip("\t")
     depth = len(line[0].text) - len(text)
-    pieces = [Piece(text, line[0].look), *line[1:]]
+    pieces = [Piece(text, line[0].formatting), *line[1:]]
     return Line(tuple(piece for piece in pieces if piece.text), min(depth, _MAX_LEVEL))

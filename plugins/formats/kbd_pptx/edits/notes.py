@@ -16,8 +16,8 @@ from pptx.oxml.theme import CT_OfficeStyleSheet
 from pptx.parts.slide import NotesMasterPart, NotesSlidePart, SlidePart
 
 from kbd_pptx.edits.deck import DeckEdit, notes_of, related
+from kbd_pptx.edits.formatting import Piece
 from kbd_pptx.edits.lines import lines_of
-from kbd_pptx.edits.looks import Piece
 from kbd_pptx.edits.percentages import as_strict
 from kbd_pptx.edits.placeholders import copied, spots, text_body
 from kbd_pptx.edits.textbody import rewrite

@@ -11,8 +11,8 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd_pptx.edits.dressing import at_level, dress_run, placed
+from kbd_pptx.edits.formatting import Piece, PptxRunFormatting
 from kbd_pptx.edits.lines import Line
-from kbd_pptx.edits.looks import Piece, RunLook
 from kbd_pptx.slides import A
 
 __all__ = ["append_lines", "level_of", "paragraphs_of", "rewrite", "text_of"]
@@ -147,18 +147,20 @@ def _runs(piece: Piece, look: etree._Element | None) -> list[etree._Element]:
     found = []
     for place, part in enumerate(piece.text.split("\v")):
         if place:
-            found.append(_dressed(etree.Element(f"{A}br"), piece.look, look))
+            found.append(_dressed(etree.Element(f"{A}br"), piece.formatting, look))
         if part:
-            run = _dressed(etree.Element(f"{A}r"), piece.look, look)
+            run = _dressed(etree.Element(f"{A}r"), piece.formatting, look)
             etree.SubElement(run, f"{A}t").text = part
             found.append(run)
     return found
 
 
-def _dressed(run: etree._Element, change: RunLook, look: etree._Element | None) -> etree._Element:
+def _dressed(
+    run: etree._Element, change: PptxRunFormatting, look: etree._Element | None
+) -> etree._Element:
     if look is not None:
         run.append(deepcopy(look))
-    if change != RunLook():
+    if change != PptxRunFormatting():
         dress_run(placed(run, "rPr", ("rPr",)), change)
     return run
 

@@ -15,8 +15,13 @@ from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, parents_of
 from kbd_pptx.edits.dressing import dress_paragraph
 from kbd_pptx.edits.fitting import fit
+from kbd_pptx.edits.formatting import (
+    Piece,
+    PptxParagraphFormatting,
+    read_paragraph,
+    read_pieces,
+)
 from kbd_pptx.edits.lines import Line, halves, lines_of
-from kbd_pptx.edits.looks import ParagraphLook, Piece, read_paragraph_look, read_runs
 from kbd_pptx.edits.placeholders import body_spots, copied, text_body, title_spot
 from kbd_pptx.edits.textbody import append_lines, paragraphs_of, rewrite, text_of
 from kbd_pptx.edits.textboxes import body_box, is_crowded, text_box, title_box
@@ -35,7 +40,7 @@ class SlideTexts(msgspec.Struct, frozen=True):
 
     title: tuple[Line, ...] | None
     body: tuple[Line, ...] | None
-    look: ParagraphLook
+    formatting: PptxParagraphFormatting
 
 
 class _Slide(msgspec.Struct, frozen=True):
@@ -64,7 +69,7 @@ def texts_of(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
     return SlideTexts(
         None if title is None else lines_of(title, levels=False),
         None if body is None else lines_of(body, levels=True),
-        read_paragraph_look(operation, notices),
+        read_paragraph(operation, notices),
     )
 
 
@@ -80,7 +85,7 @@ def set_slide_text(deck: DeckEdit, operation: SetSlideText) -> str:
 def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
     """Add paragraphs to a slide's body, and return what changed."""
     slide = _slide(operation.index, deck.slide(operation.index))
-    look = read_paragraph_look(operation, deck.notices)
+    formatting = read_paragraph(operation, deck.notices)
     lines = [
         Line(line.pieces, line.level if operation.level is None else operation.level)
         for bullet in operation.bullets
@@ -88,7 +93,7 @@ def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
     ]
     shape = _body_shapes(deck, slide, both=False, appending=True)[0]
     for paragraph in append_lines(text_body(shape), lines):
-        dress_paragraph(paragraph, look, strict=deck.is_strict)
+        dress_paragraph(paragraph, formatting, strict=deck.is_strict)
     _tell_of_bullets(deck, slide, lines)
     _fit(deck, slide, shape, "body", grown=True)
     count = f"{len(lines)} paragraphs" if len(lines) != 1 else "1 paragraph"
@@ -100,26 +105,26 @@ def write_texts(deck: DeckEdit, index: int, part: SlidePart, texts: SlideTexts) 
     slide = _slide(index, part)
     changed = []
     if texts.title is not None:
-        _write(deck, slide, _title_shape(deck, slide), texts.title, texts.look, "title")
+        _write(deck, slide, _title_shape(deck, slide), texts.title, texts.formatting, "title")
         changed.append("title")
     if texts.body is not None:
-        _write_body(deck, slide, texts.body, texts.look)
+        _write_body(deck, slide, texts.body, texts.formatting)
         changed.append("body")
     return changed
 
 
 def _write_body(
-    deck: DeckEdit, slide: _Slide, lines: tuple[Line, ...], look: ParagraphLook
+    deck: DeckEdit, slide: _Slide, lines: tuple[Line, ...], formatting: PptxParagraphFormatting
 ) -> None:
     left, right = halves(lines)
     shapes = _body_shapes(deck, slide, both=bool(right))
     _tell_of_bullets(deck, slide, lines)
     if len(shapes) == 1:
-        _write(deck, slide, shapes[0], lines, look, "body")
+        _write(deck, slide, shapes[0], lines, formatting, "body")
         return
-    _write(deck, slide, shapes[0], left, look, "left side")
+    _write(deck, slide, shapes[0], left, formatting, "left side")
     if right:
-        _write(deck, slide, shapes[1], right, look, "right side")
+        _write(deck, slide, shapes[1], right, formatting, "right side")
     elif any(map(text_of, paragraphs_of(text_body(shapes[1])))):
         deck.notices.warn(
             f"Slide {slide.index} has two contents: the body went to the left one, the right one "
@@ -132,11 +137,11 @@ def _write(
     slide: _Slide,
     shape: etree._Element,
     lines: Sequence[Line],
-    look: ParagraphLook,
+    formatting: PptxParagraphFormatting,
     what: str,
 ) -> None:
     for paragraph in rewrite(text_body(shape), lines):
-        dress_paragraph(paragraph, look, strict=deck.is_strict)
+        dress_paragraph(paragraph, formatting, strict=deck.is_strict)
     _fit(deck, slide, shape, what, grown=False)
 
 
@@ -229,5 +234,5 @@ def _pieces(
     text: str | None, runs: Sequence[Mapping[str, Any]] | None, field: str, deck: DeckEdit
 ) -> tuple[Piece, ...] | None:
     if runs is not None:
-        return read_runs(runs, field, deck.notices)
+        return read_pieces(runs, field, deck.notices)
     return None if text is None else (Piece(deck.notices.writable(text)),)

@@ -2,7 +2,7 @@
 
 Told: `listing` is what `get_styles` answers; `wording` has the words for
 text and fills. `deck` knows masters and layouts, `inheritance` from whom a shape has its looks,
-`levels` and `textstyles` what text looks like level by level, `palette` colours and fonts of
+`levels` and `textstyles` what text looks like level by level, `theme` colors and fonts of
 themes, `pictures` what stands where.
 
 Carried: `copying` is what `copy_assets` does with its `picks`. `sourcedeck` finds what they mean;

@@ -24,11 +24,11 @@ from kbd_pptx.styled.levels import (
     merged,
     pick_groups,
 )
-from kbd_pptx.styled.palette import Palette
 from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Pick, Spot, parse_spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master, find_shape
 from kbd_pptx.styled.textstyles import KINDS, level_number, run_looks, shape_looks, style_chain
+from kbd_pptx.styled.theme import PptxTheme
 from kbd_pptx.styled.wording import describe_fill
 
 __all__ = ["TextCopier"]
@@ -56,7 +56,7 @@ class _Style(msgspec.Struct, frozen=True):
     """
 
     looks: Sequence[etree._Element]
-    palette: Palette
+    palette: PptxTheme
     part: str
     kind: str
     spot: Spot | None
@@ -157,7 +157,7 @@ class TextCopier:
         self._warn_of_layouts(master, kind)
         return str(Spot("master", target.index, kind))
 
-    def _settle(self, looks: Sequence[etree._Element], style: _Style, palette: Palette) -> None:
+    def _settle(self, looks: Sequence[etree._Element], style: _Style, palette: PptxTheme) -> None:
         """Have looks come out in the target as they do in the source."""
         for look in looks:
             fixed(look, style.palette, palette)
@@ -167,7 +167,7 @@ class TextCopier:
                 raise ValidationFailed("Letters filled with a picture cannot be copied.")
 
     def _warn_of_colour(
-        self, look: etree._Element, palette: Palette, *below: etree._Element | None
+        self, look: etree._Element, palette: PptxTheme, *below: etree._Element | None
     ) -> None:
         """Tell of letters that have the colour of what they stand on.
 

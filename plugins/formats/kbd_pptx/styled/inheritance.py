@@ -13,7 +13,7 @@ from kbd_pptx.looking.boxes import Box, box_of
 from kbd_pptx.slides import A, P
 from kbd_pptx.styled.deck import DeckParts, Master, short
 from kbd_pptx.styled.levels import level_of, local
-from kbd_pptx.styled.palette import Palette, read_palette
+from kbd_pptx.styled.theme import PptxTheme, read_deck_theme
 
 __all__ = ["Place", "Scope", "box_above", "place_of", "placeholders", "scope", "shapes"]
 
@@ -67,7 +67,7 @@ class Scope(msgspec.Struct, frozen=True):
     above: tuple[Above, ...]
     styles: etree._Element | None
     default: etree._Element | None
-    palette: Palette
+    palette: PptxTheme
 
     def chain(self, shape: etree._Element) -> list[etree._Element]:
         """Return a shape and the placeholders that it follows, the nearest first."""
@@ -107,10 +107,10 @@ def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str)
     """
     default = parts.root(parts.main).find(f"{P}defaultTextStyle")
     if master is None:
-        return Scope((), None, default, Palette())
+        return Scope((), None, default, PptxTheme())
     root = parts.root(master.part)
     theme = parts.root(master.theme) if master.theme else None
-    palette = read_palette(theme, root.find(f"{P}clrMap"))
+    palette = read_deck_theme(theme, root.find(f"{P}clrMap"))
     above = []
     if layout:
         palette = palette.mapped(parts.root(layout).find(f"{P}clrMapOvr"))

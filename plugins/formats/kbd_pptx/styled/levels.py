@@ -11,7 +11,7 @@ from itertools import islice
 from lxml import etree
 
 from kbd_pptx.slides import A
-from kbd_pptx.styled.palette import Palette
+from kbd_pptx.styled.theme import PptxTheme
 
 __all__ = [
     "LETTER_ATTRIBUTES",
@@ -113,7 +113,7 @@ def pick_groups(
         made.append(copied)
 
 
-def fixed(look: etree._Element, source: Palette, target: Palette) -> None:
+def fixed(look: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
     """Have a look come out in the target's theme as it does in its own.
 
     What both themes have alike stays the theme's; the rest becomes plain.
@@ -130,16 +130,15 @@ def _is_sound(element: etree._Element) -> bool:
     return sum(1 for _ in islice(element.iter(), _MOST_INSIDE + 1)) <= _MOST_INSIDE
 
 
-def _fix_colour(element: etree._Element, source: Palette, target: Palette) -> None:
+def _fix_colour(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
     value = element.get("val", "")
-    slot = source.mapping.get(value, value)
-    rgb = source.colours.get(slot, "")
-    if rgb and target.colours.get(target.mapping.get(value, value)) != rgb:
+    rgb = source.color(value)
+    if rgb and target.color(value) != rgb:
         element.tag = f"{A}srgbClr"
         element.set("val", rgb)
 
 
-def _fix_font(element: etree._Element, source: Palette, target: Palette) -> None:
+def _fix_font(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
     typeface = element.get("typeface", "")
     if not typeface.startswith("+m") or source.font(typeface) == target.font(typeface):
         return

@@ -12,13 +12,13 @@ from lxml import etree
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
 from kbd.formats.styled import Answer
+from kbd.office.theme import SLOTS
 from kbd_pptx.family import opened
 from kbd_pptx.looking.boxes import EMU_PER_INCH, inches
 from kbd_pptx.slides import A, P
 from kbd_pptx.styled.deck import Deck, DeckParts, Layout, Master, read_deck, short
 from kbd_pptx.styled.inheritance import Scope, box_above, place_of, placeholders, scope
 from kbd_pptx.styled.levels import LEVELS, merged
-from kbd_pptx.styled.palette import SLOTS, Palette
 from kbd_pptx.styled.pictures import (
     Carrier,
     Picture,
@@ -36,6 +36,7 @@ from kbd_pptx.styled.textstyles import (
     style_label,
     style_looks,
 )
+from kbd_pptx.styled.theme import PptxTheme
 from kbd_pptx.styled.wording import describe_fill, describe_letters, describe_level
 
 __all__ = ["get_styles"]
@@ -247,12 +248,12 @@ class _Listing:
             self._answer.add("table_styles", told | ({"default": True} if id_ == default else {}))
 
 
-def _theme(palette: Palette) -> dict[str, Any]:
+def _theme(palette: PptxTheme) -> dict[str, Any]:
     """Return a theme's name, fonts and colours."""
     return {
-        "name": palette.name,
+        "name": short(palette.theme.name),
         "fonts": {"headings": palette.font("+mj-lt"), "body": palette.font("+mn-lt")},
-        "colors": {word: palette.colours.get(slot, "") for slot, word in SLOTS.items()},
+        "colors": {word: palette.theme.colors.get(slot, "") for slot, word in SLOTS.items()},
     }
 
 

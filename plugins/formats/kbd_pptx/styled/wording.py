@@ -4,11 +4,12 @@ from typing import Any
 
 from lxml import etree
 
+from kbd.office.theme import parse_share
 from kbd_pptx.looking.boxes import EMU_PER_INCH
 from kbd_pptx.slides import A
 from kbd_pptx.styled.deck import flag, short
 from kbd_pptx.styled.levels import letters, local
-from kbd_pptx.styled.palette import Palette, number
+from kbd_pptx.styled.theme import PptxTheme
 
 __all__ = ["describe_fill", "describe_letters", "describe_level"]
 
@@ -20,7 +21,7 @@ _DEFAULT_SIZE = 18.0
 """What letters measure that nothing gives a size (21.1.2.3.9)."""
 
 
-def describe_letters(look: etree._Element, palette: Palette) -> dict[str, Any]:
+def describe_letters(look: etree._Element, palette: PptxTheme) -> dict[str, Any]:
     """Return the font, its size and colour as a look has them."""
     inner = letters(look)
     latin = inner.find(f"{A}latin")
@@ -49,7 +50,7 @@ def describe_letters(look: etree._Element, palette: Palette) -> dict[str, Any]:
     return found
 
 
-def describe_level(look: etree._Element, palette: Palette) -> dict[str, Any]:
+def describe_level(look: etree._Element, palette: PptxTheme) -> dict[str, Any]:
     """Return how a paragraph of a level looks, with its letters."""
     found = describe_letters(look, palette)
     found["alignment"] = _ALIGNMENTS.get(look.get("algn", "l"), "left")
@@ -71,7 +72,7 @@ def describe_level(look: etree._Element, palette: Palette) -> dict[str, Any]:
     return found
 
 
-def describe_fill(element: etree._Element | None, palette: Palette) -> dict[str, Any]:
+def describe_fill(element: etree._Element | None, palette: PptxTheme) -> dict[str, Any]:
     """Return what fills a background (`p:bgPr` or `p:bgRef`): its kind, and a colour if it has one.
 
     Of a picture the kind alone is told.
@@ -109,7 +110,7 @@ def _spacing(element: etree._Element | None) -> float | str | None:
     points, share = element.find(f"{A}spcPts"), element.find(f"{A}spcPct")
     if points is not None:
         return _points(points.get("val"))
-    return f"{number(share.get('val')):.0%}" if share is not None else None
+    return f"{parse_share(share.get('val')):.0%}" if share is not None else None
 
 
 def _bullet(look: etree._Element) -> str:

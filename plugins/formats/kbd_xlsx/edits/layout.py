@@ -3,6 +3,7 @@
 from typing import Any
 
 from kbd.errors import ValidationFailed
+from kbd.office.formatting import number
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import (
     AutoFilter,
@@ -37,6 +38,7 @@ MAX_WIDTH = 255
 MAX_HEIGHT = 409
 """Points."""
 
+_WIDTH, _HEIGHT = number(0, MAX_WIDTH), number(0, MAX_HEIGHT, "pt")
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _FILTER_NAME = "_xlnm._FilterDatabase"
 
@@ -47,10 +49,11 @@ def set_column_widths(book: BookEdit, operation: SetColumnWidths) -> str:
     done = []
     for entry in operation.columns:
         column = _column(entry.column)
-        if column is None or not _within(entry.width, MAX_WIDTH):
+        width = _WIDTH.parse(entry.width)
+        if column is None or width is None:
             book.notices.warn(f"width of column {entry.column!r} cannot be {entry.width!r}")
             continue
-        sheet.set_width(column, float(entry.width))
+        sheet.set_width(column, float(width))
         done.append(column_letters(column))
     return f"{sheet.name}: widths of {', '.join(done) or 'no column'}"
 
@@ -61,10 +64,11 @@ def set_row_heights(book: BookEdit, operation: SetRowHeights) -> str:
     done = []
     for entry in operation.rows:
         valid = isinstance(entry.row, int) and not isinstance(entry.row, bool)
-        if not valid or not 1 <= entry.row <= MAX_ROW or not _within(entry.height, MAX_HEIGHT):
+        height = _HEIGHT.parse(entry.height)
+        if not valid or not 1 <= entry.row <= MAX_ROW or height is None:
             book.notices.warn(f"height of row {entry.row!r} cannot be {entry.height!r}")
             continue
-        sheet.set_height(entry.row, float(entry.height))
+        sheet.set_height(entry.row, float(height))
         done.append(str(entry.row))
     return f"{sheet.name}: heights of {', '.join(done) or 'no row'}"
 
@@ -136,7 +140,3 @@ def _column(value: Any) -> int | None:
         return column_number(value) if value.isalpha() else None
     except ValidationFailed:
         return None
-
-
-def _within(value: Any, limit: int) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= limit

@@ -1,4 +1,4 @@
-"""Fonts, fills, borders and cell formats as elements, changed in what a look says.
+"""Fonts, fills, borders and cell formats as elements, changed in what formatting says.
 
 Each function takes the element as it is, which stays as it is, and returns a changed copy. What is
 not named is kept: unknown children, extension lists, alternative contents. The order of children
@@ -10,7 +10,7 @@ from copy import deepcopy
 
 from lxml import etree
 
-from kbd_xlsx.parts.looks import Look, Side
+from kbd_xlsx.parts.formatting import BorderSide, CellFormatting
 from kbd_xlsx.parts.pool import local_name
 
 __all__ = [
@@ -64,37 +64,37 @@ def placed(parent: etree._Element, name: str, order: Sequence[str]) -> etree._El
     return made
 
 
-def with_font(font: etree._Element, look: Look) -> etree._Element:
-    """Return a font changed as a look says."""
+def with_font(font: etree._Element, formatting: CellFormatting) -> etree._Element:
+    """Return a font changed as formatting says."""
     font = deepcopy(font)
-    for name, flag in (("b", look.font_bold), ("i", look.font_italic)):
+    for name, flag in (("b", formatting.font_bold), ("i", formatting.font_italic)):
         if flag is not None:
             _remove(font, name)
         if flag:
             placed(font, name, _FONT_ORDER)
-    if look.font_underline is not None:
+    if formatting.font_underline is not None:
         _remove(font, "u")
-        if look.font_underline != "none":
+        if formatting.font_underline != "none":
             line = placed(font, "u", _FONT_ORDER)
-            if look.font_underline != "single":
-                line.set("val", look.font_underline)
-    if look.font_size is not None:
-        _refreshed(font, "sz", _FONT_ORDER).set("val", f"{look.font_size:g}")
-    if look.font_color is not None:
-        _refreshed(font, "color", _FONT_ORDER).set("rgb", f"FF{look.font_color}")
-    if look.font_name is not None:
-        _refreshed(font, "name", _FONT_ORDER).set("val", look.font_name)
+            if formatting.font_underline != "single":
+                line.set("val", formatting.font_underline)
+    if formatting.font_size is not None:
+        _refreshed(font, "sz", _FONT_ORDER).set("val", f"{formatting.font_size:g}")
+    if formatting.font_color is not None:
+        _refreshed(font, "color", _FONT_ORDER).set("rgb", f"FF{formatting.font_color}")
+    if formatting.font_name is not None:
+        _refreshed(font, "name", _FONT_ORDER).set("val", formatting.font_name)
         # These say more of the old name: a scheme would win over the new one.
         for name in ("scheme", "family", "charset"):
             _remove(font, name)
     return font
 
 
-def filled(fill: etree._Element, look: Look) -> etree._Element:
-    """Return a fill changed as a look says; a gradient gives way to a pattern."""
+def filled(fill: etree._Element, formatting: CellFormatting) -> etree._Element:
+    """Return a fill changed as formatting says; a gradient gives way to a pattern."""
     old = next((child for child in fill if local_name(child) == "patternFill"), None)
     before = old.get("patternType", "none") if old is not None else "none"
-    kind = look.fill_pattern or (before if before != "none" else "solid")
+    kind = formatting.fill_pattern or (before if before != "none" else "solid")
     made = new_element(fill, "fill")
     pattern = deepcopy(old) if old is not None else new_element(fill, "patternFill")
     made.append(pattern)
@@ -103,22 +103,22 @@ def filled(fill: etree._Element, look: Look) -> etree._Element:
     if kind == "none":
         for name in order:
             _remove(pattern, name)
-    if look.fill_color is not None and kind != "none":
-        _refreshed(pattern, "fgColor", order).set("rgb", f"FF{look.fill_color}")
+    if formatting.fill_color is not None and kind != "none":
+        _refreshed(pattern, "fgColor", order).set("rgb", f"FF{formatting.fill_color}")
     if kind == "solid":
         # The system's window colour: programs expect one, and do not show it.
         _refreshed(pattern, "bgColor", order).set("indexed", "64")
     return made
 
 
-def bordered(border: etree._Element, look: Look, *, strict: bool) -> etree._Element:
-    """Return a border changed as a look says."""
+def bordered(border: etree._Element, formatting: CellFormatting, *, strict: bool) -> etree._Element:
+    """Return a border changed as formatting says."""
     border = deepcopy(border)
-    sides: dict[str, Side | None] = {
-        "left": look.border_left,
-        "right": look.border_right,
-        "top": look.border_top,
-        "bottom": look.border_bottom,
+    sides: dict[str, BorderSide | None] = {
+        "left": formatting.border_left,
+        "right": formatting.border_right,
+        "top": formatting.border_top,
+        "bottom": formatting.border_bottom,
     }
     names = {local_name(child) for child in border}
     for name, side in sides.items():
@@ -136,13 +136,13 @@ def bordered(border: etree._Element, look: Look, *, strict: bool) -> etree._Elem
     return border
 
 
-def aligned(xf: etree._Element, look: Look) -> None:
+def aligned(xf: etree._Element, formatting: CellFormatting) -> None:
     """Change the alignment of a cell format in place."""
     element = placed(xf, "alignment", _XF_ORDER)
     settings = (
-        ("horizontal", look.h_align, "general"),
-        ("vertical", look.v_align, "bottom"),
-        ("wrapText", None if look.wrap_text is None else str(int(look.wrap_text)), "0"),
+        ("horizontal", formatting.h_align, "general"),
+        ("vertical", formatting.v_align, "bottom"),
+        ("wrapText", None if formatting.wrap_text is None else str(int(formatting.wrap_text)), "0"),
     )
     for name, value, default in settings:
         if value == default:

@@ -16,7 +16,7 @@ from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.parts.adoption import adopt_format, adopt_name
 from kbd_xlsx.parts.blankstyles import blank_styles
 from kbd_xlsx.parts.dressing import aligned, bordered, filled, with_font
-from kbd_xlsx.parts.looks import Look, read_look
+from kbd_xlsx.parts.formatting import CellFormatting, read_cell_formatting
 from kbd_xlsx.parts.numberformats import shows_date
 from kbd_xlsx.parts.styletables import StyleTables, number_of
 
@@ -45,7 +45,7 @@ class StyleSheet:
         self._known: dict[tuple[int, int], int] = {}
         self._kept: dict[int, Mapping[str, Any]] = {}
         self._by_text: dict[tuple[int, str], int] = {}
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, CellFormatting] = {}
         self._dates: dict[int, bool] = {}
 
     @property
@@ -79,7 +79,7 @@ class StyleSheet:
         Raises:
             ValidationFailed: There are too many formats.
         """
-        return self._dressed(base, Look(number_format=code))
+        return self._dressed(base, CellFormatting(number_format=code))
 
     def is_date(self, index: int) -> bool:
         """Tell whether a cell format shows dates or times."""
@@ -124,20 +124,20 @@ class StyleSheet:
         if known is None:
             look = self._looks.get(text)
             if look is None:
-                look, warnings = read_look(style)
+                look, warnings = read_cell_formatting(style)
                 self._looks[text] = look
                 self.warnings.update(dict.fromkeys(warnings))
             known = self._dressed(base, look)
             self._by_text[base, text] = known
         return known
 
-    def _dressed(self, base: int, look: Look) -> int:
+    def _dressed(self, base: int, look: CellFormatting) -> int:
         tables = self.tables
         formats = tables.pool("cellXfs")
         if not formats.entries:
             # The first format is that of every cell without one, so it must be a plain one.
             tables.add("cellXfs", tables.plain_format())
-        if look == Look():
+        if look == CellFormatting():
             return base if 0 <= base < len(formats.entries) else 0
         xf = deepcopy(tables.entry("cellXfs", base))
         if _names(look, "font_"):
@@ -164,7 +164,7 @@ def _point(xf: etree._Element, name: str, index: int, flag: str) -> None:
     xf.set(flag, "1")
 
 
-def _names(look: Look, *beginnings: str) -> bool:
+def _names(look: CellFormatting, *beginnings: str) -> bool:
     """Tell whether a look changes a field whose name begins so."""
     fields = msgspec.structs.asdict(look)
     return any(value is not None for key, value in fields.items() if key.startswith(beginnings))

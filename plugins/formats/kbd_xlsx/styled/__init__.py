@@ -1,7 +1,7 @@
 """How a workbook looks, told in words, and its looks and media carried into another one.
 
 Told: `listing` is what `get_styles` answers. `describing` has the words for
-looks and `rules` those for conditional formats; `palette` resolves colours. `sheetlooks` reads a
+looks and `rules` those for conditional formats; `theme` resolves colours. `sheetlooks` reads a
 sheet as a stream, `occurrences` makes ranges of what it meets; `drawings` finds pictures and
 charts, `sourcebook` the parts that a workbook has one of.
 

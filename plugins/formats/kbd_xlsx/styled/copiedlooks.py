@@ -10,9 +10,9 @@ from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.references import Area
 from kbd_xlsx.styled.copiedrules import RuleCopy
-from kbd_xlsx.styled.palette import Palette, fix_colours, read_palette
 from kbd_xlsx.styled.sheetlooks import read_sheet_looks
 from kbd_xlsx.styled.sourcebook import workbook_parts
+from kbd_xlsx.styled.theme import XlsxTheme, fix_colors, read_workbook_theme
 from kbd_xlsx.workbook import Workbook, find_sheet
 
 __all__ = ["LookCopier"]
@@ -169,16 +169,16 @@ class LookCopier:
             parts = workbook_parts(self._source)
             root = self._source.root(parts["styles"]) if "styles" in parts else None
             self._styles = StyleSheet(root)
-            old = read_palette(self._source, parts.get("theme", ""), root)
-            fix_colours(self._styles.tables.root, old, self._palette())
+            old = read_workbook_theme(self._source, parts.get("theme", ""), root)
+            fix_colors(self._styles.tables.root, old, self._palette())
         return self._styles
 
-    def _palette(self) -> Palette:
+    def _palette(self) -> XlsxTheme:
         """Return the palette of the target."""
         rewriting, main = self._book.rewriting, self._book.main
         parts = {each.kind: each.target for each in rewriting.relations(main)}
         root = self._book.styles.tables.root
-        return read_palette(rewriting, parts.get("theme", ""), root)
+        return read_workbook_theme(rewriting, parts.get("theme", ""), root)
 
 
 def _restyle(changes: Mapping[str, Restyling]) -> Restyle:

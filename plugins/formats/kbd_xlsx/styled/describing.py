@@ -9,7 +9,7 @@ from lxml import etree
 from kbd_xlsx.parts.numberformats import BUILTIN_CODES, LANGUAGE_CODES
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.parts.styletables import StyleTables, number_of
-from kbd_xlsx.styled.palette import Palette
+from kbd_xlsx.styled.theme import XlsxTheme
 
 __all__ = ["Described", "describe_difference", "describe_format"]
 
@@ -50,14 +50,14 @@ class Described(msgspec.Struct, frozen=True):
 class _Words:
     """The words of one look while they are gathered."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, theme: XlsxTheme) -> None:
         self.style: dict[str, Any] = {}
         self.slots: dict[str, str] = {}
         self.beside: list[str] = []
-        self._palette = palette
+        self._theme = theme
 
     def add_colour(self, key: str, element: etree._Element | None) -> None:
-        colour = self._palette.colour(element)
+        colour = self._theme.color(element)
         if colour is not None:
             self.style[key] = colour.rgb
             if colour.slot:
@@ -109,7 +109,7 @@ class _Words:
                 if style != "none":
                     self.beside.append(f"{local_name(child)} border")
                 continue
-            colour = self._palette.colour(child.find("{*}color"))
+            colour = self._theme.color(child.find("{*}color"))
             self.style[key] = {"style": style, "color": colour.rgb if colour else "000000"}
             if colour and colour.slot:
                 self.slots[key] = colour.slot
@@ -140,11 +140,11 @@ class _Words:
 
 
 def describe_format(
-    tables: StyleTables, palette: Palette, index: int, *, section: str = "cellXfs"
+    tables: StyleTables, theme: XlsxTheme, index: int, *, section: str = "cellXfs"
 ) -> Described:
     """Describe a cell format, or with section `cellStyleXfs` that of a named style."""
     xf = tables.entry(section, index)
-    words = _Words(palette)
+    words = _Words(theme)
     words.add_font(tables.entry("fonts", number_of(xf, "fontId")))
     words.add_fill(tables.entry("fills", number_of(xf, "fillId")), is_difference=False)
     number = number_of(xf, "numFmtId")
@@ -164,9 +164,9 @@ def describe_format(
     return words.described()
 
 
-def describe_difference(palette: Palette, dxf: etree._Element) -> Described:
+def describe_difference(theme: XlsxTheme, dxf: etree._Element) -> Described:
     """Describe a differential format: what a rule or a table changes in the look of a cell."""
-    words = _Words(palette)
+    words = _Words(theme)
     for child in dxf:
         match local_name(child):
             case "font":

@@ -14,10 +14,10 @@ from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import cell_name, column_letters
 from kbd_xlsx.styled.describing import describe_format
 from kbd_xlsx.styled.drawings import drawing_of, drawn_objects, why_not_copied
-from kbd_xlsx.styled.palette import SLOTS, Palette, read_palette
 from kbd_xlsx.styled.rules import describe_rules
 from kbd_xlsx.styled.sheetlooks import SheetLooks, read_sheet_looks
 from kbd_xlsx.styled.sourcebook import style_tables, workbook_parts
+from kbd_xlsx.styled.theme import SLOT_NAMES, XlsxTheme, read_workbook_theme
 from kbd_xlsx.workbook import SheetPart, find_sheet, read_workbook
 
 __all__ = ["get_styles"]
@@ -67,7 +67,7 @@ class _Listing:
         parts = workbook_parts(package)
         self._tables = style_tables(package, parts.get("styles", ""))
         root = self._tables.root if self._tables else None
-        self._palette = read_palette(package, parts.get("theme", ""), root)
+        self._theme = read_workbook_theme(package, parts.get("theme", ""), root)
         self._codes: dict[str, None] = {}
         self._assets: set[str] = set()
         if self._tables is None and "styles" in parts:
@@ -94,7 +94,7 @@ class _Listing:
                 self._add_tables(sheet)
         for code in self._codes:
             self._add_asset("number_format", code)
-        return {"theme": _theme(self._palette), **self.answer.plain()}
+        return {"theme": _theme(self._theme), **self.answer.plain()}
 
     def _add_asset(self, kind: str, name: str, **beside: str) -> None:
         id_ = f"{kind}:{name}"
@@ -114,7 +114,7 @@ class _Listing:
             entry: dict[str, Any] = {"sheet": sheet, "ranges": where.ranges, "cells": where.cells}
             if where.more:
                 entry["more_ranges"] = where.more
-            entry |= describe_format(self._tables, self._palette, index).plain()
+            entry |= describe_format(self._tables, self._theme, index).plain()
             xf = self._tables.entry("cellXfs", index)
             name = self._tables.name_of(number_of(xf, "xfId"))
             if name is not None:
@@ -148,7 +148,7 @@ class _Listing:
     def _add_rules(self, sheet: str, looks: SheetLooks) -> None:
         for blocks, extended in ((looks.rules, False), (looks.extended_rules, True)):
             for block in blocks:
-                for rule in describe_rules(block, self._tables, self._palette, extended=extended):
+                for rule in describe_rules(block, self._tables, self._theme, extended=extended):
                     self.answer.add("conditional_formats", {"sheet": sheet, **rule})
         if looks.rules and not looks.extended_rules:
             self._add_asset("conditional_formats", sheet, sheet=sheet)
@@ -185,7 +185,7 @@ class _Listing:
                 self.answer.leave_out("named_styles", 1)
                 continue
             index = number_of(entry, "xfId")
-            words = describe_format(self._tables, self._palette, index, section="cellStyleXfs")
+            words = describe_format(self._tables, self._theme, index, section="cellStyleXfs")
             name = entry.get("name", "")
             self.answer.add("named_styles", {"name": name, **words.plain()})
             if self._tables.name_of(index) is not None:
@@ -193,12 +193,12 @@ class _Listing:
                 self._add_asset("named_style", name)
 
 
-def _theme(palette: Palette) -> dict[str, Any]:
+def _theme(theme: XlsxTheme) -> dict[str, Any]:
     """Return the theme's name, fonts and colours."""
     return {
-        "name": palette.name,
-        "fonts": {"headings": palette.major, "body": palette.minor},
-        "colors": dict(zip(SLOTS, palette.theme, strict=True)),
+        "name": theme.name,
+        "fonts": {"headings": theme.major, "body": theme.minor},
+        "colors": dict(zip(SLOT_NAMES, theme.colors, strict=True)),
     }
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from kbd.office import PartCopier
+from kbd.office.part_copier import PartCopier
 from kbd.opc.package import Relation
 
 __all__ = ["WorkbookPartCopier"]

@@ -8,7 +8,7 @@ from lxml import etree
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.parts.styletables import StyleTables, number_of
 from kbd_xlsx.styled.describing import describe_difference
-from kbd_xlsx.styled.palette import Palette
+from kbd_xlsx.styled.theme import XlsxTheme
 
 __all__ = ["describe_rules"]
 
@@ -21,14 +21,14 @@ _TRUE = ("1", "true")
 
 
 def describe_rules(
-    block: etree._Element, tables: StyleTables | None, palette: Palette, *, extended: bool
+    block: etree._Element, tables: StyleTables | None, theme: XlsxTheme, *, extended: bool
 ) -> Iterator[dict[str, Any]]:
     """Describe the rules of one `conditionalFormatting` element.
 
     Args:
         block: The element.
         tables: The style sheet, for the looks that rules name by position.
-        palette: The workbook's colours.
+        theme: The workbook's colours.
         extended: Whether it is of the extension of 2009, whose rules hold their looks themselves.
     """
     ranges = block.get("sqref") or block.findtext("{*}sqref") or ""
@@ -48,10 +48,10 @@ def describe_rules(
         if rule.get("priority"):
             found["priority"] = number_of(rule, "priority")
         for child in rule:
-            found.update(_scale(child, palette))
+            found.update(_scale(child, theme))
         look = _look(rule, tables)
         if look is not None:
-            found.update(describe_difference(palette, look).plain())
+            found.update(describe_difference(theme, look).plain())
         if extended:
             found["extended"] = True
         yield found
@@ -67,7 +67,7 @@ def _look(rule: etree._Element, tables: StyleTables | None) -> etree._Element | 
     return entries[index] if index < len(entries) else None
 
 
-def _scale(child: etree._Element, palette: Palette) -> dict[str, Any]:
+def _scale(child: etree._Element, theme: XlsxTheme) -> dict[str, Any]:
     """Return what a colour scale, a data bar or a set of icons shows."""
     name = local_name(child)
     if name not in ("colorScale", "dataBar", "iconSet"):
@@ -75,7 +75,7 @@ def _scale(child: etree._Element, palette: Palette) -> dict[str, Any]:
     points = [_point(point) for point in child.iterchildren("{*}cfvo")]
     found: dict[str, Any] = {"points": points}
     colours = [
-        palette.colour(colour)
+        theme.color(colour)
         for colour in child
         if local_name(colour) in ("color", "fillColor", "negativeFillColor")
     ]

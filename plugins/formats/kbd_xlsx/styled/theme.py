@@ -1,0 +1,164 @@
+"""Theme and color list of a workbook, and what the colors of its style sheet come to.
+
+A color in a workbook is RGB, a slot of the theme with a tint, or a number of a fixed or custom
+list (ECMA-376 part 1, 18.8.3, 18.8.19 and 18.8.27). People and models want RRGGBB.
+"""
+
+import math
+
+import msgspec
+from lxml import etree
+
+from kbd.office.theme import SLOTS, parse_rgb, read_theme, with_lightness
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
+
+__all__ = ["SLOT_NAMES", "SlotColor", "XlsxTheme", "fix_colors", "read_workbook_theme"]
+
+_SLOTS = (
+    *("lt1", "dk1", "lt2", "dk2", "accent1", "accent2", "accent3", "accent4"),
+    *("accent5", "accent6", "hlink", "folHlink"),
+)
+SLOT_NAMES = tuple(SLOTS[slot] for slot in _SLOTS)
+"""The slots of a theme in the order in which a workbook numbers them."""
+
+# What programs take where a workbook has no theme: the theme of Office 2007.
+_OFFICE = (
+    *("FFFFFF", "000000", "EEECE1", "1F497D", "4F81BD", "C0504D", "9BBB59", "8064A2"),
+    *("4BACC6", "F79646", "0000FF", "800080"),
+)
+_USUAL = tuple(zip(_SLOTS, _OFFICE, strict=True))
+_FIRST_EIGHT = ("000000", "FFFFFF", "FF0000", "00FF00", "0000FF", "FFFF00", "FF00FF", "00FFFF")
+_INDEXED = (
+    *_FIRST_EIGHT,
+    *_FIRST_EIGHT,
+    *("800000", "008000", "000080", "808000", "800080", "008080", "C0C0C0", "808080"),
+    *("9999FF", "993366", "FFFFCC", "CCFFFF", "660066", "FF8080", "0066CC", "CCCCFF"),
+    *("000080", "FF00FF", "FFFF00", "00FFFF", "800080", "800000", "008080", "0000FF"),
+    *("00CCFF", "CCFFFF", "CCFFCC", "FFFF99", "99CCFF", "FF99CC", "CC99FF", "FFCC99"),
+    *("3366FF", "33CCCC", "99CC00", "FFCC00", "FF9900", "FF6600", "666699", "969696"),
+    *("003366", "339966", "003300", "333300", "993300", "993366", "333399", "333333"),
+)
+_SYSTEM = {64: "000000", 65: "FFFFFF"}
+"""The colors of text and window of the system, which nearly all have so."""
+
+
+class SlotColor(msgspec.Struct, frozen=True):
+    """What a color comes to: RRGGBB, and the theme's slot if it names one ("accent1 +40%")."""
+
+    rgb: str
+    slot: str = ""
+
+
+class XlsxTheme(msgspec.Struct, frozen=True):
+    """A workbook's theme and list of colors.
+
+    Args:
+        name: The theme's name, "" without a theme.
+        colors: RRGGBB by slot, in the order of `SLOT_NAMES`.
+        major: The font of headings, "" where there is no theme.
+        minor: The font of other text.
+        indexed: RRGGBB by number.
+    """
+
+    name: str = ""
+    colors: tuple[str, ...] = _OFFICE
+    major: str = ""
+    minor: str = ""
+    indexed: tuple[str, ...] = _INDEXED
+
+    def color(self, element: etree._Element | None) -> SlotColor | None:
+        """Return what a color element comes to; None for an automatic or a broken one."""
+        if element is None:
+            return None
+        slot = ""
+        rgb = ""
+        if _is_number(element.get("theme")):
+            index = int(element.get("theme", ""))
+            if index < len(self.colors):
+                slot, rgb = SLOT_NAMES[index], self.colors[index]
+        elif written := parse_rgb(element.get("rgb"), alpha=True):
+            rgb = written
+        elif _is_number(element.get("indexed")):
+            index = int(element.get("indexed", ""))
+            rgb = self.indexed[index] if index < len(self.indexed) else _SYSTEM.get(index, "")
+        if not rgb:
+            return None
+        tint = _tint(element.get("tint"))
+        if slot and tint:
+            slot = f"{slot} {tint:+.0%}"
+        return SlotColor(_tinted(rgb, tint), slot)
+
+
+def read_workbook_theme(
+    package: Package | Rewriting, theme: str, styles: etree._Element | None
+) -> XlsxTheme:
+    """Read a workbook's theme and list of colors.
+
+    Args:
+        package: The workbook.
+        theme: The part that holds its theme, "" if there is none.
+        styles: The root of its style sheet, if it has one.
+
+    Raises:
+        FileReadFailed: The theme is damaged.
+    """
+    indexed = list(_INDEXED)
+    if styles is not None:
+        custom = styles.findall("{*}colors/{*}indexedColors/{*}rgbColor")
+        for index, entry in enumerate(custom[: len(indexed)]):
+            indexed[index] = parse_rgb(entry.get("rgb"), alpha=True) or indexed[index]
+    if theme not in package:
+        return XlsxTheme(indexed=tuple(indexed))
+    found = read_theme(package.root(theme))
+    return XlsxTheme(
+        name=found.name,
+        colors=tuple(found.colors.get(slot, usual) for slot, usual in _USUAL),
+        major=found.fonts.get("major-latin", ""),
+        minor=found.fonts.get("minor-latin", ""),
+        indexed=tuple(indexed),
+    )
+
+
+def fix_colors(styles: etree._Element, old: XlsxTheme, new: XlsxTheme) -> None:
+    """Have the colors and fonts of a style sheet look in another workbook as they do in theirs.
+
+    What both themes have alike stays a slot of the theme; the rest becomes RGB, in place.
+
+    Args:
+        styles: The root of the style sheet.
+        old: The theme of its own workbook.
+        new: The theme of the other one.
+    """
+    for element in styles.iter():
+        names_theme = element.get("theme") is not None and old.colors != new.colors
+        names_list = element.get("indexed") is not None and old.indexed != new.indexed
+        color = old.color(element) if names_theme or names_list else None
+        if color is not None:
+            for name in ("theme", "indexed", "tint"):
+                element.attrib.pop(name, "")
+            element.set("rgb", f"FF{color.rgb}")
+    if (old.major, old.minor) != (new.major, new.minor):
+        for font in styles.iter("{*}font"):
+            for scheme in font.findall("{*}scheme"):
+                font.remove(scheme)
+
+
+def _tinted(rgb: str, tint: float) -> str:
+    """Return a color made lighter (to 1) or darker (to -1), by the rule of 18.8.19."""
+    if not tint:
+        return rgb
+    white = max(tint, 0.0)
+    return with_lightness(rgb, lambda light: light * (1 - abs(tint)) + white)
+
+
+def _tint(text: str | None) -> float:
+    try:
+        tint = float(text or 0)
+    except ValueError:
+        return 0.0
+    return max(-1.0, min(1.0, tint)) if math.isfinite(tint) else 0.0
+
+
+def _is_number(text: str | None) -> bool:
+    return text is not None and text.isascii() and text.isdigit() and len(text) < 6
