@@ -6,7 +6,7 @@
     blocks      the paragraphs and tables of a body, in order and numbered
     operations  the operations that an edit is made of
     looking     mapping and reading
-    edits       carrying out operations
+    edits       applies operations
     styled      how a document looks, and what of it another one can take
 """
 

@@ -37,7 +37,7 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         ".dotm": "application/vnd.ms-word.template.macroEnabled.12",
     }
     preload = (
-        "kbd_docx.edits.carrying",
+        "kbd_docx.edits.apply",
         "kbd_docx.looking.mapping",
         "kbd_docx.looking.reading",
         "kbd_docx.styled.copying",
@@ -100,9 +100,9 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
     ) -> Applied:
         """Carry out operations on a new file or on one that there is."""
-        from kbd_docx.edits import carrying  # noqa: PLC0415 - 150 ms for python-docx
+        from kbd_docx.edits import apply  # noqa: PLC0415 - 150 ms for python-docx
 
-        return carrying.apply(source, operations, target)
+        return apply.apply(source, operations, target)
 
     def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
         """Return how it looks, and what can be copied."""

@@ -6,7 +6,7 @@
     slides      the slides of a deck, in order
     operations  the operations that an edit is made of
     looking     mapping and reading
-    edits       carrying out operations
+    edits       applies operations
     styled      how a deck looks, and what of it another one can take
 """
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kbd.formats import Source
+from kbd.office.suffixes import Suffixes
 from kbd.opc import Family, Identity, identify
 from kbd.opc.package import Package, reading_errors
 
-__all__ = ["FAMILY", "PLAIN_TYPE", "opened"]
+__all__ = ["FAMILY", "PLAIN_TYPE", "SUFFIXES", "opened"]
 
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.presentationml"
 _POWERPOINT = "application/vnd.ms-powerpoint"
@@ -27,6 +28,8 @@ FAMILY = Family(
     },
 )
 """What the main part of a deck may be (ECMA-376, part 1, 13.3.6)."""
+
+SUFFIXES = Suffixes(FAMILY, "deck")
 
 
 @contextmanager

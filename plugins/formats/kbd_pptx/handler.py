@@ -39,7 +39,7 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         ".ppsm": "application/vnd.ms-powerpoint.slideshow.macroEnabled.12",
     }
     preload = (
-        "kbd_pptx.edits.carrying",
+        "kbd_pptx.edits.apply",
         "kbd_pptx.looking.mapping",
         "kbd_pptx.looking.reading",
         "kbd_pptx.styled.copying",
@@ -97,9 +97,9 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
     ) -> Applied:
         """Carry out operations on a new file or on one that there is."""
-        from kbd_pptx.edits import carrying  # noqa: PLC0415 - 150 ms for python-pptx
+        from kbd_pptx.edits import apply  # noqa: PLC0415 - 150 ms for python-pptx
 
-        return carrying.apply(source, operations, target)
+        return apply.apply(source, operations, target)
 
     def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
         """Return how it looks, and what can be copied."""

@@ -17,7 +17,7 @@ from kbd_xlsx.rows.placing import RowPlacing
 from kbd_xlsx.rows.spots import Spot, prepare_spot
 from kbd_xlsx.rows.typed import TypedRows
 from kbd_xlsx.rows.widths import ColumnWidths
-from kbd_xlsx.suffixes import check_new_name
+from kbd_xlsx.workbook import SUFFIXES
 
 __all__ = ["write_table"]
 
@@ -38,12 +38,12 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
         )
         columns = _columns(stream)
         if source is None or placement.mode == "new_file":
-            check_new_name(target.name)
+            SUFFIXES.type_of_new(target.name)
             package, book = None, BookEdit.blank(target.name)
         else:
             package = stack.enter_context(Package(source))
             book = BookEdit.opened(package)
-            book.fit(target.suffix)
+            book.fit(target.name)
         is_made = _ensure(book, placement)
         spot = prepare_spot(book, package, placement, columns)
         return _filled(book, placement.sheet, spot, columns, stream, target, is_made=is_made)

@@ -41,7 +41,7 @@ class XlsxFormat(FormatHandler, Mappable, Celled, Editable, Styled, Tabular):
         ".xltm": "application/vnd.ms-excel.template.macroEnabled.12",
     }
     preload = (
-        "kbd_xlsx.edits.carrying",
+        "kbd_xlsx.edits.apply",
         "kbd_xlsx.filling",
         "kbd_xlsx.mapping",
         "kbd_xlsx.reading",
@@ -99,9 +99,9 @@ class XlsxFormat(FormatHandler, Mappable, Celled, Editable, Styled, Tabular):
         self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
     ) -> Applied:
         """Carry out operations on a new workbook or on one that there is."""
-        from kbd_xlsx.edits import carrying  # noqa: PLC0415 - 270 ms with openpyxl
+        from kbd_xlsx.edits import apply  # noqa: PLC0415 - 270 ms with openpyxl
 
-        return carrying.apply(source, operations, target)
+        return apply.apply(source, operations, target)
 
     def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
         """Return how cells look, in the words of style objects, and what can be copied."""

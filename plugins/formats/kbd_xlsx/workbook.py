@@ -6,13 +6,14 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.office.suffixes import Suffixes
 from kbd.opc import Family, Identity, identify
 from kbd.opc.package import Package
 from kbd_xlsx.references import whole_number
 
 __all__ = [
-    "EARLY_TYPES",
     "FAMILY",
+    "SUFFIXES",
     "SheetPart",
     "Workbook",
     "find_sheet",
@@ -30,7 +31,7 @@ _RELATION_ID = "/relationships}id"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _EXCEL = "application/vnd.ms-excel"
 
-EARLY_TYPES = tuple(f"{_EXCEL}.{kind}.main+xml" for kind in ("sheet", "template", "addin"))
+_EARLY_TYPES = tuple(f"{_EXCEL}.{kind}.main+xml" for kind in ("sheet", "template", "addin"))
 """Types that trial versions of Excel gave to workbooks in 2006, before there was a standard."""
 
 _EARLY_SPACE = "{http://schemas.microsoft.com/office/excel/"
@@ -49,11 +50,13 @@ FAMILY = Family(
         f"{_OPEN_XML}.template.main+xml": ".xltx",
         f"{_EXCEL}.template.macroEnabled.main+xml": ".xltm",
         f"{_EXCEL}.addin.macroEnabled.main+xml": ".xlam",
-        **dict.fromkeys(EARLY_TYPES, ""),
+        **dict.fromkeys(_EARLY_TYPES, ""),
     },
     {f"{_EXCEL}.sheet.binary.macroEnabled.main": "a binary workbook"},
 )
 """What the main part of a workbook may be (ECMA-376, part 1, 12.3.23)."""
+
+SUFFIXES = Suffixes(FAMILY, "workbook")
 
 
 class SheetPart(msgspec.Struct, frozen=True):

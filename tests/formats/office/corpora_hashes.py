@@ -309,7 +309,8 @@ def compare(before: Path, after: Path) -> int:
     """Print which calls of the files that both hold differ, and return how many do."""
     old: dict[str, dict[str, Told]] = json.loads(before.read_text(encoding="utf-8"))
     new: dict[str, dict[str, Told]] = json.loads(after.read_text(encoding="utf-8"))
-    same, skipped, differing = 0, 0, 0
+    same, skipped = 0, 0
+    differing: Counter[str] = Counter()
     for path in sorted(old.keys() & new.keys()):
         was, now = old[path], new[path]
         is_cut = "skipped" in was or "skipped" in now
@@ -320,11 +321,13 @@ def compare(before: Path, after: Path) -> int:
             if was.get(call) == now.get(call):
                 same += 1
             else:
-                differing += 1
+                differing[call.partition(":")[0]] += 1
                 print(f"{path or 'new'}: {call}\n  - {was.get(call)}\n  + {now.get(call)}")
-    print(f"{len(old.keys() & new.keys())} files in both: {same} calls are the same, {differing} "
-          f"differ; {skipped} files took too long in one")  # fmt: skip
-    return differing
+    print(
+        f"{len(old.keys() & new.keys())} files in both: {same} calls are the same, "
+        f"{differing.total()} differ {dict(differing)}; {skipped} files took too long in one"
+    )
+    return differing.total()
 
 
 def main() -> int:

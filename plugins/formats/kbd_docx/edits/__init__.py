@@ -1,6 +1,6 @@
 """Changes to a document, new or not: what no operation names stays as it is.
 
-carrying     operations carried out, in order, all or nothing
+apply        operations applied, in order, all or nothing
 document     a document while it is edited
 body         its paragraphs and tables, counted, and how more come in
 paragraphs   operations on paragraphs
@@ -16,6 +16,5 @@ texts        text as documents hold it
 removal      content taken out without breaking what goes on around it
 losses       what goes with content beside its text, in words
 blank        the document that new ones begin as
-bystanders   what an edit touches without being named: signatures, protection, tracking
-noticing     what a reader of the result must know
+warnings     what an edit touches without being named: signatures, protection, tracking
 """

@@ -5,20 +5,18 @@ program reads; none of it comes along.
 """
 
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import docx
 from docx.oxml.parser import parse_xml
 from lxml import etree
 
-from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
-from kbd_docx.family import FAMILY
 
-__all__ = ["TEMPLATE", "check_new_name", "cleaned", "fit", "modernized", "template_roots"]
+__all__ = ["TEMPLATE", "cleaned", "modernized", "template_roots"]
 
 _PATH = Path(docx.__file__).parent / "templates" / "default.docx"
 
@@ -40,48 +38,6 @@ _PROPERTIES = (
     b'<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/'
     b'extended-properties"/>'
 )
-
-
-def check_new_name(name: str) -> None:
-    """Refuse to make a file whose suffix promises macros, which a new document has not.
-
-    Raises:
-        ValidationFailed: It promises them.
-    """
-    suffix = PurePosixPath(name).suffix.lower()
-    if "macroEnabled" in _type_of(suffix):
-        wanted = ".dotx" if suffix == ".dotm" else ".docx"
-        # The name is not told: that of a file being written means nothing to anybody.
-        raise ValidationFailed(f"A new document has no macros; name it {wanted}, not {suffix}.")
-
-
-def fit(rewriting: Rewriting, main: str, suffix: str) -> None:
-    """Have a document be what its file's suffix promises, a template or none.
-
-    Programs refuse a file whose type is not that of its suffix. Macros are neither dropped nor
-    promised.
-
-    Args:
-        rewriting: The document.
-        main: Its main part.
-        suffix: Of the file that is written (".docx"); any other promises nothing.
-
-    Raises:
-        ValidationFailed: It has macros and the suffix promises none, or the reverse.
-    """
-    found, wanted = rewriting.content_type(main), _type_of(suffix.lower())
-    if not wanted or found == wanted:
-        return
-    has_macros = "macroEnabled" in found
-    if has_macros and "macroEnabled" not in wanted:
-        raise ValidationFailed(
-            f"The document has macros, which a {suffix} file may not have; write it as .docm."
-        )
-    if not has_macros and "macroEnabled" in wanted:
-        raise ValidationFailed(
-            f"The document has no macros, which {suffix} promises; write it as .docx."
-        )
-    rewriting.add(main, rewriting.read(main), wanted)
 
 
 def modernized(settings: etree._Element) -> None:
@@ -116,7 +72,3 @@ def template_roots() -> tuple[etree._Element, etree._Element]:
     with Package(TEMPLATE) as package:
         styles, lists = (package.read(f"word/{name}.xml") for name in ("styles", "numbering"))
     return parse_xml(styles), parse_xml(lists)
-
-
-def _type_of(suffix: str) -> str:
-    return next((type_ for type_, each in FAMILY.types.items() if each == suffix), "")

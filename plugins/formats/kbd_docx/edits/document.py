@@ -1,14 +1,16 @@
 """A document while it is edited."""
 
+import msgspec
 from docx.document import Document
 from lxml import etree
 
+from kbd.office.warnings import EditWarnings
 from kbd_docx.edits.body import Body
-from kbd_docx.edits.noticing import Notices
 from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.stories import Stories
 from kbd_docx.edits.styles import Styles
 from kbd_docx.edits.writing import Writer
+from kbd_docx.operations import ReplaceText
 
 __all__ = ["DocumentEdit"]
 
@@ -30,7 +32,7 @@ class DocumentEdit:
 
     def __init__(self, document: Document, *, is_strict: bool) -> None:
         self.document = document
-        self.notices = Notices()
+        self.notices = EditWarnings()
         self.forsaken: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.notices)
@@ -44,6 +46,11 @@ class DocumentEdit:
                 "What was added stands inside a field, such as a table of contents, and goes when "
                 "a program computes that anew; choose a place before or behind it."
             )
+
+    def prepare(self, operation: msgspec.Struct) -> None:
+        """Make ready for an operation: what was gathered of the body for replacing is old."""
+        if not isinstance(operation, ReplaceText):
+            self.stories.forget_body()
 
     def finish(self) -> None:
         """Leave the document whole, after the last operation."""

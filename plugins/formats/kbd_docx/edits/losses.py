@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
+from kbd.office.warnings import listed
 from kbd_docx.blocks import W
 from kbd_docx.edits.body import SECTION
 from kbd_docx.edits.flow import MC
-from kbd_docx.edits.noticing import listed
 
 __all__ = ["losses"]
 

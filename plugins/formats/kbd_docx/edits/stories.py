@@ -15,10 +15,10 @@ from docx.oxml.parser import parse_xml
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.office.warnings import EditWarnings, listed
 from kbd.opc.rewriter import xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.edits.flow import MC, FieldState, Flow, Piece, computing_field, read_flow
-from kbd_docx.edits.noticing import Notices, listed
 from kbd_docx.edits.replacing import folded, hits, put_in_place, replaced, touched
 from kbd_docx.edits.texts import clean
 from kbd_docx.operations import ReplaceText
@@ -55,7 +55,7 @@ class Stories:
         notices: Gets what the reader must know.
     """
 
-    def __init__(self, document: Document, notices: Notices) -> None:
+    def __init__(self, document: Document, notices: EditWarnings) -> None:
         self._document, self._notices = document, notices
         self._found: list[Story] | None = None
 

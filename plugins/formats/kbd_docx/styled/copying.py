@@ -11,8 +11,8 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.opc import doubt
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
-from kbd_docx.edits.blank import TEMPLATE, check_new_name, cleaned, fit, modernized
-from kbd_docx.family import FAMILY, opened
+from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
+from kbd_docx.family import FAMILY, SUFFIXES, opened
 from kbd_docx.styled.copiedbanners import BannerCopier, chosen_sections
 from kbd_docx.styled.copiedlists import ListCopier
 from kbd_docx.styled.copiedpictures import PictureCopier
@@ -57,13 +57,13 @@ def copy_assets(
         package, identity = stack.enter_context(opened(source))
         theirs = Document(package, identity.part)
         if into is None:
-            check_new_name(target.name)
+            SUFFIXES.type_of_new(target.name)
         receiving, received = stack.enter_context(opened(into or TEMPLATE))
         rewriting = Rewriting(receiving)
         if into is None:
             cleaned(rewriting, received.part)
         if into is None or PurePath(into.name).suffix.lower() != target.suffix.lower():
-            fit(rewriting, received.part, target.suffix)
+            SUFFIXES.fit(rewriting, received.part, target.name)
         made = Target(rewriting, received.part)
         if into is not None and (told := doubt(received, FAMILY, into.name)):
             made.warnings.setdefault(told)

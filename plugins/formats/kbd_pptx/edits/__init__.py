@@ -1,9 +1,8 @@
 """Changes to a deck, new or not: what no operation names stays as it is.
 
 blank         a new deck, and how it is written
-carrying      operations carried out, in order, all or nothing
+apply         operations applied, in order, all or nothing
 deck          a deck on its way to becoming another one: its slides and its layouts
-suffixes      what a deck's suffix promises
 adding        a new slide in one of the deck's layouts
 layouts       the layout that a label means
 writing       titles and bodies, where a slide has its places for them
@@ -20,6 +19,5 @@ hidden        where it stands and is not reached
 order         slides moved and deleted
 sections      the sections that list slides
 percentages   how the strict variant writes them
-bystanders    what an edit touches without being named
-noticing      what a reader of the result must know
+warnings      what a reader of the result must know, and what an edit touches without being named
 """

@@ -18,8 +18,8 @@ from pptx.presentation import Presentation
 
 from kbd.errors import ValidationFailed
 from kbd_pptx.edits.layouts import Layout
-from kbd_pptx.edits.noticing import Notices
 from kbd_pptx.edits.placeholders import emu
+from kbd_pptx.edits.warnings import DeckWarnings
 from kbd_pptx.slides import P, R
 
 __all__ = ["DeckEdit", "notes_of", "parents_of", "related"]
@@ -38,7 +38,9 @@ class DeckEdit:
         is_strict: Whether it is of the variant that writes percentages otherwise.
     """
 
-    def __init__(self, presentation: Presentation, notices: Notices, *, is_strict: bool) -> None:
+    def __init__(
+        self, presentation: Presentation, notices: DeckWarnings, *, is_strict: bool
+    ) -> None:
         self.presentation = presentation
         self.notices = notices
         self.is_strict = is_strict

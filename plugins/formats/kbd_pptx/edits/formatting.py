@@ -16,7 +16,7 @@ from kbd.office.formatting import (
     read_runs,
     underline,
 )
-from kbd_pptx.edits.noticing import Notices
+from kbd_pptx.edits.warnings import DeckWarnings
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
 
 __all__ = [
@@ -75,7 +75,7 @@ class PptxParagraphFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_pieces(
-    runs: Sequence[Mapping[str, Any]], field: str, notices: Notices
+    runs: Sequence[Mapping[str, Any]], field: str, notices: DeckWarnings
 ) -> tuple[Piece, ...]:
     """Return runs as an operation gives them; what is wrong in their formatting is skipped.
 
@@ -89,7 +89,7 @@ def read_pieces(
 
 
 def read_paragraph(
-    operation: AddSlide | SetSlideText | AppendBullets, notices: Notices
+    operation: AddSlide | SetSlideText | AppendBullets, notices: DeckWarnings
 ) -> PptxParagraphFormatting:
     """Return how an operation sets its paragraphs; what is wrong is skipped and warned of."""
     given = msgspec.structs.asdict(operation)

@@ -11,7 +11,7 @@ from pptx.opc.package import XmlPart
 from pptx.parts.slide import SlidePart
 
 from kbd_pptx.edits.deck import DeckEdit, related
-from kbd_pptx.edits.noticing import numbered
+from kbd_pptx.edits.warnings import numbered
 from kbd_pptx.slides import A, P
 
 __all__ = ["tell_of_other_places"]

@@ -14,8 +14,8 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.noticing import brief, listed
 from kbd_pptx.edits.placeholders import FOOTERS, body_spots, spots, title_spot
+from kbd_pptx.edits.warnings import brief, listed
 
 __all__ = ["Layout", "choose"]
 

@@ -17,7 +17,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, notes_of
 from kbd_pptx.edits.hidden import tell_of_other_places
-from kbd_pptx.edits.noticing import brief, numbered
+from kbd_pptx.edits.warnings import brief, numbered
 from kbd_pptx.operations import ReplaceText
 from kbd_pptx.slides import A
 

@@ -6,8 +6,7 @@ from typing import assert_never
 
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.rewriter import Rewriting
-from kbd_pptx.edits.suffixes import fitting_type
-from kbd_pptx.family import opened
+from kbd_pptx.family import SUFFIXES, opened
 from kbd_pptx.slides import P, R
 from kbd_pptx.styled.copiedimages import ImageCopier
 from kbd_pptx.styled.copiedlayouts import LayoutCopier
@@ -47,9 +46,7 @@ def copy_assets(
         else:
             getting, kind = stack.enter_context(opened(into))
             edit = DeckEdit(Rewriting(getting), kind.part)
-            wanted_type = fitting_type(kind.type, target.suffix)
-            if wanted_type != kind.type:
-                edit.rewriting.add(kind.part, edit.read(kind.part), wanted_type)
+            SUFFIXES.fit(edit.rewriting, kind.part, target.name)
         changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
         edit.rewriting.save(target)
     return Applied(len(changed), changed, tuple(edit.warnings), tuple(edit.external))

@@ -1,7 +1,6 @@
 """A deck that gets something: its parts while they are changed, by the usual names."""
 
 import re
-from pathlib import PurePath
 
 from lxml import etree
 
@@ -10,7 +9,7 @@ from kbd.opc import strict, transitional
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent
 from kbd_pptx.edits.percentages import as_strict
-from kbd_pptx.edits.suffixes import check_new_name
+from kbd_pptx.family import SUFFIXES
 from kbd_pptx.slides import P
 from kbd_pptx.styled.deck import Deck, DeckParts, read_deck
 
@@ -108,7 +107,7 @@ def new_deck(name: str) -> DeckEdit:
     Raises:
         ValidationFailed: It promises macros, or a template.
     """
-    main_type = check_new_name(PurePath(name).suffix)
+    main_type = SUFFIXES.type_of_new(name)
     deck = blank_deck()
     main = str(deck.part.partname).lstrip("/")
     return DeckEdit(unlent(deck, name, main_type), main, is_new=True)

@@ -2,11 +2,10 @@
 
 book         a workbook on its way to becoming another one: its sheets, its styles, its saving
 results      stored results of formulas that an edit made old are taken away
-carrying     operations carried out, in order, all or nothing
+apply        operations applied, in order, all or nothing
 cells        values into cells: single ones, ranges, what is cleared
 layout       widths, heights, panes, merges, filters
 removal      a sheet taken out, where nothing refers to it
 categories   amounts of several sheets, added up by category
-bystanders   what an edit touches without being named: pivot tables, signatures, protection
-noticing     what a reader of the result must know
+warnings     what a reader of the result must know: pivot tables, signatures, protection
 """

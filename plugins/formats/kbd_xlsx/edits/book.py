@@ -13,17 +13,15 @@ from kbd.opc import identify
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.calculation import DefinedName, FormulaBook, TableArea
-from kbd_xlsx.edits.bystanders import is_protected, is_signed, old_pivots
-from kbd_xlsx.edits.noticing import Notices
 from kbd_xlsx.edits.results import has_formulas, without_stale_results
+from kbd_xlsx.edits.warnings import WorkbookWarnings, is_protected, old_pivots
 from kbd_xlsx.parts.book import BookPart, SheetTab
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import Area
-from kbd_xlsx.suffixes import fitting_type
-from kbd_xlsx.workbook import FAMILY, is_early
+from kbd_xlsx.workbook import FAMILY, SUFFIXES, is_early
 
 __all__ = ["BookEdit", "checked_sheet_name"]
 
@@ -71,7 +69,7 @@ class BookEdit:
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool) -> None:
         self.rewriting, self.main, self.is_new = rewriting, main, is_new
         self.book = BookPart(rewriting.root(main))
-        self.notices = Notices()
+        self.notices = WorkbookWarnings()
         self.made: set[str] = set()
         self._styles: StyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
@@ -111,20 +109,16 @@ class BookEdit:
                 "can be read, but not changed; make a new workbook with what it holds."
             )
         book = cls(Rewriting(package), main, is_new=False)
-        if is_signed(book.rewriting):
-            book.notices.warn("The workbook was signed; after this change the signature is void.")
+        book.notices.warn_of_signature(book.rewriting.relations(""), "workbook")
         return book
 
-    def fit(self, suffix: str) -> None:
-        """Have the workbook be what its file's suffix promises.
+    def fit(self, name: str) -> None:
+        """Have the workbook be what its file's name promises.
 
         Raises:
             ValidationFailed: It has macros and the suffix promises none, or the reverse.
         """
-        found = self.rewriting.content_type(self.main)
-        wanted = fitting_type(found, suffix)
-        if wanted != found:
-            self.rewriting.add(self.main, self.rewriting.read(self.main), wanted)
+        SUFFIXES.fit(self.rewriting, self.main, name)
 
     @property
     def titles(self) -> list[str]:
@@ -145,7 +139,7 @@ class BookEdit:
     def warnings(self) -> tuple[str, ...]:
         """What the reader of the result must know."""
         skipped = self._styles.warnings if self._styles is not None else {}
-        return (*skipped, *self.notices.warnings)
+        return (*skipped, *self.notices.texts)
 
     def find(self, name: str) -> str | None:
         """Return the title of the sheet that a name means, without regard to case."""

@@ -153,7 +153,7 @@ class CellWriter:
     def _notice_formula(self, text: str, place: str) -> None:
         notices = self._book.notices
         if found := reach_of(text):
-            notices.reaches(place, f"{found} reaches out of the workbook")
+            notices.note_external(f"{place}: {found} reaches out of the workbook")
         if function := spills(text):
             notices.warn(
                 f"{place}: {function} gives more than one cell; only its first value is shown "

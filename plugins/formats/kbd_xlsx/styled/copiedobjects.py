@@ -93,7 +93,7 @@ class ObjectCopier:
                 f"The {kind} {name!r} cannot be copied. {error.message}"
             ) from error
         for address in self._copier.external:
-            self._book.notices.reaches(f"{sheet}, {kind} {drawn.name}", address)
+            self._book.notices.note_external(f"{sheet}, {kind} {drawn.name}: {address}")
         self._copier.external.clear()
         return f"{sheet}!{covered}" if covered else sheet
 

@@ -14,8 +14,7 @@ from kbd_xlsx.styled.copiedobjects import ObjectCopier
 from kbd_xlsx.styled.part_copier import WorkbookPartCopier
 from kbd_xlsx.styled.picks import Pick, Place, parse_pick, parse_place
 from kbd_xlsx.styled.sourcebook import workbook_parts
-from kbd_xlsx.suffixes import check_new_name
-from kbd_xlsx.workbook import find_sheet, read_workbook
+from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
 
 __all__ = ["copy_assets"]
 
@@ -39,12 +38,12 @@ def copy_assets(
     with ExitStack() as stack:
         package = stack.enter_context(Package(source))
         if into is None:
-            check_new_name(target.name)
+            SUFFIXES.type_of_new(target.name)
             book = BookEdit.blank(target.name)
             _carry_theme(package, book)
         else:
             book = BookEdit.opened(stack.enter_context(Package(into)))
-            book.fit(target.suffix)
+            book.fit(target.name)
         copying = _Copying(package, book)
         changed = tuple(copying.copied(pick) for pick in wanted)
         copying.finish()

@@ -1,21 +1,39 @@
-"""What an edit touches without being named: told, for it cannot be brought up to date here."""
+"""Warnings of an edit, and of what it touches without being named and cannot bring up to date."""
 
 import re
 from collections.abc import Mapping, Sequence
 
 from kbd.errors import ValidationFailed
+from kbd.office.warnings import EditWarnings, listed
 from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 
-__all__ = ["is_protected", "is_signed", "old_pivots"]
+__all__ = ["WorkbookWarnings", "is_protected", "old_pivots"]
 
+_MAX_LISTED = 20
 _WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _PROTECTION = re.compile(rb"<(?:[\w.-]+:)?sheetProtection\s[^>]*\bsheet=[\"'](?:1|true)")
 
 
-def is_signed(rewriting: Rewriting) -> bool:
-    """Tell whether the package carries a signature, which any change makes invalid."""
-    return any("digital-signature" in relation.type for relation in rewriting.relations(""))
+class WorkbookWarnings(EditWarnings):
+    """Warnings of an edit of a workbook."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._like_formulas: list[str] = []
+
+    def like_formula(self, place: str) -> None:
+        """Note that a text that looks like a formula was written as text."""
+        self._like_formulas.append(place)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The warnings so far; that of texts like formulas is one, and the last."""
+        if not self._like_formulas:
+            return super().texts
+        places = listed(self._like_formulas, _MAX_LISTED)
+        note = f"Text that looks like a formula was written as text: {places}."
+        return (*super().texts, note)
 
 
 def is_protected(part: bytes) -> bool:

@@ -1,15 +1,15 @@
-"""What an edit touches without being named: told, for it cannot be brought up to date here."""
+"""Warnings of what an edit touches without being named, and cannot bring up to date."""
 
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.part import XmlPart
 from lxml import etree
 
+from kbd.office.warnings import EditWarnings
 from kbd.opc.package import Package
 from kbd_docx.blocks import W
-from kbd_docx.edits.noticing import Notices
 
-__all__ = ["tell_bystanders"]
+__all__ = ["warn_of_bystanders"]
 
 _OFF = frozenset(("0", "false", "off"))
 _PROTECTIONS = {
@@ -20,23 +20,22 @@ _PROTECTIONS = {
 }
 
 
-def tell_bystanders(package: Package, document: Document, notices: Notices) -> None:
+def warn_of_bystanders(package: Package, document: Document, warnings: EditWarnings) -> None:
     """Warn of a signature, of protection, and of changes that are to be tracked."""
-    if any("digital-signature" in relation.type for relation in package.relations("")):
-        notices.warn("The document was signed; after this change the signature is void.")
+    warnings.warn_of_signature(package.relations(""), "document")
     settings = _settings(document)
     if settings is None:
         return
     for protection in settings.findall(f"{W}documentProtection"):
         kind = protection.get(f"{W}edit", "none")
         if kind in _PROTECTIONS and protection.get(f"{W}enforcement", "0") not in _OFF:
-            notices.warn(
+            warnings.warn(
                 f"The document is protected ({_PROTECTIONS[kind]}): a person would have to lift "
                 "that before making this change."
             )
     for tracking in settings.findall(f"{W}trackRevisions"):
         if tracking.get(f"{W}val", "1") not in _OFF:
-            notices.warn(
+            warnings.warn(
                 "The document tracks changes; this one is made directly and not marked as a change."
             )
 

@@ -1,28 +1,26 @@
-"""Carries operations out, in order, all or nothing: the file is written when all went through."""
+"""Operations applied in order, all or nothing: the file is written when all went through."""
 
+from functools import partial
 from pathlib import Path
-from typing import assert_never
 
 import msgspec
 import pptx
 
-from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
+from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc import Identity
 from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_pptx.edits.adding import add_slide
 from kbd_pptx.edits.blank import blank_deck, unlent
-from kbd_pptx.edits.bystanders import tell_of_bystanders
 from kbd_pptx.edits.deck import DeckEdit
 from kbd_pptx.edits.notes import set_notes
-from kbd_pptx.edits.noticing import Notices
 from kbd_pptx.edits.order import delete_slide, move_slide
 from kbd_pptx.edits.replacing import replace_text
-from kbd_pptx.edits.suffixes import check_new_name, fitting_type
+from kbd_pptx.edits.warnings import DeckWarnings, warn_of_bystanders
 from kbd_pptx.edits.writing import append_bullets, set_slide_text
-from kbd_pptx.family import PLAIN_TYPE, opened
+from kbd_pptx.family import PLAIN_TYPE, SUFFIXES, opened
 from kbd_pptx.operations import (
     AddSlide,
     AppendBullets,
@@ -35,10 +33,6 @@ from kbd_pptx.operations import (
 
 __all__ = ["apply"]
 
-Operation = (
-    AddSlide | SetSlideText | AppendBullets | ReplaceText | SetNotes | DeleteSlide | MoveSlide
-)
-
 
 def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
     """Apply operations and write the result.
@@ -50,62 +44,52 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     if source is None:
         return _made(operations, target)
     with opened(source) as (package, identity):
-        type_ = fitting_type(identity.type, target.suffix)
-        notices = Notices()
+        type_ = SUFFIXES.fitting_type(identity.type, target.name)
+        notices = DeckWarnings()
         rewriting, changed, external = _edited(package, identity, operations, notices)
         if type_ != identity.type:
             rewriting.add(identity.part, rewriting.read(identity.part), type_)
         rewriting.save(target)
-    return Applied(len(changed), changed, notices.warnings, external)
+    return Applied(len(changed), changed, notices.texts, external)
 
 
 def _made(operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
-    type_ = check_new_name(target.suffix)
-    notices = Notices()
+    type_ = SUFFIXES.type_of_new(target.name)
+    notices = DeckWarnings()
     deck = DeckEdit(blank_deck(), notices, is_strict=False)
-    changed = tuple(_carried_out(deck, operation) for operation in operations)
+    changed = apply_in_order(operations, _table(deck))
     unlent(deck.presentation, target.name, type_).save(target)
-    return Applied(len(changed), changed, notices.warnings)
+    return Applied(len(changed), changed, notices.texts)
 
 
 def _edited(
     package: Package,
     identity: Identity,
     operations: tuple[msgspec.Struct, ...],
-    notices: Notices,
+    notices: DeckWarnings,
 ) -> tuple[Rewriting, tuple[str, ...], tuple[str, ...]]:
     """Return the package as it becomes, what changed, and what it newly reaches out to."""
     if not operations:
         return Rewriting(package), (), ()
-    tell_of_bystanders(package, identity.part, notices)
+    warn_of_bystanders(package, identity.part, notices)
     lending = Lending(package, identity, PLAIN_TYPE)
     with library_errors(package.name):
         presentation = pptx.Presentation(lending.copy())
         lending.loaded(presentation.part.package)
         deck = DeckEdit(presentation, notices, is_strict=lending.is_strict)
-        changed = tuple(_carried_out(deck, operation) for operation in operations)
+        changed = apply_in_order(operations, _table(deck))
         rewriting, external = lending.returned(presentation.part.package)
     return rewriting, changed, external
 
 
-def _carried_out(deck: DeckEdit, operation: msgspec.Struct) -> str:
-    """Apply one operation and return what it changed."""
-    if not isinstance(operation, Operation):
-        raise ValidationFailed(f"{type(operation).__name__} is not built yet.")
-    match operation:
-        case AddSlide():
-            return add_slide(deck, operation)
-        case SetSlideText():
-            return set_slide_text(deck, operation)
-        case AppendBullets():
-            return append_bullets(deck, operation)
-        case ReplaceText():
-            return replace_text(deck, operation)
-        case SetNotes():
-            return set_notes(deck, operation)
-        case DeleteSlide():
-            return delete_slide(deck, operation)
-        case MoveSlide():
-            return move_slide(deck, operation)
-        case other:
-            assert_never(other)
+def _table(deck: DeckEdit) -> OperationTable:
+    """Return what applies each operation to a deck."""
+    return {
+        AddSlide: partial(add_slide, deck),
+        SetSlideText: partial(set_slide_text, deck),
+        AppendBullets: partial(append_bullets, deck),
+        ReplaceText: partial(replace_text, deck),
+        SetNotes: partial(set_notes, deck),
+        DeleteSlide: partial(delete_slide, deck),
+        MoveSlide: partial(move_slide, deck),
+    }

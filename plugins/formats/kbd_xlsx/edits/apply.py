@@ -1,0 +1,94 @@
+"""Operations applied in order, all or nothing: the file is written when all went through."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbd.formats import Applied, Source
+from kbd.office.operations import OperationTable, apply_in_order
+from kbd.opc.package import Package
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.categories import summarize_by_category
+from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.layout import (
+    filter_rows,
+    freeze_panes,
+    merge_cells,
+    set_column_widths,
+    set_row_heights,
+    unmerge_cells,
+)
+from kbd_xlsx.edits.removal import delete_sheet
+from kbd_xlsx.operations import (
+    AutoFilter,
+    ClearRange,
+    DeleteSheet,
+    EnsureSheet,
+    FreezePanes,
+    MergeCells,
+    SetCells,
+    SetColumnWidths,
+    SetRange,
+    SetRowHeights,
+    SummarizeByCategory,
+    UnmergeCells,
+)
+from kbd_xlsx.workbook import SUFFIXES
+
+__all__ = ["apply"]
+
+
+def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+    """Apply operations and write the result.
+
+    Raises:
+        ValidationFailed: An operation cannot be applied, or not without a loss.
+        FileReadFailed: The source cannot be read.
+    """
+    if source is None:
+        SUFFIXES.type_of_new(target.name)
+        return _applied(BookEdit.blank(target.name), operations, target)
+    with Package(source) as package:
+        book = BookEdit.opened(package)
+        book.fit(target.name)
+        return _applied(book, operations, target)
+
+
+def _applied(book: BookEdit, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+    writer = CellWriter(book)
+    changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
+    writer.fit_dates()
+    book.save(target)
+    return Applied(len(changed), changed, book.warnings, book.notices.external)
+
+
+def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:
+    """Return what applies each operation to a workbook."""
+    return {
+        SetCells: writer.set_cells,
+        SetRange: writer.set_range,
+        ClearRange: writer.clear_range,
+        EnsureSheet: partial(_ensure_sheet, book),
+        DeleteSheet: partial(delete_sheet, book),
+        SummarizeByCategory: partial(summarize_by_category, book, target=target),
+        SetColumnWidths: partial(set_column_widths, book),
+        SetRowHeights: partial(set_row_heights, book),
+        FreezePanes: partial(freeze_panes, book),
+        MergeCells: partial(merge_cells, book),
+        UnmergeCells: partial(unmerge_cells, book),
+        AutoFilter: partial(filter_rows, book),
+    }
+
+
+def _prepare(book: BookEdit, operation: Any) -> None:
+    """Make the sheet of an operation, in a new workbook."""
+    # In a workbook that there is a misspelt sheet must not appear; in a new one it may.
+    if book.is_new and not isinstance(operation, DeleteSheet):
+        book.ensure(operation.sheet)
+
+
+def _ensure_sheet(book: BookEdit, operation: EnsureSheet) -> str:
+    made = book.ensure(operation.sheet)
+    return f"{book.title(operation.sheet)}: {'new sheet' if made else 'was there'}"
