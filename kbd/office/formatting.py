@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 _SHOWN_CHARACTERS = 60
+_SHOWN_WORDS = 9
 _RGB = re.compile(r"#?([0-9A-Fa-f]{6})")
 _BLANKS = re.compile(r"[\s_-]+")
 
@@ -175,12 +176,11 @@ def font_name(most_characters: int) -> FormattingField:
     return FormattingField(parse, f"the name of a font, at most {most_characters} characters")
 
 
-def choice(words: Mapping[str, Value], *, wanted: str = "") -> FormattingField:
+def choice(words: Mapping[str, Value]) -> FormattingField:
     """Return a field that takes one of some words; case, blanks, hyphens and underscores are free.
 
     Args:
-        words: What each word means to the format.
-        wanted: For the warning, where the words are too many to be named.
+        words: What each word means to the format; warnings name the first ones.
     """
     meanings = {folded(word): meaning for word, meaning in words.items()}
 
@@ -188,7 +188,9 @@ def choice(words: Mapping[str, Value], *, wanted: str = "") -> FormattingField:
         word = folded(value)
         return meanings.get(word, meanings.get(_SYNONYMS.get(word, "")))
 
-    return FormattingField(parse, wanted or f"one of {', '.join(words)}")
+    shown = ", ".join(list(words)[:_SHOWN_WORDS])
+    more = " and the like" if len(words) > _SHOWN_WORDS else ""
+    return FormattingField(parse, f"one of {shown}{more}")
 
 
 def underline(words: Mapping[str, Value]) -> FormattingField:

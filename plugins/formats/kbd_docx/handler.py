@@ -38,8 +38,8 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     }
     preload = (
         "kbd_docx.edits.apply",
-        "kbd_docx.looking.mapping",
-        "kbd_docx.looking.reading",
+        "kbd_docx.reader.mapping",
+        "kbd_docx.reader.reading",
         "kbd_docx.styled.copying",
         "kbd_docx.styled.listing",
     )
@@ -68,31 +68,31 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""
-        from kbd_docx.looking import mapping  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_docx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
 
         return mapping.facts(source)
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return the structure."""
-        from kbd_docx.looking import mapping  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_docx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
 
         return mapping.document_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the text of a region."""
-        from kbd_docx.looking import reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_docx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
 
         return reading.read_region(source, region)
 
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the tables and images in it."""
-        from kbd_docx.looking import reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_docx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
 
         return reading.read_objects(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield all text with its places."""
-        from kbd_docx.looking import reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_docx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
 
         return reading.passages(source)
 

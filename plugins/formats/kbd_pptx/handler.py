@@ -40,8 +40,8 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     }
     preload = (
         "kbd_pptx.edits.apply",
-        "kbd_pptx.looking.mapping",
-        "kbd_pptx.looking.reading",
+        "kbd_pptx.reader.mapping",
+        "kbd_pptx.reader.reading",
         "kbd_pptx.styled.copying",
         "kbd_pptx.styled.listing",
     )
@@ -65,31 +65,31 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""
-        from kbd_pptx.looking import mapping  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_pptx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
 
         return mapping.facts(source)
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return the structure."""
-        from kbd_pptx.looking import mapping  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_pptx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
 
         return mapping.deck_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the text of a region."""
-        from kbd_pptx.looking import reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_pptx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
 
         return reading.read_region(source, region)
 
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the shapes, tables and images in it."""
-        from kbd_pptx.looking import reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_pptx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
 
         return reading.read_objects(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield all text with its places."""
-        from kbd_pptx.looking import reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_pptx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
 
         return reading.passages(source)
 

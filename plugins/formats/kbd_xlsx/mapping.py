@@ -7,10 +7,10 @@ stay small.
 from typing import Any
 
 from kbd.formats import Source
-from kbd_xlsx.looking.book import Book, looked_into
-from kbd_xlsx.looking.features import Features
-from kbd_xlsx.looking.islands import Island
-from kbd_xlsx.looking.sheet import Sheet
+from kbd_xlsx.reader.book import Book, looked_into
+from kbd_xlsx.reader.features import Features
+from kbd_xlsx.reader.islands import Island
+from kbd_xlsx.reader.sheet import Sheet
 from kbd_xlsx.references import Area, column_letters
 
 __all__ = ["ROWS_PER_CHUNK", "sheet_dimensions", "workbook_map"]

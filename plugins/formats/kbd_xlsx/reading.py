@@ -19,12 +19,12 @@ from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
 from kbd.formats.headings import names_of_columns
 from kbd.opc import doubt
-from kbd_xlsx.looking.blocks import Value
-from kbd_xlsx.looking.book import Book, looked_into
-from kbd_xlsx.looking.keeping import ShelfDamagedError
-from kbd_xlsx.looking.sheet import Formula, Sheet
-from kbd_xlsx.looking.shown import plain_value, shown
 from kbd_xlsx.mapping import ROWS_PER_CHUNK
+from kbd_xlsx.reader.blocks import Value
+from kbd_xlsx.reader.book import Book, looked_into
+from kbd_xlsx.reader.keeping import ShelfDamagedError
+from kbd_xlsx.reader.sheet import Formula, Sheet
+from kbd_xlsx.reader.shown import plain_value, shown
 from kbd_xlsx.references import Area, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetPart
 

@@ -13,10 +13,10 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Column, ColumnType, Source, Table
-from kbd_xlsx.looking import blocks
-from kbd_xlsx.looking.book import Book, looked_into
-from kbd_xlsx.looking.sheet import Sheet
-from kbd_xlsx.looking.shown import plain_number, plain_text
+from kbd_xlsx.reader import blocks
+from kbd_xlsx.reader.book import Book, looked_into
+from kbd_xlsx.reader.sheet import Sheet
+from kbd_xlsx.reader.shown import plain_number, plain_text
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart
 

@@ -8,7 +8,7 @@ import pytest
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Region, Source
 from kbd_pptx import PptxFormat
-from kbd_pptx.looking import reading
+from kbd_pptx.reader import reading
 from read_decks import box, deck, frame, paragraph, placeholder, relations, shape, slide_xml
 
 FORMAT = PptxFormat()

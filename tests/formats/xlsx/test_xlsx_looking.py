@@ -12,8 +12,8 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.looking import islands
-from kbd_xlsx.looking.islands import Run, find_areas
+from kbd_xlsx.reader import islands
+from kbd_xlsx.reader.islands import Run, find_areas
 from kbd_xlsx.references import Area
 
 FORMAT = XlsxFormat()

@@ -231,7 +231,7 @@ def _tab_place(tab: etree._Element) -> float:
 def _put_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
     element = put_child(container, name)
     if name == "rFonts":
-        theme = "cstheme" if part == "cs" else f"{part}DocxTheme"
+        theme = "cstheme" if part == "cs" else f"{part}Theme"
         element.attrib.pop(f"{W}{theme}", "")
     if part == "firstLine":
         for old in ("firstLine", "hanging"):

@@ -6,7 +6,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.opc.package import Relation
-from kbd_pptx.looking.boxes import EMU_PER_INCH, Box
+from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
 from kbd_pptx.slides import A, P, R
 from kbd_pptx.styled.deck import Deck
 from kbd_pptx.styled.deckedit import DeckEdit

@@ -6,7 +6,7 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.looking.boxes import EMU_PER_INCH
+from kbd_pptx.reader.boxes import EMU_PER_INCH
 from kbd_pptx.slides import P, R
 from kbd_pptx.styled.deck import DeckParts, Layout, Master, short
 from kbd_pptx.styled.deckedit import DeckEdit

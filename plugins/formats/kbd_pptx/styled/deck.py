@@ -9,7 +9,7 @@ from kbd.errors import FileReadFailed
 from kbd.opc import transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting
-from kbd_pptx.looking.parts import MAX_DECK_MARKS, MAX_PART_MARKS
+from kbd_pptx.reader.parts import MAX_DECK_MARKS, MAX_PART_MARKS
 from kbd_pptx.slides import P, R
 
 __all__ = ["Deck", "DeckParts", "Layout", "Master", "flag", "read_deck", "short", "unique"]

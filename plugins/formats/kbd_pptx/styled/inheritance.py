@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from lxml import etree
 
-from kbd_pptx.looking.boxes import Box, box_of
+from kbd_pptx.reader.boxes import Box, box_of
 from kbd_pptx.slides import A, P
 from kbd_pptx.styled.deck import DeckParts, Master, short
 from kbd_pptx.styled.levels import level_of, local

@@ -14,7 +14,7 @@ from kbd.formats import Source
 from kbd.formats.styled import Answer
 from kbd.office.theme import SLOTS
 from kbd_pptx.family import opened
-from kbd_pptx.looking.boxes import EMU_PER_INCH, inches
+from kbd_pptx.reader.boxes import EMU_PER_INCH, inches
 from kbd_pptx.slides import A, P
 from kbd_pptx.styled.deck import Deck, DeckParts, Layout, Master, read_deck, short
 from kbd_pptx.styled.inheritance import Scope, box_above, place_of, placeholders, scope

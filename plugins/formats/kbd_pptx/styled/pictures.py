@@ -10,7 +10,7 @@ import msgspec
 from lxml import etree
 from PIL import Image
 
-from kbd_pptx.looking.boxes import UNMOVED, Box, inside
+from kbd_pptx.reader.boxes import UNMOVED, Box, inside
 from kbd_pptx.slides import A, P, R
 from kbd_pptx.styled.deck import Deck, DeckParts, short, unique
 from kbd_pptx.styled.inheritance import box_above, scope, shapes

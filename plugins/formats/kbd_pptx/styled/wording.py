@@ -5,7 +5,7 @@ from typing import Any
 from lxml import etree
 
 from kbd.office.theme import parse_share
-from kbd_pptx.looking.boxes import EMU_PER_INCH
+from kbd_pptx.reader.boxes import EMU_PER_INCH
 from kbd_pptx.slides import A
 from kbd_pptx.styled.deck import flag, short
 from kbd_pptx.styled.levels import letters, local

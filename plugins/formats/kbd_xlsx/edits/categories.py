@@ -14,12 +14,12 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.looking.blocks import Value
-from kbd_xlsx.looking.book import Book
-from kbd_xlsx.looking.sheet import Sheet
-from kbd_xlsx.looking.shown import plain_text
 from kbd_xlsx.operations import SummarizeByCategory
 from kbd_xlsx.parts.cells import CellEdit, Content
+from kbd_xlsx.reader.blocks import Value
+from kbd_xlsx.reader.book import Book
+from kbd_xlsx.reader.sheet import Sheet
+from kbd_xlsx.reader.shown import plain_text
 from kbd_xlsx.references import Area, cell_name, column_number, overlaps
 from kbd_xlsx.values import checked_text
 

@@ -1,0 +1,232 @@
+"""A document looked through once, from its first paragraph to its last, in linear time.
+
+The body is parsed piece by piece and each piece dropped when its text is taken, so that memory is
+that of the text and not of the tree.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.opc import Identity, doubt, read_transitional
+from kbd.opc.package import Package
+from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
+from kbd_docx.family import FAMILY
+from kbd_docx.reader.document import Changes, Document, Notices, Table
+from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.graphics import Graphics
+from kbd_docx.reader.lists import Lists
+from kbd_docx.reader.margins import Layout, margins
+from kbd_docx.reader.names import is_on
+from kbd_docx.reader.notes import Notes
+from kbd_docx.reader.parts import related, root_of
+from kbd_docx.reader.sections import Assembly
+from kbd_docx.reader.stories import Line, Story
+from kbd_docx.reader.styles import Styles
+
+__all__ = ["build"]
+
+_BODY = f"{W}body"
+_LAYOUT = f"{W}sectPr"
+_FED_BYTES = 1 << 16
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+_EMBEDDED = ("oleObject", "package", "control")
+_LINK = "hyperlink"
+_HEADING_CHARS = 300
+_MARK = re.compile(r"\[(\^e?\d+|comment \d+|page break|column break)\]")
+_BREAKS = {
+    "continuous": "[section break, same page]",
+    "nextColumn": "[section break, next column]",
+}
+
+
+def build(package: Package, identity: Identity) -> Document:
+    """Look through a document.
+
+    Raises:
+        FileReadFailed: It is damaged, or past a limit.
+    """
+    return _Building(package, identity).document()
+
+
+class _Building:
+    """One look through a document."""
+
+    def __init__(self, package: Package, identity: Identity) -> None:
+        self._package = package
+        self._identity = identity
+        relations = package.relations(identity.part)
+        self._relations = {relation.id: relation for relation in relations}
+        by_kind = {relation.kind: relation for relation in reversed(relations)}
+        self._data = read_transitional(package, identity.part)
+        styles = Styles(root_of(package, by_kind.get("styles")))
+        lists = Lists(
+            root_of(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
+        )
+        may_hide = b"vanish" in self._data or self._data.startswith(_WIDE)
+        self._findings = Findings(styles, lists, Graphics(package), may_hide=may_hide)
+        self._notes = Notes(package, relations, self._findings)
+        self._story = Story(self._findings, self._relations)
+        self._settings = by_kind.get("settings")
+        self._assembly = Assembly()
+        self._tables: list[Table] = []
+        self._layouts: list[Layout] = []
+        self._count = 0
+        self._changes = Notices()
+
+    def document(self) -> Document:
+        """Return what there is."""
+        for element in _standing(self._data, self._package.name):
+            self._take(element)
+        sections = self._assembly.sections()
+        pictures = tuple(self._findings.pictures)
+        uncited = tuple(self._notes.uncited())
+        found = self._findings
+        footnotes, endnotes = len(found.numbers("footnote")), len(found.numbers("endnote"))
+        around = margins(
+            self._package, self._relations, self._layouts, found, has_even=self._has_even()
+        )
+        links, embedded = self._reach()
+        changed = self._changes
+        return Document(
+            sections=sections,
+            tables=tuple(self._tables),
+            pictures=pictures,
+            margins=around,
+            paragraph_count=self._count,
+            page_sections=max(1, len(self._layouts)),
+            footnotes=footnotes,
+            endnotes=endnotes,
+            comments=self._notes.count("comment"),
+            changes=Changes(
+                changed.insertions, changed.deletions, tuple(filter(None, found.authors))
+            ),
+            external=tuple(found.external),
+            links=links,
+            embedded=embedded,
+            has_macros=self._identity.has_macros,
+            uncited=uncited,
+            doubt=doubt(self._identity, FAMILY, self._package.name),
+        )
+
+    def _take(self, element: etree._Element) -> None:
+        """Add what stands in the body at one place."""
+        if element.tag == PARAGRAPH:
+            self._count += 1
+            self._take_paragraph(self._story.paragraph(element))
+        elif element.tag == TABLE:
+            index = len(self._tables)
+            grid = self._story.table(element)
+            self._tables.append(grid.record(self._count))
+            name = f"table {index}"
+            lines = [f"[{name}: {grid.row_count} rows, {grid.column_count} columns]", *grid.lines]
+            lines += [f"[end of {name}]"] if grid.is_open else []
+            self._add("\n".join(lines), 0, name)
+        elif element.tag == _LAYOUT:
+            self._layouts.append(Layout(element))
+        elif other := self._story.other(element):
+            self._add(other, 0)
+
+    def _take_paragraph(self, line: Line) -> None:
+        text = line.text
+        if not line.level and line.layout is None and not self._findings.is_noted:
+            self._assembly.add_plain(text, self._count)
+            return
+        if line.level and text:
+            heading = " ".join(_MARK.sub("", text).split())[:_HEADING_CHARS]
+            if heading:
+                self._assembly.head(heading, line.label, line.level)
+            text = f"{'#' * line.level} {line.labelled}" if heading else text
+        if line.layout is not None:
+            self._layouts.append(Layout(line.layout))
+            kind = line.layout.find(f"{W}type")
+            told = "" if kind is None else kind.get(f"{W}val", "")
+            text = f"{text}\n{_BREAKS.get(told, '[section break]')}".strip("\n")
+        self._add(text, self._count)
+
+    def _add(self, text: str, paragraph: int, table: str = "") -> None:
+        found = self._findings
+        notes = self._notes.cited() if found.cited else ()
+        notices = found.taken()
+        if notices is not None:
+            self._changes.insertions += notices.insertions
+            self._changes.deletions += notices.deletions
+        counts = (len(self._tables), len(found.pictures))
+        self._assembly.add(text, paragraph, counts, table=table, notes=notes, notices=notices)
+
+    def _has_even(self) -> bool:
+        root = root_of(self._package, self._settings)
+        return root is not None and is_on(root.find(f"{W}evenAndOddHeaders"))
+
+    def _reach(self) -> tuple[int, int]:
+        """Note what relations name outside; return how many are links, or embedded files."""
+        links = embedded = 0
+        for part in _owners(self._package):
+            for relation in related(self._package, part).values():
+                if relation.external and relation.kind == _LINK:
+                    links += 1
+                elif relation.external:
+                    self._findings.reach(relation.kind, relation.target)
+                elif relation.kind in _EMBEDDED:
+                    embedded += 1
+        return links, embedded
+
+
+def _owners(package: Package) -> Iterator[str]:
+    """Yield the parts that have relations."""
+    for info in package.entries:
+        folder, base = posixpath.split(info.filename.replace("\\", "/"))
+        if base.endswith(".rels") and posixpath.basename(folder) == "_rels":
+            owner = base.removesuffix(".rels")
+            yield posixpath.join(posixpath.dirname(folder), owner) if owner else ""
+
+
+def _standing(data: bytes, name: str) -> Iterator[etree._Element]:
+    """Yield what stands in the body, in order; each is gone when the next is asked for.
+
+    Raises:
+        FileReadFailed: There is no body.
+        lxml.etree.LxmlError: It is no valid XML.
+    """
+    parser = etree.XMLPullParser(
+        events=("start",), tag=_BODY, resolve_entities=False, no_network=True, load_dtd=False,
+        remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    body: etree._Element | None = None
+    for start in range(0, len(data), _FED_BYTES):
+        parser.feed(data[start : start + _FED_BYTES])
+        if body is None:
+            for _, found in parser.read_events():
+                body = _element(found) if body is None else body
+        if body is not None:
+            # The last one may not be whole yet.
+            yield from _drained(body, least=1)
+    parser.close()
+    if body is None:
+        raise FileReadFailed(f"{name} is damaged: its main part holds no body.")
+    yield from _drained(body, least=0)
+
+
+def _element(found: object) -> etree._Element:
+    """Return what a start event is about; namespaces have events of another shape."""
+    assert isinstance(found, etree._Element)  # noqa: SLF001 - its only name
+    return found
+
+
+def _drained(body: etree._Element, *, least: int) -> Iterator[etree._Element]:
+    child = next(iter(body), None)
+    while child is not None:
+        following = child.getnext()
+        if following is None and least:
+            return
+        if child.tag in (PARAGRAPH, TABLE):
+            yield child
+        else:
+            yield from standing([child])
+        # Emptied first: to remove an element costs the square of what is in it.
+        child.clear()
+        body.remove(child)
+        child = following

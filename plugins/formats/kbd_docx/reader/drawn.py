@@ -1,0 +1,118 @@
+"""Pictures, charts, diagrams and embedded objects: what can be told of them in words.
+
+ECMA-376, part 1, 20.2 and 20.4 (DrawingML), part 4, 14 and 19 (VML).
+"""
+
+import posixpath
+import re
+from collections.abc import Mapping
+
+from lxml import etree
+
+from kbd.opc.package import Relation
+from kbd_docx.reader.document import Picture
+from kbd_docx.reader.names import PIC, WP, A, O, R, V, number
+
+__all__ = ["chart", "drawn_picture", "embedded_object", "label", "vector_picture"]
+
+_EMU_PER_INCH = 914_400
+_MOST_EMU = 1 << 40
+_MOST_CHARS = 1_000
+_DIGITS = 3
+
+_LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,7}(?:\.\d{0,7})?)\s*(pt|in|cm|mm|px)?")
+_PER_INCH = {"": 72.0, "pt": 72.0, "in": 1.0, "cm": 2.54, "mm": 25.4, "px": 96.0}
+
+_WORDS = {"picture": "image", "object": "embedded object"}
+
+_NO_RELATION = Relation("", "", "", external=False)
+
+
+def label(picture: Picture, said: str = "") -> str:
+    """Return what stands in the text for a picture; `said` is what a chart or diagram says."""
+    word = _WORDS.get(picture.kind, picture.kind)
+    name = picture.name if picture.kind == "object" else ""
+    told = "; ".join(filter(None, (picture.alt_text or name, said)))
+    return f"[{word}: {told}]" if told else f"[{word}]"
+
+
+def drawn_picture(
+    element: etree._Element,
+    frame: etree._Element | None,
+    relations: Mapping[str, Relation],
+) -> Picture:
+    """Return a picture (`pic:pic`) that stands in a frame, alone or in a group."""
+    own = element.find(f"{PIC}nvPicPr/{PIC}cNvPr")
+    blip = element.find(f"{PIC}blipFill/{A}blip")
+    size = element.find(f"{PIC}spPr/{A}xfrm/{A}ext")
+    file = ""
+    if blip is not None:
+        key = blip.get(f"{R}embed") or blip.get(f"{R}link") or ""
+        file = _file(relations.get(key, _NO_RELATION))
+    outer = None if frame is None else frame.find(f"{WP}docPr")
+    extent = None if frame is None else frame.find(f"{WP}extent")
+    width, height = _inches(size if extent is None else extent)
+    name = _told(outer, "name") or _told(own, "name")
+    return Picture("picture", _alt(outer) or _alt(own), name, file, width, height)
+
+
+def chart(kind: str, frame: etree._Element | None, relation: Relation | None) -> Picture:
+    """Return a chart or a diagram that stands in a frame."""
+    outer = None if frame is None else frame.find(f"{WP}docPr")
+    width, height = _inches(None if frame is None else frame.find(f"{WP}extent"))
+    return Picture(
+        kind, _alt(outer), _told(outer, "name"), _file(relation or _NO_RELATION), width, height
+    )
+
+
+def vector_picture(element: etree._Element, relations: Mapping[str, Relation]) -> Picture:
+    """Return a picture of VML (`v:imagedata`)."""
+    shape = element.getparent()
+    key = element.get(f"{R}id") or element.get(f"{R}pict") or element.get(f"{O}relid") or ""
+    width, height = _vector_size(shape)
+    alt = _told(shape, "alt") or _clean(element.get(f"{O}title", ""))
+    file = _file(relations.get(key, _NO_RELATION))
+    name = _told(shape, "id")
+    # The ids that Word gives by itself name nothing.
+    return Picture("picture", alt, "" if name.startswith("_x0000_") else name, file, width, height)
+
+
+def embedded_object(element: etree._Element, relations: Mapping[str, Relation]) -> Picture:
+    """Return an object of another program (`o:OLEObject`); its name is the program's."""
+    parent = element.getparent()
+    shape = None if parent is None else next(parent.iter(f"{V}shape", f"{V}rect"), None)
+    width, height = _vector_size(shape)
+    relation = relations.get(element.get(f"{R}id", ""), _NO_RELATION)
+    program = _clean(element.get("ProgID", ""))
+    return Picture("object", _told(shape, "alt"), program, _file(relation), width, height)
+
+
+def _file(relation: Relation) -> str:
+    target = relation.target if relation.external else posixpath.basename(relation.target)
+    return target[:_MOST_CHARS]
+
+
+def _told(element: etree._Element | None, name: str) -> str:
+    return "" if element is None else _clean(element.get(name, ""))
+
+
+def _alt(element: etree._Element | None) -> str:
+    return _told(element, "descr") or _told(element, "title")
+
+
+def _clean(text: str) -> str:
+    """Return a text in one line, cut where it is no description any more."""
+    return " ".join(text[:_MOST_CHARS].split())
+
+
+def _inches(extent: etree._Element | None) -> tuple[float, float]:
+    if extent is None:
+        return 0.0, 0.0
+    width, height = (number(extent.get(name), 0, 0, _MOST_EMU) for name in ("cx", "cy"))
+    return round(width / _EMU_PER_INCH, _DIGITS), round(height / _EMU_PER_INCH, _DIGITS)
+
+
+def _vector_size(shape: etree._Element | None) -> tuple[float, float]:
+    style = "" if shape is None else shape.get("style", "")[:_MOST_CHARS]
+    found = {name: float(size) / _PER_INCH[unit] for name, size, unit in _LENGTH.findall(style)}
+    return round(found.get("width", 0.0), _DIGITS), round(found.get("height", 0.0), _DIGITS)

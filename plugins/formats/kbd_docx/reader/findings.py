@@ -1,0 +1,202 @@
+"""What is found while the stories of a document are rendered, shared by all of them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lxml import etree
+
+from kbd_docx.blocks import W
+from kbd_docx.reader.document import External, Notices, Picture
+from kbd_docx.reader.graphics import Graphics
+from kbd_docx.reader.lists import Lists
+from kbd_docx.reader.names import VAL, is_on, number
+from kbd_docx.reader.styles import Styles, heading_level
+
+__all__ = ["Findings", "Marks"]
+
+_STYLE, _LIST, _OUTLINE = f"{W}pStyle", f"{W}numPr", f"{W}outlineLvl"
+_LAYOUT, _BREAK, _LOOK = f"{W}sectPr", f"{W}pageBreakBefore", f"{W}rPr"
+_HIDDEN, _RUN_STYLE = f"{W}vanish", f"{W}rStyle"
+
+MOST_EXTERNAL = 200
+_MOST_AUTHORS = 50
+_SHOWN_CHARS = 300
+_NO_LIST = ("", "0")
+
+
+class Marks(NamedTuple):
+    """What a paragraph's settings make of it.
+
+    Args:
+        level: Its heading level, 0 for none.
+        label: What its list puts before it.
+        depth: The level of the list.
+        is_hidden: Whether its text is not shown.
+        breaks: Whether it begins a page.
+        layout: The layout of the pages that end with it.
+    """
+
+    level: int = 0
+    label: str = ""
+    depth: int = 0
+    is_hidden: bool = False
+    breaks: bool = False
+    layout: etree._Element | None = None
+
+
+class Findings:
+    """Collects what stories hold beside text.
+
+    Args:
+        styles: The styles.
+        lists: The lists; each label that is asked for counts on.
+        graphics: What charts and diagrams say.
+        may_hide: Whether any text of the document may be hidden.
+
+    Attributes:
+        is_noted: Whether something was found since the last call of `taken` that belongs to the
+            place where it stands.
+    """
+
+    def __init__(self, styles: Styles, lists: Lists, graphics: Graphics, *, may_hide: bool) -> None:
+        self.styles = styles
+        self.graphics = graphics
+        self.may_hide = may_hide or styles.may_hide
+        self.is_noted = False
+        self.pictures: list[Picture] = []
+        self.external: dict[External, None] = {}
+        self.authors: dict[str, None] = {}
+        self.cited: list[tuple[str, str]] = []
+        self._numbers: dict[str, dict[str, int]] = {}
+        self._lists = lists
+        self._notices: Notices | None = None
+        default = styles.default
+        self._by_style: dict[str, Marks] = {}
+        self._plain = Marks(default.level, is_hidden=default.is_hidden)
+
+    def notices(self) -> Notices:
+        """Return the counts of the block that is being rendered, to count on."""
+        if self._notices is None:
+            self._notices = Notices()
+            self.is_noted = True
+        return self._notices
+
+    def taken(self) -> Notices | None:
+        """Return what was counted since the last call, None if nothing was."""
+        found, self._notices = self._notices, None
+        self.is_noted = False
+        return found
+
+    def picture(self, picture: Picture) -> None:
+        """Note a picture."""
+        self.pictures.append(picture)
+        self.is_noted = True
+
+    def cite(self, kind: str, key: str) -> int:
+        """Return the number of a note or comment, counted by kind in the order of citing."""
+        numbers = self._numbers.setdefault(kind, {})
+        if key not in numbers:
+            numbers[key] = len(numbers) + 1
+            self.cited.append((kind, key))
+            self.is_noted = True
+        return numbers[key]
+
+    def numbers(self, kind: str) -> dict[str, int]:
+        """Return the numbers that were given to notes or comments, by id."""
+        return self._numbers.get(kind, {})
+
+    def reach(self, kind: str, target: str) -> None:
+        """Note something outside that the document names."""
+        if len(self.external) < MOST_EXTERNAL:
+            self.external[External(kind, target.strip()[:_SHOWN_CHARS])] = None
+
+    def change(self, element: etree._Element, *, is_deletion: bool) -> None:
+        """Count a tracked change."""
+        counted = self.notices()
+        if is_deletion:
+            counted.deletions += 1
+        else:
+            counted.insertions += 1
+        if len(self.authors) < _MOST_AUTHORS:
+            self.authors[element.get(f"{W}author", "")[:_SHOWN_CHARS]] = None
+
+    def is_hidden(self, run: etree._Element) -> bool:
+        """Whether a run's text is not shown."""
+        look = run.find(_LOOK)
+        if look is None:
+            return False
+        own = look.find(_HIDDEN)
+        if own is not None:
+            return is_on(own)
+        style = look.find(_RUN_STYLE)
+        return style is not None and self.styles.style(style.get(VAL, "")).is_hidden
+
+    def marks(self, settings: etree._Element | None) -> Marks:
+        """Return what a paragraph's settings say, and count its list on."""
+        if settings is None:
+            if self.styles.default.list_id in _NO_LIST:
+                return self._plain
+        elif len(settings) == 1 and settings[0].tag == _STYLE:
+            # Most paragraphs: a style and nothing else.
+            marks = self._styled(settings[0].get(VAL, ""))
+            if marks is not None:
+                return marks
+        return self._marks(() if settings is None else settings)
+
+    def _marks(self, settings: Iterable[etree._Element]) -> Marks:
+        """Return what each of a paragraph's settings says."""
+        style, style_id = self.styles.default, ""
+        level: int | None = None
+        list_id: str | None = None
+        depth: int | None = None
+        layout, breaks = None, False
+        for child in settings:
+            tag = child.tag
+            if tag == _STYLE:
+                style_id = child.get(VAL, "")
+                style = self.styles.style(style_id)
+            elif tag == _LIST:
+                list_id, depth = _listed(child)
+            elif tag == _OUTLINE:
+                level = heading_level(child)
+            elif tag == _LAYOUT:
+                layout = child
+            elif tag == _BREAK:
+                breaks = is_on(child)
+            elif tag == _LOOK and len(child):
+                self._mark_changes(child)
+        list_id = style.list_id if list_id is None else list_id
+        label = ""
+        if list_id not in _NO_LIST:
+            depth = style.list_level if depth is None else depth
+            label, depth = self._lists.label(list_id, depth, style_id)
+        level = style.level if level is None else level
+        return Marks(level, label, depth or 0, style.is_hidden, breaks, layout)
+
+    def _styled(self, style_id: str) -> Marks | None:
+        """Return what a style alone makes of a paragraph; None if its list has to count."""
+        marks = self._by_style.get(style_id)
+        if marks is None:
+            style = self.styles.style(style_id)
+            if style.list_id in _NO_LIST:
+                marks = self._by_style[style_id] = Marks(style.level, is_hidden=style.is_hidden)
+        return marks
+
+    def _mark_changes(self, look: etree._Element) -> None:
+        """Count that a paragraph's end was inserted or deleted."""
+        for name, is_deletion in _MARK_CHANGES:
+            found = look.find(name)
+            if found is not None:
+                self.change(found, is_deletion=is_deletion)
+
+
+_MARK_CHANGES = ((f"{W}ins", False), (f"{W}del", True))
+
+
+def _listed(element: etree._Element) -> tuple[str | None, int | None]:
+    """Return the list that a paragraph names, and its level there."""
+    list_id, level = element.find(f"{W}numId"), element.find(f"{W}ilvl")
+    return (
+        None if list_id is None else list_id.get(VAL, ""),
+        None if level is None else number(level.get(VAL), 0, 0, 8),
+    )

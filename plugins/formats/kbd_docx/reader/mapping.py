@@ -1,0 +1,211 @@
+"""The map of a document: sections with their chunks, tables, pictures, and what else it holds.
+
+Field names: contract, section 8. What few documents have is named only where it is there, and long
+lists are cut with their true counts beside them, so that maps stay small.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lxml import etree
+
+from kbd.formats import Source
+from kbd.opc import doubt
+from kbd.opc.package import Package
+from kbd_docx.family import FAMILY, opened
+from kbd_docx.reader.document import Chunk, Document, Margin, Picture, Section, Table
+from kbd_docx.reader.looked import looked_into
+
+__all__ = ["MOST_LISTED", "document_map", "facts", "picture_entry", "span"]
+
+MOST_LISTED = 1_000
+"""Sections, tables, pictures and chunks of a section that a map lists; a `..._count` has all."""
+
+_SHOWN_CHARS = 200
+_NOT_READ = "Files inserted at [inserted file: …] are not read: open the document and update it."
+
+_CORE = {"title": "title", "creator": "author", "subject": "subject", "modified": "modified_at"}
+_TOLD = {"Pages": "page_count_told", "Words": "word_count_told"}
+"""What the program that saved the file counted; nobody checks it."""
+
+
+def document_map(source: Source) -> dict[str, Any]:
+    """Map a document; raises FileReadFailed."""
+    document = looked_into(source)
+    sections = document.sections
+    found: dict[str, Any] = {
+        "sections": [_section(index, each) for index, each in enumerate(sections[:MOST_LISTED])],
+        "tables": _tables(document),
+        "images": _images(document),
+        "has_headers_footers": any(margin.text for margin in document.margins),
+        "has_comments": document.comments > 0,
+        "has_tracked_changes": bool(document.changes.insertions or document.changes.deletions),
+        "footnote_count": document.footnotes,
+        "endnote_count": document.endnotes,
+        "paragraph_count": document.paragraph_count,
+        "total_char_count": sum(section.char_count for section in sections),
+        **_rare(document),
+    }
+    warnings = _warnings(document)
+    if warnings:
+        found["warnings"] = warnings
+    return found
+
+
+def facts(source: Source) -> dict[str, Any]:
+    """Return what a document tells of itself without being looked through.
+
+    Raises:
+        FileReadFailed: It is no document, is encrypted or damaged.
+    """
+    with opened(source) as (package, identity):
+        suffix = FAMILY.types.get(identity.type, ".docx")
+        found: dict[str, Any] = {"format": suffix.removeprefix(".")}
+        relations = {relation.kind: relation for relation in package.relations("")}
+        for kind, names in (("core-properties", _CORE), ("extended-properties", _TOLD)):
+            relation = relations.get(kind) or relations.get(kind.title().replace("-", ""))
+            found |= _properties(package, relation.target if relation else "", names)
+        if identity.has_macros:
+            found["has_macros"] = True
+        if refused := doubt(identity, FAMILY, source.name):
+            found["warnings"] = [refused]
+    return found
+
+
+def span(first: int, last: int) -> str:
+    """Return a range of numbers as maps write it: "3-9", "3-3", "" for none."""
+    return f"{first}-{last}" if first else ""
+
+
+def picture_entry(index: int, picture: Picture) -> dict[str, Any]:
+    """Return a picture as maps and readings list it; sizes are in inches."""
+    entry: dict[str, Any] = {"index": index, "alt_text": picture.alt_text}
+    if picture.kind != "picture":
+        entry["kind"] = picture.kind
+    more = {"name": picture.name, "file": picture.file}
+    entry |= {name: value for name, value in more.items() if value}
+    return entry | {"width": picture.width, "height": picture.height}
+
+
+def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the properties that a part of the package tells, under our names."""
+    found: dict[str, Any] = {}
+    if part not in package:
+        return found
+    for element in package.root(part):
+        name = etree.QName(element).localname if isinstance(element.tag, str) else ""
+        text = (element.text or "").strip()[:_SHOWN_CHARS]
+        if name in names and text:
+            is_count = names is _TOLD and text.isascii() and text.isdigit()
+            found[names[name]] = int(text) if is_count else text
+    return found
+
+
+def _section(index: int, section: Section) -> dict[str, Any]:
+    chunks = section.chunks
+    entry: dict[str, Any] = {"index": index, "heading": section.heading, "level": section.level}
+    if section.label:
+        entry["number"] = section.label
+    entry |= {
+        "char_count": section.char_count,
+        "paragraphs": span(section.first, section.last),
+        "has_tables": bool(section.tables),
+        "has_images": bool(section.pictures),
+        "chunks": [_chunk(place, each) for place, each in enumerate(chunks[:MOST_LISTED])],
+    }
+    if len(chunks) > MOST_LISTED:
+        entry["chunk_count"] = len(chunks)
+    return entry
+
+
+def _chunk(index: int, chunk: Chunk) -> dict[str, Any]:
+    entry: dict[str, Any] = {"index": index, "paragraphs": span(chunk.first, chunk.last)}
+    if chunk.table:
+        entry["table"] = chunk.table
+    return entry | {"char_count": len(chunk.whole)}
+
+
+def _tables(document: Document) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for place, section in enumerate(document.sections):
+        for index in section.tables:
+            if len(found) == MOST_LISTED:
+                return found
+            found.append(_table(index, document.tables[index], place, section))
+    return found
+
+
+def _table(index: int, table: Table, place: int, section: Section) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "index": index,
+        "section": section.heading,
+        "section_index": place,
+        "rows": table.row_count,
+        "cols": table.column_count,
+        "after_paragraph": table.after,
+    }
+    if table.header:
+        entry["header"] = list(table.header)
+    return entry
+
+
+def _images(document: Document) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for place, section in enumerate(document.sections):
+        for index in section.pictures:
+            if len(found) == MOST_LISTED:
+                return found
+            entry = picture_entry(index, document.pictures[index])
+            found.append(entry | {"section": section.heading, "section_index": place})
+    return found
+
+
+def _rare(document: Document) -> dict[str, Any]:
+    """Return what few documents have, where it is, and counts of lists that are cut."""
+    changes = document.changes
+    found: dict[str, Any] = {}
+    for kind in ("header", "footer"):
+        listed = [_margin(each) for each in document.margins if each.kind == kind and each.text]
+        if listed:
+            found[f"{kind}s"] = listed
+    counts = {
+        "comment_count": document.comments,
+        "link_count": document.links,
+        "embedded_file_count": document.embedded,
+        "page_section_count": document.page_sections if document.page_sections > 1 else 0,
+        "tracked_changes": (changes.insertions or changes.deletions) and {
+            "insertions": changes.insertions, "deletions": changes.deletions,
+            "authors": list(changes.authors),
+        },
+        "external": [{"kind": each.kind, "target": each.target} for each in document.external],
+        "has_macros": document.has_macros,
+    }  # fmt: skip
+    found |= {name: value for name, value in counts.items() if value}
+    for name, total in (
+        ("section_count", len(document.sections)),
+        ("table_count", len(document.tables)),
+        ("image_count", len(document.pictures)),
+    ):
+        if total > MOST_LISTED:
+            found[name] = total
+    return found
+
+
+def _margin(margin: Margin) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "type": margin.type,
+        "page_section": margin.pages,
+        "text": margin.text[:_SHOWN_CHARS],
+    }
+    if not margin.is_shown:
+        entry["is_shown"] = False
+    return entry
+
+
+def _warnings(document: Document) -> list[str]:
+    found = [document.doubt] if document.doubt else []
+    if any(each.kind == "inserted file" for each in document.external):
+        found.append(_NOT_READ)
+    if max(map(len, (document.sections, document.tables, document.pictures))) > MOST_LISTED:
+        found.append(f"Only the first {MOST_LISTED:,} of long lists are shown; all can be read.")
+    return found

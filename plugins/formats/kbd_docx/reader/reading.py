@@ -1,0 +1,286 @@
+"""The text of a document: whole, by section, or by chunk of either.
+
+Headings begin with a # a level, list items with their bullet or number; a table is a line a row,
+its cells between bars. Notes and comments stand below the text that cites them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd_docx.reader.choosing import chosen
+from kbd_docx.reader.document import CHUNK_CHARS, Chunk, Document, Margin, Notices, Section
+from kbd_docx.reader.looked import looked_into
+from kbd_docx.reader.mapping import picture_entry, span
+from kbd_docx.reader.sections import pieces
+
+__all__ = ["passages", "read_objects", "read_region"]
+
+WHOLE_CHARS = 4 * CHUNK_CHARS
+"""What is read at once without being asked for by chunk: about 4,000 tokens."""
+
+MAX_OBJECT_CHARS = 1_000_000
+"""What the cells of one answer hold at most."""
+
+_CELL_COST = 4
+"""What a cell takes in an answer beside its text."""
+
+_DIVIDED = (
+    "The document has {} chunks; this is the first. Read on with chunk, or read single sections "
+    "by section."
+)
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """What is read at once: chunks, each with the index of its section, and what stands around."""
+
+    chunks: tuple[tuple[int, Chunk], ...]
+    text: str
+    place: str
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """A reading, and what was read for it."""
+
+    reading: Reading
+    part: _Part
+
+
+def read_region(source: Source, region: Region) -> Reading:
+    """Read a section, a chunk of one, or the document; of a long one its first chunk.
+
+    Raises:
+        FileReadFailed: The document cannot be read.
+        ValidationFailed: There is no such section or chunk.
+    """
+    return _read(source, looked_into(source), region).reading
+
+
+def read_objects(source: Source, region: Region) -> Reading:
+    """Read what `read_region` does, with the tables and pictures in it; raises as it does."""
+    document = looked_into(source)
+    found = _read(source, document, region)
+    objects = {
+        "tables": tuple(_table_objects(document, found.part)),
+        "images": tuple(_picture_objects(document, found.part)),
+    }
+    return msgspec.structs.replace(found.reading, objects=objects)
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield all text by chunk, then headers, footers, and notes that nothing cites."""
+    document = looked_into(source)
+    for index, section in enumerate(document.sections):
+        named = f' "{section.heading}"' if section.heading else ""
+        for number, chunk in enumerate(section.chunks):
+            if chunk.whole.strip():
+                place = f"section {index}{named}{_where(chunk)}"
+                yield Passage(chunk.whole, place, Region(section=index, chunk=number))
+    yield from _passages_around(document)
+
+
+def _read(source: Source, document: Document, region: Region) -> _Found:
+    foreign = sorted(set(region.named()) - {"section", "chunk"})
+    if foreign:
+        raise ValidationFailed(f"{source.name} is read by section and chunk, not by {foreign[0]}.")
+    if region.section is None:
+        return _read_document(source, document, region.chunk)
+    index = chosen(source.name, document.sections, region.section)
+    return _read_section(source, document, index, region.chunk)
+
+
+def _read_document(source: Source, document: Document, chunk: int | None) -> _Found:
+    """Read all of a document, or one of the parts that it is divided into for that."""
+    around = _around(document)
+    size = len(around) + sum(section.char_count + 1 for section in document.sections)
+    if chunk is None and size <= WHOLE_CHARS:
+        texts = [section.text for section in document.sections]
+        chunks = tuple(_all_chunks(document.sections))
+        part = _Part(chunks, "\n".join([*texts, around] if around else texts), "")
+        return _Found(_reading(document, part, None), part)
+    parts = list(_parts(document, around))
+    part = _picked(source, parts, chunk or 0, "the document")
+    info = ChunkInfo(chunk or 0, len(parts), (chunk or 0) + 1 < len(parts), part.place)
+    more = (_DIVIDED.format(len(parts)),) if chunk is None else ()
+    return _Found(_reading(document, part, info, more), part)
+
+
+def _read_section(source: Source, document: Document, index: int, chunk: int | None) -> _Found:
+    section = document.sections[index]
+    chunks = section.chunks
+    more: tuple[str, ...] = _below(document.sections, index)
+    if chunk is None and section.char_count <= WHOLE_CHARS:
+        place = f"section {index}{_paragraphs(section.first, section.last)}"
+        part = _Part(tuple((index, each) for each in chunks), section.text, place)
+        info = ChunkInfo(0, len(chunks), has_more=False, range=place)
+        return _Found(_reading(document, part, info, more), part)
+    if chunk is None:
+        more += (f"The section has {len(chunks)} chunks; this is the first. Read on with chunk.",)
+    parts = [_part(index, each) for each in chunks]
+    part = _picked(source, parts, chunk or 0, f"section {index}")
+    info = ChunkInfo(chunk or 0, len(parts), (chunk or 0) + 1 < len(parts), part.place)
+    return _Found(_reading(document, part, info, more), part)
+
+
+def _picked(source: Source, parts: Sequence[_Part], chunk: int, what: str) -> _Part:
+    if not 0 <= chunk < len(parts):
+        raise ValidationFailed(
+            f"There is no chunk {chunk} of {what} in {source.name}: it has {len(parts)}, counted "
+            "from 0."
+        )
+    return parts[chunk]
+
+
+def _part(index: int, chunk: Chunk) -> _Part:
+    return _Part(((index, chunk),), chunk.whole, f"section {index}{_where(chunk)}")
+
+
+def _parts(document: Document, around: str) -> Iterator[_Part]:
+    """Yield the chunks of all sections, small ones together, and what stands around them."""
+    waiting: list[tuple[int, Chunk]] = []
+    size = 0
+    for index, chunk in _all_chunks(document.sections):
+        length = len(chunk.whole) + 1
+        if waiting and size + length > CHUNK_CHARS:
+            yield _joined(waiting)
+            waiting, size = [], 0
+        waiting.append((index, chunk))
+        size += length
+    if waiting:
+        yield _joined(waiting)
+    for piece in pieces(around) if around else ():
+        yield _Part((), piece, "headers, footers and notes that no place cites")
+
+
+def _around(document: Document) -> str:
+    """Return what stands around the sections: headers, footers, notes that no place cites."""
+    return "\n".join([*map(_margin_line, _told(document.margins)), *document.uncited])
+
+
+def _passages_around(document: Document) -> Iterator[Passage]:
+    """Yield what stands around the sections, each with the chunk of the document that holds it."""
+    found = [(_margin_line(each), _margin_name(each)) for each in _told(document.margins)]
+    found += [(note, "notes and comments that no place cites") for note in document.uncited]
+    if not found:
+        return
+    parts = enumerate(_parts(document, _around(document)))
+    left = [(index, part.text) for index, part in parts if not part.chunks]
+    for text, place in found:
+        # They stand in this order; one that was divided is in no chunk as a whole.
+        after = next((at for at, (_, piece) in enumerate(left) if text in piece), None)
+        left = left[after or 0 :]
+        yield Passage(text, place, None if after is None else Region(chunk=left[0][0]))
+
+
+def _joined(chunks: Sequence[tuple[int, Chunk]]) -> _Part:
+    text = "\n".join(chunk.whole for _, chunk in chunks)
+    if len(chunks) == 1:
+        return _part(*chunks[0])
+    first, last = chunks[0][0], chunks[-1][0]
+    sections = f"section {first}" if first == last else f"sections {first}-{last}"
+    start = next((chunk.first for _, chunk in chunks if chunk.first), 0)
+    end = next((chunk.last for _, chunk in reversed(chunks) if chunk.last), 0)
+    return _Part(tuple(chunks), text, f"{sections}{_paragraphs(start, end)}")
+
+
+def _all_chunks(sections: Iterable[Section]) -> Iterator[tuple[int, Chunk]]:
+    for index, section in enumerate(sections):
+        for chunk in section.chunks:
+            yield index, chunk
+
+
+def _where(chunk: Chunk) -> str:
+    return _paragraphs(chunk.first, chunk.last) + (f", {chunk.table}" if chunk.table else "")
+
+
+def _paragraphs(first: int, last: int) -> str:
+    return f", paragraphs {span(first, last)}" if first else ""
+
+
+def _below(sections: Sequence[Section], index: int) -> tuple[str, ...]:
+    """Say which sections below a heading are read on their own."""
+    end = index + 1
+    while sections[index].level > 0 and end < len(sections):
+        if sections[end].level <= sections[index].level:
+            break
+        end += 1
+    if end == index + 1:
+        return ()
+    those = f"section {index + 1} is" if end == index + 2 else f"sections {index + 1}-{end - 1} are"
+    return (f"This is what stands before the first heading below it; {those} read on their own.",)
+
+
+def _told(margins: Iterable[Margin]) -> Iterator[Margin]:
+    return (margin for margin in margins if margin.text.strip())
+
+
+def _margin_name(margin: Margin) -> str:
+    which = {"first": ", first page", "even": ", even pages"}.get(margin.type, "")
+    pages = f", from page section {margin.pages}" if margin.pages > 1 else ""
+    return f"{margin.kind}{which}{pages}{'' if margin.is_shown else ', not shown'}"
+
+
+def _margin_line(margin: Margin) -> str:
+    return f"[{_margin_name(margin)}: {margin.text}]"
+
+
+def _reading(
+    document: Document, part: _Part, info: ChunkInfo | None, more: tuple[str, ...] = ()
+) -> Reading:
+    found = Notices()
+    for _, chunk in part.chunks:
+        for field in Notices.__struct_fields__:
+            setattr(found, field, getattr(found, field) + getattr(chunk.notices, field))
+    warnings = [*more, *_noticed(found)]
+    if document.doubt:
+        warnings.append(document.doubt)
+    return Reading(part.text, info, tuple(warnings))
+
+
+def _noticed(found: Notices) -> Iterator[str]:
+    if found.insertions or found.deletions:
+        yield (
+            f"Tracked changes: {found.insertions} insertions are read as text, {found.deletions} "
+            "deletions are not shown."
+        )
+    if found.hidden:
+        yield "[hidden: …] is text that people do not see when they open the document."
+    if found.comments:
+        yield "[comment 1] marks where a comment stands; its text is below."
+    if found.inserted_files:
+        yield "[inserted file: …] stands for a file whose text is not read here."
+
+
+def _table_objects(document: Document, part: _Part) -> Iterator[dict[str, Any]]:
+    left = MAX_OBJECT_CHARS
+    for place, chunk in part.chunks:
+        for index in range(*chunk.tables):
+            table = document.tables[index]
+            rows = msgspec.msgpack.decode(table.cells, type=list[list[str]])
+            listed = []
+            for row in rows:
+                left -= sum(len(cell) + _CELL_COST for cell in row)
+                if left < 0:
+                    break
+                listed.append(row)
+            entry: dict[str, Any] = {
+                "index": index,
+                "section_index": place,
+                "after_paragraph": table.after,
+                "row_count": table.row_count,
+                "column_count": table.column_count,
+                "rows": listed,
+            }
+            if len(listed) < table.row_count:
+                entry["rows_left_out"] = table.row_count - len(listed)
+            yield entry
+
+
+def _picture_objects(document: Document, part: _Part) -> Iterator[dict[str, Any]]:
+    for place, chunk in part.chunks:
+        for index in range(*chunk.pictures):
+            entry = picture_entry(index, document.pictures[index])
+            yield {"name": "", **entry, "section_index": place}

@@ -1,0 +1,393 @@
+"""The text of a story: the body, a header, a footer or a note, with the relations of its part.
+
+A paragraph is a line. What a person would see as something else than text stands in brackets:
+[image: alt text], [page break]; what a person would not see is labelled, [hidden: …], or left out
+and counted (tracked deletions). Fields show their result. ECMA-376, part 1, 17.3.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from lxml import etree
+
+from kbd.opc.package import Relation
+from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
+from kbd_docx.reader.document import Picture
+from kbd_docx.reader.drawn import chart, drawn_picture, embedded_object, label, vector_picture
+from kbd_docx.reader.fields import Fields, address_of, form_value, reaches_out
+from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.lists import BULLET
+from kbd_docx.reader.mathematics import linear
+from kbd_docx.reader.names import MC, PIC, WP, A, M, O, R, V
+from kbd_docx.reader.symbols import sign
+from kbd_docx.reader.tables import Grid, grid
+
+__all__ = ["Line", "Story"]
+
+_RUN, _TEXT, _LOOK, _SETTINGS = f"{W}r", f"{W}t", f"{W}rPr", f"{W}pPr"
+_CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
+_EXTENDED_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
+
+_HIDDEN_START, _HIDDEN_END = "\x02", "\x03"
+"""Never in XML; they become labels when a paragraph is whole."""
+
+_HIDDEN = re.compile("\x02([^\x02\x03]*)\x03")
+_BREAKS = {"page": "[page break]", "column": "[column break]"}
+_INDENT = "  "
+_MOST_ADDRESS_CHARS = 2_000
+_LEFT_OUT = (
+    "rPr", "pPr", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr", "sectPr", "tblPr", "trPr",
+    "tcPr", "rubyPr", "delText", "delInstrText", "fldData", "proofErr", "softHyphen",
+    "bookmarkStart", "bookmarkEnd", "lastRenderedPageBreak", "footnoteRef", "endnoteRef",
+    "annotationRef", "separator", "continuationSeparator", "commentRangeStart", "commentRangeEnd",
+)  # fmt: skip
+
+Out = list[str]
+_Handler = Callable[["etree._Element", Out], None]  # noqa: SLF001 - its only name
+
+
+class Line(NamedTuple):
+    """A paragraph.
+
+    Args:
+        text: Its text; with the list's label before it, unless it is a heading.
+        level: Its heading level, 0 for none.
+        label: The list's label.
+        layout: The layout of the pages that end with it.
+    """
+
+    text: str
+    level: int
+    label: str
+    layout: etree._Element | None
+
+    @property
+    def labelled(self) -> str:
+        """The text with the label, a heading's too."""
+        return f"{self.label} {self.text}" if self.level and self.label else self.text
+
+
+class Story:
+    """Renders paragraphs and tables of one part.
+
+    Args:
+        findings: What is found on the way, and what styles and lists say.
+        relations: The relations of the part by id.
+    """
+
+    def __init__(self, findings: Findings, relations: Mapping[str, Relation]) -> None:
+        self._findings = findings
+        self._relations = relations
+        self._fields: Fields | None = None
+        self._floating: list[str] = []
+        self._frame: etree._Element | None = None
+        self._handlers: dict[str, _Handler | None] = {
+            **dict.fromkeys(f"{W}{name}" for name in _LEFT_OUT),
+            **_PLAIN,
+            _RUN: self._run,
+            TABLE: lambda e, out: _add_line(self.table(e).text(), out),
+            PARAGRAPH: lambda e, out: _add_line(self.paragraph(e).labelled, out),
+            f"{W}ins": self._inserted,
+            f"{W}moveTo": self._inserted,
+            f"{W}del": self._deleted,
+            f"{W}moveFrom": self._deleted,
+            f"{W}hyperlink": self._link,
+            f"{W}fldChar": self._field_mark,
+            f"{W}instrText": self._instruction,
+            f"{W}fldSimple": self._simple_field,
+            f"{W}footnoteReference": lambda e, out: self._cite("footnote", "[^{}]", e, out),
+            f"{W}endnoteReference": lambda e, out: self._cite("endnote", "[^e{}]", e, out),
+            f"{W}commentReference": lambda e, out: self._cite("comment", "[comment {}]", e, out),
+            f"{W}ruby": self._ruby,
+            f"{W}drawing": self._drawing,
+            f"{W}object": self._object,
+            f"{W}txbxContent": self._text_box,
+            f"{W}subDoc": self._inserted_file,
+            f"{W}altChunk": self._inserted_file,
+            f"{MC}AlternateContent": self._alternatives,
+            f"{PIC}pic": lambda e, out: self._show(
+                drawn_picture(e, self._frame, self._relations), out
+            ),
+            f"{V}imagedata": lambda e, out: self._show(vector_picture(e, self._relations), out),
+            _CHART: lambda e, out: self._chart("chart", e.get(f"{R}id"), out),
+            _EXTENDED_CHART: lambda e, out: self._chart("chart", e.get(f"{R}id"), out),
+            _DIAGRAM: lambda e, out: self._chart("diagram", e.get(f"{R}dm"), out),
+        }
+
+    def text(self, parent: etree._Element) -> str:
+        """Return the text of all that stands in a header, a note, a cell or a text box."""
+        return "\n".join(self._lines(parent))
+
+    def table(self, element: etree._Element) -> Grid:
+        """Return a table with the texts of its cells."""
+        return grid(element, self.text, self._findings)
+
+    def other(self, element: etree._Element) -> str:
+        """Return the text of what stands between paragraphs and is none, "" if it has none."""
+        out: Out = []
+        around, self._floating = self._floating, []
+        self._one(element, out)
+        text = "\n".join(filter(None, (_tidied("".join(out)), *self._floating)))
+        self._floating = around
+        return text
+
+    def paragraph(self, element: etree._Element) -> Line:
+        """Return a paragraph; its list counts on."""
+        around = self._fields, self._floating
+        self._fields, self._floating = None, []
+        out: Out = []
+        settings = None
+        for child in element:
+            tag = child.tag
+            if tag == _RUN:
+                self._run(child, out)
+            elif tag == _SETTINGS:
+                settings = child
+            else:
+                self._one(child, out)
+        marks = self._findings.marks(settings)
+        text = "".join(out)
+        if "\n" in text or _HIDDEN_START in text:
+            text = _tidied(text)
+        if self._floating:
+            text = "\n".join(filter(None, (text, *self._floating)))
+        self._fields, self._floating = around
+        if text and marks.is_hidden:
+            self._findings.notices().hidden += 1
+            text = f"[hidden: {text}]"
+        if marks.label and not marks.level and (text or marks.label != BULLET):
+            # A number is seen where there is nothing else: many forms have rows of them.
+            text = f"{_INDENT * marks.depth}{marks.label} {text}".rstrip(" ")
+        if marks.breaks:
+            text = f"[page break]\n{text}"
+        return Line(text, marks.level, marks.label, marks.layout)
+
+    def _lines(self, parent: etree._Element) -> Iterator[str]:
+        for element in standing(parent):
+            if element.tag == PARAGRAPH:
+                yield self.paragraph(element).labelled
+            elif element.tag == TABLE:
+                yield self.table(element).text()
+            elif other := self.other(element):
+                yield other
+
+    def _inside(self, element: etree._Element, out: Out) -> None:
+        for child in element:
+            self._one(child, out)
+
+    def _one(self, element: etree._Element, out: Out) -> None:
+        """Render an element; one that is not known may hold some that are."""
+        tag = element.tag
+        if tag in self._handlers:
+            handler = self._handlers[tag]
+            if handler is not None:
+                handler(element, out)
+        elif isinstance(tag, str):
+            self._inside(element, out)
+
+    def _run(self, run: etree._Element, out: Out) -> None:
+        if self._findings.may_hide and self._findings.is_hidden(run):
+            self._hidden_run(run, out)
+            return
+        for child in run:
+            tag = child.tag
+            if tag == _TEXT:
+                text = child.text
+                if text:
+                    out.append(text if "\n" not in text else text.replace("\n", " "))
+            elif tag != _LOOK:
+                self._one(child, out)
+
+    def _hidden_run(self, run: etree._Element, out: Out) -> None:
+        floating, self._floating = self._floating, []
+        out.append(_HIDDEN_START)
+        before = len(out)
+        self._inside(run, out)
+        self._findings.notices().hidden += len(out) > before
+        out.append(_HIDDEN_END)
+        self._floating = [*floating, *(f"[hidden: {each}]" for each in self._floating)]
+
+    def _inserted(self, element: etree._Element, out: Out) -> None:
+        self._findings.change(element, is_deletion=False)
+        self._inside(element, out)
+
+    def _deleted(self, element: etree._Element, _: Out) -> None:
+        self._findings.change(element, is_deletion=True)
+
+    def _link(self, element: etree._Element, out: Out) -> None:
+        start = len(out)
+        self._inside(element, out)
+        relation = self._relations.get(element.get(f"{R}id", ""))
+        if relation is not None and relation.external:
+            anchor = element.get(f"{W}anchor")
+            _add_address(relation.target + (f"#{anchor}" if anchor else ""), start, out)
+
+    def _field_mark(self, element: etree._Element, out: Out) -> None:
+        fields = self._fields = self._fields or Fields()
+        match element.get(f"{W}fldCharType"):
+            case "begin":
+                fields.begin(out, form_value(element))
+            case "separate":
+                fields.separate(out)
+            case "end":
+                self._computed(*fields.end(out), out)
+
+    def _instruction(self, element: etree._Element, _: Out) -> None:
+        if self._fields is not None:
+            self._fields.told(element.text or "")
+
+    def _simple_field(self, element: etree._Element, out: Out) -> None:
+        start = len(out)
+        self._inside(element, out)
+        self._computed(element.get(f"{W}instr", ""), start, out)
+
+    def _computed(self, instruction: str, start: int, out: Out) -> None:
+        """Tell what a field names outside; its result begins at `start`."""
+        if reaches_out(instruction):
+            self._findings.reach("field", instruction)
+        elif address := address_of(instruction):
+            _add_address(address, start, out)
+
+    def _cite(self, kind: str, form: str, element: etree._Element, out: Out) -> None:
+        out.append(form.format(self._findings.cite(kind, element.get(f"{W}id", ""))))
+        if kind == "comment":
+            self._findings.notices().comments += 1
+
+    def _ruby(self, element: etree._Element, out: Out) -> None:
+        """Put the reading of a word behind it."""
+        base, above = element.find(f"{W}rubyBase"), element.find(f"{W}rt")
+        if base is not None:
+            self._inside(base, out)
+        if above is not None:
+            out.append("(")
+            self._inside(above, out)
+            out.append(")")
+
+    def _drawing(self, element: etree._Element, out: Out) -> None:
+        around = self._frame
+        for self._frame in element:
+            shown: Out = []
+            self._inside(self._frame, shown)
+            if not shown:
+                shape = chart("shape", self._frame, None)
+                shown += [label(shape)] if shape.alt_text else []
+            if shown and self._frame.tag == f"{WP}anchor":
+                # It stands beside the text, not in the middle of a word.
+                self._float("".join(shown), out)
+            else:
+                out += shown
+        self._frame = around
+
+    def _object(self, element: etree._Element, out: Out) -> None:
+        """Show an object or a control once: its picture is only what it looks like."""
+        found = element.find(f"{O}OLEObject")
+        control = element.find(f"{W}control")
+        if found is not None:
+            self._show(embedded_object(found, self._relations), out)
+        elif control is not None:
+            out.append(f"[control: {control.get(f'{W}name', '')}]")
+        else:
+            self._inside(element, out)
+
+    def _chart(self, kind: str, key: str | None, out: Out) -> None:
+        relation = self._relations.get(key or "")
+        said = self._findings.graphics.text(relation)
+        self._show(chart(kind, self._frame, relation), out, said)
+
+    def _show(self, picture: Picture, out: Out, said: str = "") -> None:
+        self._findings.picture(picture)
+        out.append(label(picture, said))
+
+    def _text_box(self, element: etree._Element, out: Out) -> None:
+        around, self._frame = self._frame, None
+        text = self.text(element).strip("\n")
+        self._frame = around
+        self._float(f"[text box: {text}]" if text.strip() else "", out)
+
+    def _float(self, text: str, out: Out) -> None:
+        """Put what stands beside a paragraph below it."""
+        if text := text.strip("\n"):
+            self._floating.append(text)
+        # Even an empty box is something: the alternative for older programs is not looked at.
+        out.append("")
+
+    def _inserted_file(self, element: etree._Element, out: Out) -> None:
+        relation = self._relations.get(element.get(f"{R}id", ""))
+        target = "" if relation is None else relation.target[:_MOST_ADDRESS_CHARS]
+        self._findings.notices().inserted_files += 1
+        self._findings.reach("inserted file", target)
+        out.append(f"[inserted file: {target}]")
+
+    def _alternatives(self, element: etree._Element, out: Out) -> None:
+        """Show the first alternative that shows anything."""
+        before = len(out)
+        for child in element:
+            self._inside(child, out)
+            if len(out) > before:
+                return
+
+
+def _text(element: etree._Element, out: Out) -> None:
+    text = element.text
+    if text:
+        out.append(text if "\n" not in text else text.replace("\n", " "))
+
+
+def _sign(element: etree._Element, out: Out) -> None:
+    out.append(sign(element.get(f"{W}font", ""), element.get(f"{W}char", "")))
+
+
+def _break(element: etree._Element, out: Out) -> None:
+    kind = _BREAKS.get(element.get(f"{W}type", ""))
+    if kind is None:
+        out.append("\n")
+    else:
+        _add_line(kind, out)
+
+
+def _word_art(element: etree._Element, out: Out) -> None:
+    if text := element.get("string"):
+        out.append(f"[word art: {text}]")
+
+
+def _add_line(text: str, out: Out) -> None:
+    """Put a text on lines of its own."""
+    before = "" if not out or out[-1].endswith("\n") else "\n"
+    out.append(f"{before}{text}\n")
+
+
+_PLAIN: Mapping[str, _Handler] = {
+    _TEXT: _text,
+    f"{A}t": _text,
+    f"{W}tab": lambda _, out: out.append("\t"),
+    f"{W}ptab": lambda _, out: out.append("\t"),
+    f"{W}cr": lambda _, out: out.append("\n"),
+    f"{A}br": lambda _, out: out.append("\n"),
+    f"{W}noBreakHyphen": lambda _, out: out.append("-"),
+    f"{W}br": _break,
+    f"{W}sym": _sign,
+    f"{M}oMath": lambda e, out: out.append(linear(e)),
+    f"{V}textpath": _word_art,
+}
+
+
+def _add_address(address: str, start: int, out: Out) -> None:
+    """Put a link's address behind its text, unless that is the address."""
+    text = "".join(out[start:]).strip()
+    plain = address.removeprefix("mailto:").rstrip("/")
+    if text and plain not in (text.rstrip("/"), f"http://{text}", f"https://{text}"):
+        out.append(f" <{address[:_MOST_ADDRESS_CHARS]}>")
+
+
+def _tidied(text: str) -> str:
+    """Return a paragraph's text with labels around what is hidden and no blank lines around."""
+    if _HIDDEN_START in text:
+        text = _HIDDEN.sub(_labelled, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
+        text = text.replace(_HIDDEN_START, "").replace(_HIDDEN_END, "")
+    return text.strip("\n")
+
+
+def _labelled(found: re.Match[str]) -> str:
+    return f"[hidden: {found[1]}]" if found[1].strip() else found[1]

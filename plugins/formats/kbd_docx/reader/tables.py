@@ -1,0 +1,179 @@
+"""Tables as text: a line a row, and as rows of texts by column.
+
+A merged cell is shown once: it stands in the first of its columns and rows, what it covers is
+blank. The widths that cells claim are bounded, for a file may claim anything.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+from lxml import etree
+
+from kbd_docx.blocks import W
+from kbd_docx.reader.document import Table
+from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.names import VAL, number
+
+__all__ = ["Grid", "cell_line", "grid"]
+
+_ROW, _CELL = f"{W}tr", f"{W}tc"
+_WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", f"{W}moveTo"))
+
+_MOST_SPAN = 63
+"""Columns that a table of Word can have."""
+
+_MOST_COLUMNS = 1_000
+"""Columns that are listed."""
+
+_MOST_CELLS = 20_000
+"""Cells that are listed of one table."""
+
+_NEW_LINE = "\n"
+_MOST_LINES = 5
+"""Of a cell that is a row by itself and is shown in one line; others hold a page's text."""
+
+_MOST_NAMES = 30
+_NAME_CHARS = 80
+
+
+class _Row(msgspec.Struct):
+    """A row: its texts by column, and its line."""
+
+    texts: list[str]
+    width: int
+    line: str
+    is_open: bool
+
+
+class Grid(msgspec.Struct):
+    """A table.
+
+    Args:
+        lines: Its text, a line a row; a row of one cell with several paragraphs takes more.
+        rows: Its texts by column, of as many rows as are listed.
+        row_count: All rows.
+        column_count: The columns of the widest one.
+        is_open: Whether a row takes several lines, so that its end must be told.
+    """
+
+    lines: list[str]
+    rows: list[list[str]]
+    row_count: int
+    column_count: int
+    is_open: bool
+
+    def text(self) -> str:
+        """Return it as the text of a table within a cell or a text box."""
+        lines = [line.strip("| ") for line in self.lines]
+        return f"[table: {_NEW_LINE.join(lines)}]" if any(lines) else ""
+
+    def record(self, after: int) -> Table:
+        """Return what is kept of it; `after` is the number of the paragraph before it."""
+        most = max(1, _MOST_CELLS // max(1, min(self.column_count, _MOST_COLUMNS)))
+        width = min(self.column_count, _MOST_COLUMNS)
+        rows = [[*row, *[""] * (width - len(row))] for row in self.rows[:most]]
+        header = self._header()
+        cells = msgspec.msgpack.encode(rows)
+        return Table(self.row_count, self.column_count, header, after, cells, len(rows))
+
+    def _header(self) -> tuple[str, ...]:
+        """Return the first row where it names the columns: a short text each, and more below."""
+        first = self.rows[0] if self.rows else []
+        if self.row_count < 2 or len(first) < 2 or len(first) < self.column_count:
+            return ()
+        names = [cell_line(text) for text in first[:_MOST_NAMES]]
+        if not all(names) or any(len(name) > _NAME_CHARS for name in names):
+            return ()
+        return tuple(names)
+
+
+def cell_line(text: str) -> str:
+    """Return a cell's text in one line."""
+    if "\n" not in text:
+        return text.strip()
+    return " / ".join(line.strip() for line in text.split("\n") if line.strip())
+
+
+def grid(
+    table: etree._Element, text_of: Callable[[etree._Element], str], findings: Findings
+) -> Grid:
+    """Return a table with the texts of its cells."""
+    found = Grid([], [], 0, 0, is_open=False)
+    cells = 0
+    for element in _children(table, _ROW):
+        properties = element.find(f"{W}trPr")
+        before = 0
+        if properties is not None:
+            if _is_deleted(properties, findings):
+                continue
+            skipped = properties.find(f"{W}gridBefore")
+            before = 0 if skipped is None else number(skipped.get(VAL), 0, 0, _MOST_SPAN)
+        row = _row(element, before, text_of)
+        found.lines.append(row.line)
+        found.is_open |= row.is_open
+        found.row_count += 1
+        found.column_count = max(found.column_count, row.width)
+        if cells < _MOST_CELLS:
+            found.rows.append(row.texts)
+            cells += max(1, len(row.texts))
+    return found
+
+
+def _is_deleted(properties: etree._Element, findings: Findings) -> bool:
+    """Whether a row is a tracked deletion; counts it, or that it is an insertion."""
+    deleted, inserted = properties.find(f"{W}del"), properties.find(f"{W}ins")
+    if deleted is not None:
+        findings.change(deleted, is_deletion=True)
+    elif inserted is not None:
+        findings.change(inserted, is_deletion=False)
+    return deleted is not None
+
+
+def _row(element: etree._Element, before: int, text_of: Callable[[etree._Element], str]) -> _Row:
+    texts: list[str] = [""] * before
+    shown: list[str] = []
+    width = before
+    for cell in _children(element, _CELL):
+        properties = cell.find(f"{W}tcPr")
+        span, is_covered, goes_on = _merged(properties)
+        if goes_on:
+            # In the old way of merging each covered cell is there.
+            width += span
+            continue
+        text = "" if is_covered else text_of(cell)
+        shown.append(text)
+        # Cells stand in their columns, whatever those before them claim.
+        if width < _MOST_COLUMNS:
+            texts += [""] * (width - len(texts))
+            texts.append(text.strip("\n"))
+        width += span
+    if len(texts) < width:
+        texts += [""] * (min(width, _MOST_COLUMNS) - len(texts))
+    if len(shown) == 1 and shown[0].count("\n") > _MOST_LINES:
+        return _Row(texts, width, shown[0].strip("\n"), is_open=True)
+    return _Row(texts, width, f"| {' | '.join(map(cell_line, shown))} |", is_open=False)
+
+
+def _merged(properties: etree._Element | None) -> tuple[int, bool, bool]:
+    """Return a cell's columns, whether one above covers it, and whether the one before does."""
+    if properties is None:
+        return 1, False, False
+    span = 1
+    is_covered = goes_on = False
+    for child in properties:
+        if child.tag == f"{W}gridSpan":
+            span = number(child.get(VAL), 1, 1, _MOST_SPAN)
+        elif child.tag == f"{W}vMerge":
+            is_covered = child.get(VAL, "continue") == "continue"
+        elif child.tag == f"{W}hMerge":
+            goes_on = child.get(VAL, "continue") == "continue"
+    return span, is_covered, goes_on
+
+
+def _children(element: etree._Element, wanted: str) -> Iterator[etree._Element]:
+    """Yield rows or cells, those in content controls too."""
+    for child in element:
+        if child.tag == wanted:
+            yield child
+        elif child.tag in _WRAPPERS:
+            yield from _children(child, wanted)

@@ -1,0 +1,213 @@
+"""Charts of slides: their kinds, titles and series, with the values that were kept in them.
+
+What a chart shows is kept in it; the workbook behind it is not opened. Charts of 2014 and later
+(waterfall, treemap …) are another kind of part.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+
+import msgspec
+from lxml import etree
+
+from kbd_pptx.reader.names import CX, A, C
+
+__all__ = ["MAX_POINTS", "Chart", "Series", "chart_of"]
+
+MAX_POINTS = 200
+"""Of a series; who needs more of it needs the workbook."""
+
+MAX_SERIES = 50
+
+_CACHES = tuple(f"{C}{name}" for name in ("strCache", "numCache", "strLit", "numLit"))
+_REFERENCES = tuple(f"{C}{name}" for name in ("strRef", "numRef", "multiLvlStrRef"))
+_DATE = re.compile(r"[ymdhs]", re.IGNORECASE)
+_NOT_DATE = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|general", re.IGNORECASE)
+_EPOCH = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - times in charts have no zone
+_LATEST = 2_958_466
+"""The day after the last that has a number."""
+
+
+class Series(msgspec.Struct, frozen=True):
+    """A series: its name, and its categories (or x values) and values, side by side, as text."""
+
+    name: str
+    categories: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+class Chart(msgspec.Struct, frozen=True):
+    """A chart.
+
+    Args:
+        title: What stands over it, "" if nothing is written there.
+        kinds: What it is made of: "bar", "line", "pie" …
+        series: Its series.
+        is_cut: Whether it has more series or points than these.
+    """
+
+    title: str
+    kinds: tuple[str, ...]
+    series: tuple[Series, ...]
+    is_cut: bool = False
+
+    def rows(self) -> list[list[str]]:
+        """Return it as a table: a first row of names, then a row a category.
+
+        Series with categories of their own (as in a scatter chart) get a column more each.
+        """
+        if not self.series:
+            return []
+        shared = self.series[0].categories
+        columns: list[tuple[str, Sequence[str]]] = []
+        if shared:
+            columns.append(("", shared))
+        for series in self.series:
+            if series.categories not in (shared, ()):
+                columns.append(("", series.categories))
+            columns.append((series.name, series.values))
+        height = max(len(values) for _, values in columns)
+        names = [name for name, _ in columns]
+        rows = [[v[place] if place < len(v) else "" for _, v in columns] for place in range(height)]
+        return [names, *rows]
+
+
+def chart_of(root: etree._Element) -> Chart:
+    """Read a chart from the root of its part."""
+    if root.tag == f"{CX}chartSpace":
+        return _later_chart(root)
+    chart = root.find(f"{C}chart")
+    area = None if chart is None else chart.find(f"{C}plotArea")
+    if chart is None or area is None:
+        return Chart("", (), ())
+    kinds: list[str] = []
+    found: list[etree._Element] = []
+    for plot in area:
+        name = etree.QName(plot).localname if isinstance(plot.tag, str) else ""
+        if not name.endswith("Chart"):
+            continue
+        kind = _kind(plot, name)
+        if kind not in kinds:
+            kinds.append(kind)
+        found.extend(plot.iterchildren(f"{C}ser"))
+    series = tuple(_series(each) for each in found[:MAX_SERIES])
+    longest = max((_count(each) for each in found), default=0)
+    is_cut = len(found) > MAX_SERIES or longest > MAX_POINTS
+    return Chart(_text(chart.find(f"{C}title")), tuple(kinds), series, is_cut)
+
+
+def _kind(plot: etree._Element, name: str) -> str:
+    direction = plot.find(f"{C}barDir")
+    stem = name.removesuffix("Chart").removesuffix("3D")
+    if stem == "bar":
+        return "column" if direction is None or direction.get("val", "col") == "col" else "bar"
+    return {"ofPie": "pie of pie"}.get(stem, stem)
+
+
+def _text(title: etree._Element | None) -> str:
+    """Return the text of a title, written or taken from a cell."""
+    if title is None:
+        return ""
+    paragraphs = [
+        "".join(text.text or "" for text in paragraph.iter(f"{A}t"))
+        for paragraph in title.iter(f"{A}p")
+    ]
+    written = " ".join(each for each in paragraphs if each.strip())
+    return written or " ".join(value.text or "" for value in title.iter(f"{C}v"))
+
+
+def _series(series: etree._Element) -> Series:
+    names = series.find(f"{C}tx")
+    name = "" if names is None else " ".join(v.text or "" for v in names.iter(f"{C}v"))
+    categories = _either(series, "cat", "xVal")
+    values = _either(series, "val", "yVal")
+    return Series(name, _points(categories), _points(values))
+
+
+def _either(series: etree._Element, *names: str) -> etree._Element | None:
+    found = (series.find(f"{C}{name}") for name in names)
+    return next((each for each in found if each is not None), None)
+
+
+def _count(series: etree._Element) -> int:
+    values = _either(series, "val", "yVal")
+    return 0 if values is None else sum(1 for _ in values.iter(f"{C}pt"))
+
+
+def _points(source: etree._Element | None) -> tuple[str, ...]:
+    """Return the points that are kept of a series' values or categories."""
+    if source is None:
+        return ()
+    inner = next((each for each in source if each.tag in _REFERENCES), source)
+    cache = next((each for each in inner if each.tag in _CACHES), None)
+    if cache is not None:
+        return _filled(cache, cache.findtext(f"{C}formatCode", ""))
+    levels = inner.findall(f"{C}multiLvlStrCache/{C}lvl")
+    if not levels:
+        return ()
+    # The first level is the innermost; outer ones say something only where they change.
+    inner_texts, *outer = [_filled(level, "") for level in levels]
+    told = [_carried(texts, len(inner_texts)) for texts in outer]
+    return tuple(
+        " / ".join(filter(None, (*(texts[place] for texts in reversed(told)), text)))
+        for place, text in enumerate(inner_texts)
+    )
+
+
+def _carried(texts: tuple[str, ...], size: int) -> list[str]:
+    found, last = [], ""
+    for place in range(size):
+        last = (texts[place] if place < len(texts) else "") or last
+        found.append(last)
+    return found
+
+
+def _filled(cache: etree._Element, code: str) -> tuple[str, ...]:
+    """Return the points of a cache in order, "" where there is none."""
+    found: dict[int, str] = {}
+    is_date = _DATE.search(_NOT_DATE.sub("", code)) is not None
+    for point in cache.iterchildren(f"{C}pt"):
+        text = point.get("idx", "")
+        place = int(text) if text.isdecimal() and len(text) < 6 else len(found)
+        if place < MAX_POINTS:
+            value = point.findtext(f"{C}v", "")
+            found[place] = _day(value) if is_date else value
+    return tuple(found.get(place, "") for place in range(max(found, default=-1) + 1))
+
+
+def _day(value: str) -> str:
+    """Return the day or moment that a number stands for, as it is if it stands for none."""
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    if not 1 <= number < _LATEST:
+        return value
+    moment = _EPOCH + dt.timedelta(seconds=round(number * 86_400))
+    return moment.date().isoformat() if number == int(number) else moment.isoformat()
+
+
+def _later_chart(root: etree._Element) -> Chart:
+    """Read a chart of the kinds that came with 2014."""
+    sets = {data.get("id", ""): data for data in root.iterfind(f"{CX}chartData/{CX}data")}
+    series = []
+    kinds: list[str] = []
+    for each in root.iter(f"{CX}series"):
+        kind = each.get("layoutId", "")
+        if kind and kind not in kinds:
+            kinds.append(kind)
+        wanted = each.find(f"{CX}dataId")
+        data = sets.get(wanted.get("val", "") if wanted is not None else "")
+        name = each.findtext(f"{CX}tx/{CX}txData/{CX}v", "")
+        series.append(Series(name, _dimension(data, "strDim"), _dimension(data, "numDim")))
+    title = root.find(f"{CX}chart/{CX}title")
+    is_cut = len(series) > MAX_SERIES
+    return Chart(_text(title), tuple(kinds), tuple(series[:MAX_SERIES]), is_cut)
+
+
+def _dimension(data: etree._Element | None, name: str) -> tuple[str, ...]:
+    level = None if data is None else data.find(f"{CX}{name}/{CX}lvl")
+    if level is None:
+        return ()
+    return tuple(point.text or "" for point in level.findall(f"{CX}pt")[:MAX_POINTS])

@@ -1,0 +1,153 @@
+"""The map of a deck: what is on its slides, without the texts."""
+
+from typing import Any
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd_pptx.reader.boxes import EMU_PER_INCH
+from kbd_pptx.reader.deck import Deck, MasterNames, opened_deck
+from kbd_pptx.reader.links import externals
+from kbd_pptx.reader.names import A
+from kbd_pptx.reader.order import FOOTERS, reading_order
+from kbd_pptx.reader.shapes import is_image
+from kbd_pptx.reader.slide import Slide, chart_part, notes_on, slide_at, title_on
+from kbd_pptx.reader.text import plain_text
+from kbd_pptx.reader.written import is_outside
+
+__all__ = ["deck_map", "facts"]
+
+MAX_TITLE_CHARS = 200
+MAX_EXTERNAL = 100
+"""Addresses that a map lists; `external_count` tells how many there are."""
+
+_FLAGS = {
+    "has_smartart": "diagram",
+    "has_media": "media",
+    "has_embedded_objects": "ole_object",
+}
+"""What a map says of a slide only where it is so, by the kind of shape."""
+
+
+def facts(source: Source) -> dict[str, Any]:
+    """Return how many slides there are; raises FileReadFailed."""
+    with opened_deck(source) as deck:
+        return {"slide_count": len(deck.slides)}
+
+
+def deck_map(source: Source) -> dict[str, Any]:
+    """Map a deck; a slide that cannot be read is listed with the reason.
+
+    Raises:
+        FileReadFailed: It is not of the format, encrypted, damaged as a whole, or past a limit.
+    """
+    with opened_deck(source) as deck:
+        sections = deck.sections()
+        of_slide = {index: name for name, indices in sections for index in indices}
+        outside: list[dict[str, Any]] = []
+        slides = [_entry(deck, index, of_slide, outside) for index in range(len(deck.slides))]
+        masters = deck.masters()
+        outside += _outside_of_looks(deck, masters)
+        width, height = deck.size
+        found: dict[str, Any] = {
+            "slides": slides,
+            "slide_count": len(slides),
+            "slide_size": {
+                "width": round(width / EMU_PER_INCH, 4), "height": round(height / EMU_PER_INCH, 4),
+            },
+            "layouts": [name for master in masters for name in master.layouts],
+        }  # fmt: skip
+        if len(masters) > 1:
+            found["masters"] = [{"name": m.name, "layouts": list(m.layouts)} for m in masters]
+        if sections:
+            found["sections"] = [{"name": name, "slides": indices} for name, indices in sections]
+        if outside:
+            found["external"] = outside[:MAX_EXTERNAL]
+            found["external_count"] = len(outside)
+        if deck.warnings:
+            found["warnings"] = list(dict.fromkeys(deck.warnings))
+        return found
+
+
+def _entry(
+    deck: Deck, index: int, sections: dict[int, str], outside: list[dict[str, Any]]
+) -> dict[str, Any]:
+    try:
+        slide = slide_at(deck, index)
+        found = _slide_entry(deck, slide)
+        outside += _outside_of_slide(deck, slide)
+    except FileReadFailed as error:
+        deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
+        found = _unread(index)
+    if index in sections:
+        found["section"] = sections[index]
+    return found
+
+
+def _unread(index: int) -> dict[str, Any]:
+    flags = dict.fromkeys(("has_images", "has_charts", "has_tables", "has_notes"), False)
+    return {
+        "index": index, "title": None, "layout": "", **flags, "shape_count": 0, "char_count": 0,
+        "unreadable": True,
+    }  # fmt: skip
+
+
+def _slide_entry(deck: Deck, slide: Slide) -> dict[str, Any]:
+    kinds = {shape.kind for shape in slide.shapes}
+    title = title_on(slide)
+    found: dict[str, Any] = {
+        "index": slide.index,
+        "title": None if title is None else _cut(title),
+        "layout": slide.layout.name,
+        "has_images": any(map(is_image, slide.shapes)),
+        "has_charts": "chart" in kinds,
+        "has_tables": "table" in kinds,
+        "has_notes": notes_on(deck, slide) != "",
+        "shape_count": sum(shape.kind != "group" for shape in slide.shapes),
+        "char_count": sum(len(text.text or "") for text in slide.root.iter(f"{A}t")),
+    }
+    if not title:
+        first = _first_text(deck, slide)
+        if first:
+            found["first_text"] = _cut(first)
+    if slide.is_hidden:
+        found["hidden"] = True
+    found |= {flag: True for flag, kind in _FLAGS.items() if kind in kinds}
+    if any(r.kind == "comments" for r in deck.parts.relations(slide.part).values()):
+        found["has_comments"] = True
+    return found
+
+
+def _first_text(deck: Deck, slide: Slide) -> str:
+    """Return what a reader reads first, on one line, "" if there is no text."""
+    for place in reading_order(slide.shapes):
+        shape = slide.shapes[place]
+        if shape.placeholder not in FOOTERS and not is_outside(deck, shape):
+            text = " ".join(plain_text(shape.body, slide.number).split())
+            if text:
+                return text
+    return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TITLE_CHARS else f"{text[: MAX_TITLE_CHARS - 1]}…"
+
+
+def _outside_of_slide(deck: Deck, slide: Slide) -> list[dict[str, Any]]:
+    """List what a slide and its charts name outside of the file."""
+    charts = (chart_part(deck, slide, s) for s in slide.shapes if s.kind == "chart")
+    parts = [slide.part, *filter(None, charts)]
+    return [
+        {"slide_index": slide.index, "kind": each.kind, "target": each.target}
+        for part in parts
+        for each in externals(deck.parts.relations(part))
+    ]
+
+
+def _outside_of_looks(deck: Deck, masters: list[MasterNames]) -> list[dict[str, Any]]:
+    """List what masters and layouts name outside of the file."""
+    return [
+        {"slide_index": None, "kind": each.kind, "target": each.target}
+        for master in masters
+        for part in master.parts
+        for each in externals(deck.parts.relations(part))
+    ]

@@ -1,0 +1,136 @@
+"""Regions of a deck, what stands in them, and all of its text."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd_pptx.reader.deck import Deck, opened_deck
+from kbd_pptx.reader.objects import KINDS, objects_on
+from kbd_pptx.reader.slide import Slide, slide_at
+from kbd_pptx.reader.written import written_slide
+
+__all__ = ["passages", "read_objects", "read_region"]
+
+CHUNK_CHARS = 20_000
+"""A deck without more text than this is read whole; else its first slides up to it are."""
+
+MAX_READ_CHARS = 200_000
+"""What one reading holds at most, as of plain text: about 50,000 tokens."""
+
+
+Objects = dict[str, list[dict[str, Any]]]
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """A slide as it is shown: its place, its text, what stands on it if that is wanted."""
+
+    place: str
+    text: str
+    objects: Objects
+    note: str = ""
+
+
+def read_region(source: Source, region: Region) -> Reading:
+    """Return the text of a slide, or of a deck from its first one.
+
+    Slides are the chunks: `range` names those that are shown by their indices ("0-6").
+
+    Raises:
+        FileReadFailed: The deck, or the slide that is asked for, cannot be read.
+        ValidationFailed: There is no such slide, or the coordinates are another format's.
+    """
+    with opened_deck(source) as deck:
+        return _read(deck, region, lambda _: {})[0]
+
+
+def read_objects(source: Source, region: Region) -> Reading:
+    """Return what `read_region` does, with the shapes, tables, images and charts.
+
+    Raises as `read_region` does.
+    """
+    with opened_deck(source) as deck:
+        found, slides = _read(deck, region, lambda slide: objects_on(deck, slide))
+        objects = {
+            kind: tuple(entry for slide in slides for entry in slide.objects[kind])
+            for kind in KINDS
+        }
+        return msgspec.structs.replace(found, objects=objects)
+
+
+def passages(source: Source) -> Iterator[Passage]:
+    """Yield the text of each slide, long ones in pieces; a slide that cannot be read is left out.
+
+    Raises:
+        FileReadFailed: The deck cannot be read.
+    """
+    with opened_deck(source) as deck:
+        for index in range(len(deck.slides)):
+            with deck.spared("A slide"):
+                slide = slide_at(deck, index)
+                text = written_slide(deck, slide)
+                for start in range(0, max(1, len(text)), MAX_READ_CHARS):
+                    # What is longer than a reading is read as far as the first piece only.
+                    region = None if start else Region(slide_index=index)
+                    yield Passage(text[start : start + MAX_READ_CHARS], slide.place, region)
+
+
+def _read(
+    deck: Deck, region: Region, look: Callable[[Slide], Objects]
+) -> tuple[Reading, list[_Shown]]:
+    foreign = set(region.named()) - {"slide_index"}
+    if foreign:
+        raise ValidationFailed(f"{deck.name} is read by slide_index, not by {min(foreign)}.")
+    count, index = len(deck.slides), region.slide_index
+    if index is None:
+        return _from_first(deck, look)
+    shown = _shown(deck, index, look)
+    chunk = ChunkInfo(index, count, index + 1 < count, str(index)) if count > 1 else None
+    return _reading(deck, [shown], chunk), [shown]
+
+
+def _from_first(deck: Deck, look: Callable[[Slide], Objects]) -> tuple[Reading, list[_Shown]]:
+    """Read the slides from the first one as far as they fit; one that cannot be read is told."""
+    found: list[_Shown] = []
+    count, size, after = len(deck.slides), 0, 0
+    for index in range(count):
+        try:
+            shown = _shown(deck, index, look)
+        except FileReadFailed as error:
+            deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
+        else:
+            if found and size + len(shown.text) > CHUNK_CHARS:
+                break
+            found.append(shown)
+            size += len(shown.text)
+        after = index + 1
+    chunk = None
+    if after < count:
+        chunk = ChunkInfo(0, count, has_more=True, range=f"0-{after - 1}")
+        deck.warnings.append(
+            f"Of {count} slides the first {after} are shown; go on with slide_index {after}."
+        )
+    return _reading(deck, found, chunk), found
+
+
+def _shown(deck: Deck, index: int, look: Callable[[Slide], Objects]) -> _Shown:
+    slide = slide_at(deck, index)
+    text = written_slide(deck, slide)
+    note = ""
+    if len(text) > MAX_READ_CHARS:
+        note = (
+            f"Of {slide.place} the first {MAX_READ_CHARS:,} of {len(text):,} characters are shown."
+        )
+    return _Shown(slide.place, text[:MAX_READ_CHARS], look(slide), note)
+
+
+def _reading(deck: Deck, slides: list[_Shown], chunk: ChunkInfo | None) -> Reading:
+    """Join the texts of slides, each under its place if there are several."""
+    if len(slides) == 1:
+        text = slides[0].text
+    else:
+        text = "\n\n\n".join(f"{slide.place}\n\n{slide.text}" for slide in slides)
+    notes = (slide.note for slide in slides if slide.note)
+    return Reading(text, chunk, tuple(dict.fromkeys((*deck.warnings, *notes))))

@@ -1,0 +1,214 @@
+"""The shapes of a slide, with those inside of groups, each with its place on the slide."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+from lxml import etree
+
+from kbd_pptx.reader.boxes import UNMOVED, Box, Mapping2D, box_of, inside
+from kbd_pptx.reader.layouts import Layout
+from kbd_pptx.reader.names import MC, P14, A, P
+from kbd_pptx.reader.parts import SHAPE_TAGS
+
+__all__ = [
+    "SHAPE_TAGS",
+    "Kind",
+    "Shape",
+    "direct_shapes",
+    "is_image",
+    "picture_of",
+    "shapes_of",
+]
+
+Kind = Literal[
+    "shape", "text_box", "picture", "media", "chart", "table", "diagram", "ole_object", "model3d",
+    "group", "connector", "ink", "graphic",
+]  # fmt: skip
+"""What a shape is; "graphic" is a frame with something that is not known here."""
+
+_SHAPE, _PICTURE, _FRAME, _GROUP, _CONNECTOR, _INK = SHAPE_TAGS
+_ALTERNATE = f"{MC}AlternateContent"
+
+_FRAMED: dict[str, Kind] = {
+    "http://schemas.openxmlformats.org/drawingml/2006/chart": "chart",
+    "http://schemas.microsoft.com/office/drawing/2014/chartex": "chart",
+    "http://schemas.openxmlformats.org/drawingml/2006/table": "table",
+    "http://schemas.openxmlformats.org/drawingml/2006/diagram": "diagram",
+    "http://schemas.openxmlformats.org/presentationml/2006/ole": "ole_object",
+    "http://schemas.microsoft.com/office/drawing/2017/model3d": "model3d",
+}
+_MORE, _MARKS = f"{P}nvPr", f"{P}cNvSpPr"
+_NAMES = (f"{P}cNvPr", f"{P14}cNvPr")
+_TURNED_ON = ("1", "true")
+_MEDIA = frozenset(f"{A}{name}" for name in (
+    "audioCd", "audioFile", "quickTimeFile", "videoFile", "wavAudioFile",
+))  # fmt: skip
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A shape; what is seldom asked for is looked up when it is.
+
+    Args:
+        element: Its element.
+        kind: What it is.
+        placeholder: The type of the placeholder that it fills, "object" for one that takes any
+            content, "" if it fills none.
+        index: The index of that placeholder, "" if it fills none.
+        parent: Where the group that it is in stands among the slide's shapes, -1 if in none.
+        layout: The layout of its slide.
+        moved: How the coordinates that it is given in become the slide's.
+        names: What holds its id and name, if anything does.
+    """
+
+    element: etree._Element
+    kind: Kind
+    placeholder: str
+    index: str
+    parent: int
+    layout: Layout
+    moved: Mapping2D
+    names: etree._Element | None
+
+    @property
+    def id(self) -> str:
+        """Its id on the slide, "" if it has none."""
+        return "" if self.names is None else self.names.get("id", "")
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "" if self.names is None else self.names.get("name", "")
+
+    @property
+    def alt_text(self) -> str:
+        """What a person wrote of what it shows."""
+        if self.names is None:
+            return ""
+        return (self.names.get("descr") or self.names.get("title") or "").strip()
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is not shown."""
+        return self.names is not None and self.names.get("hidden") in _TURNED_ON
+
+    @property
+    def body(self) -> etree._Element | None:
+        """Its text body, if it has one."""
+        return self.element.find(f"{P}txBody")
+
+    @property
+    def is_title(self) -> bool:
+        """Whether it is the title of the slide."""
+        return self.placeholder in ("title", "ctrTitle")
+
+    @property
+    def box(self) -> Box | None:
+        """Where it is on the slide, if that is said anywhere: there, by the layout, the master."""
+        box = box_of(_transform(self.element))
+        if box is None and self.placeholder:
+            box = self.layout.box(self.placeholder, self.index)
+        return None if box is None else self.moved.of(box)
+
+
+def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
+    """Yield the shapes that stand directly in a slide's tree or in a group.
+
+    Of alternatives the first that holds shapes that are known here.
+    """
+    for child in tree:
+        if child.tag in SHAPE_TAGS:
+            yield child
+        elif child.tag == _ALTERNATE:
+            for choice in child:
+                known = [each for each in choice if each.tag in SHAPE_TAGS]
+                if known:
+                    yield from known
+                    break
+
+
+def picture_of(element: etree._Element) -> etree._Element | None:
+    """Return what fills a picture, or a shape that is filled with one; None if nothing does."""
+    if element.tag == _PICTURE:
+        return element.find(f"{P}blipFill/{A}blip")
+    if element.tag == _SHAPE:
+        return element.find(f"{P}spPr/{A}blipFill/{A}blip")
+    return None
+
+
+def is_image(shape: Shape) -> bool:
+    """Tell whether a shape is a picture, or filled with one; the first picture of a film is not."""
+    if shape.kind == "picture":
+        return True
+    return shape.kind != "media" and picture_of(shape.element) is not None
+
+
+def shapes_of(tree: etree._Element, layout: Layout) -> tuple[Shape, ...]:
+    """Return the shapes of a slide in the order of its file, a group before what is in it.
+
+    Args:
+        tree: The slide's tree of shapes.
+        layout: What its placeholders take from.
+    """
+    found: list[Shape] = []
+    # Groups may be nested deeper than functions may be.
+    waiting = [(direct_shapes(tree), UNMOVED, -1)]
+    while waiting:
+        elements, moved, parent = waiting[-1]
+        element = next(elements, None)
+        if element is None:
+            waiting.pop()
+            continue
+        found.append(_shape(element, layout, moved, parent))
+        if element.tag == _GROUP:
+            inner = inside(_transform(element), moved)
+            waiting.append((direct_shapes(element), inner, len(found) - 1))
+    return tuple(found)
+
+
+def _shape(element: etree._Element, layout: Layout, moved: Mapping2D, parent: int) -> Shape:
+    names = marks = more = mark = None
+    for child in element[0] if len(element) else ():
+        tag = child.tag
+        if tag in _NAMES:
+            names = child
+        elif tag == _MORE:
+            more = child
+        elif tag == _MARKS:
+            marks = child
+    if more is not None and len(more):
+        mark = more.find(f"{P}ph")
+    type_ = index = ""
+    if mark is not None:
+        index = mark.get("idx", "0")
+        type_ = mark.get("type", "") or layout.type(index) or "object"
+    kind = _kind(element, marks, more)
+    return Shape(element, kind, type_, index, parent, layout, moved, names)
+
+
+def _kind(
+    element: etree._Element, marks: etree._Element | None, more: etree._Element | None
+) -> Kind:
+    """Tell what a shape is, by what its names stand beside."""
+    tag = element.tag
+    if tag == _SHAPE:
+        is_box = marks is not None and marks.get("txBox") in _TURNED_ON
+        return "text_box" if is_box else "shape"
+    if tag == _PICTURE:
+        is_media = more is not None and any(child.tag in _MEDIA for child in more)
+        return "media" if is_media else "picture"
+    if tag == _FRAME:
+        data = element.find(f"{A}graphic/{A}graphicData")
+        return _FRAMED.get(data.get("uri", "") if data is not None else "", "graphic")
+    if tag == _GROUP:
+        return "group"
+    return "connector" if tag == _CONNECTOR else "ink"
+
+
+def _transform(element: etree._Element) -> etree._Element | None:
+    tag = element.tag
+    if tag == _FRAME:
+        return element.find(f"{P}xfrm")
+    if tag == _GROUP:
+        return element.find(f"{P}grpSpPr/{A}xfrm")
+    return element.find("{*}xfrm" if tag == _INK else f"{P}spPr/{A}xfrm")

@@ -1,0 +1,134 @@
+"""All of one slide: its shapes, and the parts that belong to them."""
+
+import msgspec
+from lxml import etree
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd_pptx.reader.beside import notes
+from kbd_pptx.reader.charts import Chart, chart_of
+from kbd_pptx.reader.deck import Deck
+from kbd_pptx.reader.diagrams import data_of, diagram_lines
+from kbd_pptx.reader.layouts import Layout
+from kbd_pptx.reader.names import A, P, R
+from kbd_pptx.reader.shapes import Shape, shapes_of
+from kbd_pptx.reader.text import Line, plain_text
+
+__all__ = ["Slide", "chart_on", "chart_part", "diagram_on", "notes_on", "slide_at", "title_on"]
+
+_HIDDEN = ("0", "false")
+
+
+class Slide(msgspec.Struct, frozen=True):
+    """A slide.
+
+    Args:
+        index: Its index, from 0.
+        number: The number that is shown on it.
+        part: Its part.
+        root: The root of that.
+        layout: Its layout.
+        is_hidden: Whether a show skips it.
+        shapes: Its shapes in the order of the file.
+    """
+
+    index: int
+    number: int
+    part: str
+    root: etree._Element
+    layout: Layout
+    is_hidden: bool
+    shapes: tuple[Shape, ...]
+
+    @property
+    def place(self) -> str:
+        """Its name for people and for the next call."""
+        return f"slide {self.index + 1} (slide_index {self.index})"
+
+
+def slide_at(deck: Deck, index: int) -> Slide:
+    """Return a slide of a deck.
+
+    Raises:
+        FileReadFailed: It is missing or damaged, or past a limit.
+        ValidationFailed: There is no slide of this index.
+    """
+    if not 0 <= index < len(deck.slides):
+        raise ValidationFailed(_out_of_range(deck, index))
+    part = deck.slides[index].part
+    if not part:
+        raise FileReadFailed(
+            f"{deck.name} is damaged: the part of slide {index + 1} (slide_index {index}) is "
+            "missing."
+        )
+    root = deck.parts.root(part)
+    layout = deck.layout(deck.parts.target(part, "slideLayout"))
+    tree = root.find(f"{P}cSld/{P}spTree")
+    if tree is not None:
+        deck.parts.count_shapes(tree)
+    return Slide(
+        index,
+        deck.first_number + index,
+        part,
+        root,
+        layout,
+        root.get("show") in _HIDDEN,
+        () if tree is None else shapes_of(tree, layout),
+    )
+
+
+def title_on(slide: Slide) -> str | None:
+    """Return a slide's title on one line, "" if its placeholder is empty, None without one."""
+    title = next((shape for shape in slide.shapes if shape.is_title), None)
+    return None if title is None else " ".join(plain_text(title.body, slide.number).split())
+
+
+def notes_on(deck: Deck, slide: Slide) -> str:
+    """Return the notes of a slide, "" if it has none."""
+    part = deck.parts.target(slide.part, "notesSlide")
+    if part:
+        with deck.spared(f"The notes page of {slide.place}"):
+            root = deck.parts.root(part)
+            deck.parts.count_shapes(root)
+            return notes(root)
+    return ""
+
+
+def chart_on(deck: Deck, slide: Slide, shape: Shape) -> Chart | None:
+    """Return the chart in a frame; None, with a warning, if it cannot be read."""
+    with deck.spared(f"The chart {shape.name} of {slide.place}"):
+        part = chart_part(deck, slide, shape)
+        if not part:
+            raise FileReadFailed("its part is missing.")
+        return chart_of(deck.parts.root(part))
+    return None
+
+
+def chart_part(deck: Deck, slide: Slide, shape: Shape) -> str:
+    """Return the part of the chart in a frame, "" if there is none."""
+    data = shape.element.find(f"{A}graphic/{A}graphicData")
+    named = None if data is None or not len(data) else data[0]
+    id_ = "" if named is None else named.get(f"{R}id", "")
+    relation = deck.parts.relations(slide.part).get(id_)
+    return relation.target if relation is not None and deck.parts.has(relation) else ""
+
+
+def diagram_on(deck: Deck, slide: Slide, shape: Shape) -> list[Line]:
+    """Return the points of the diagram in a frame; none, with a warning, if it cannot be read."""
+    with deck.spared(f"The diagram {shape.name} of {slide.place}"):
+        named = data_of(shape.element)
+        id_ = "" if named is None else named.get(f"{R}dm", "")
+        relation = deck.parts.relations(slide.part).get(id_)
+        if relation is None or not deck.parts.has(relation):
+            raise FileReadFailed("its part is missing.")
+        return diagram_lines(deck.parts.root(relation.target))
+    return []
+
+
+def _out_of_range(deck: Deck, index: int) -> str:
+    count = len(deck.slides)
+    if not count:
+        return f"{deck.name} has no slides; there is no slide_index {index}."
+    return (
+        f"{deck.name} has {count} slide{'s' * (count > 1)}; slide_index {index} is none of them, "
+        f"for they are counted from 0 to {count - 1}."
+    )

@@ -1,0 +1,131 @@
+"""Paragraphs of slides as lines: what stands before them, how deep they are."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+from lxml import etree
+
+from kbd_pptx.reader.layouts import Bullets, bullets_of
+from kbd_pptx.reader.names import A14, MC, A, M
+
+__all__ = ["Line", "lines", "paragraph_text", "plain_text", "written_lines"]
+
+_RUN, _FIELD, _BREAK = f"{A}r", f"{A}fld", f"{A}br"
+_TEXT, _MATH, _ALTERNATE = f"{A}t", f"{A14}m", f"{MC}AlternateContent"
+_MATH_TEXT = f"{M}t"
+_DEEPEST = 8
+"""Levels are 0 to 8 (ECMA-376, part 1, 21.1.2.2.7)."""
+
+BulletOf = Callable[[int], str]
+"""What stands before a paragraph of a level where neither it nor its shape says: "", "-", "1"."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A paragraph: its text, its level, and "", "-" or its number ("1.") that stand before it."""
+
+    text: str
+    level: int
+    mark: str
+
+
+def paragraph_text(paragraph: etree._Element, number: int | None = None) -> str:
+    """Return the text of a paragraph; a break is a line end, a formula its letters.
+
+    Args:
+        paragraph: The paragraph.
+        number: What fields for the slide's number show; what was stored in them if None.
+    """
+    pieces = []
+    for child in paragraph:
+        tag = child.tag
+        if tag == _RUN:
+            pieces.append(_of(child))
+        elif tag == _BREAK:
+            pieces.append("\n")
+        elif tag == _FIELD:
+            is_number = number is not None and child.get("type") == "slidenum"
+            pieces.append(str(number) if is_number else _of(child))
+        elif tag == _MATH:
+            pieces.extend(text.text or "" for text in child.iter(_MATH_TEXT))
+        elif tag == _ALTERNATE and len(child):
+            # The first choice; others show the same to older programs.
+            pieces.extend(text.text or "" for text in child[0].iter(_MATH_TEXT, _TEXT))
+    return "".join(pieces)
+
+
+def plain_text(body: etree._Element | None, number: int | None = None) -> str:
+    """Return the paragraphs of a text body, a line each."""
+    if body is None:
+        return ""
+    return "\n".join(paragraph_text(each, number) for each in body.iterchildren(f"{A}p"))
+
+
+def lines(body: etree._Element, bullet_of: BulletOf, number: int | None = None) -> Iterator[Line]:
+    """Yield the paragraphs of a text body that have text.
+
+    Args:
+        body: The body.
+        bullet_of: For what its paragraphs and its own styles do not say.
+        number: The number of the slide.
+    """
+    own = bullets_of(body.find(f"{A}lstStyle"))
+    counts: dict[int, int] = {}
+    for paragraph in body.iterchildren(f"{A}p"):
+        if not len(paragraph):
+            continue
+        text = paragraph_text(paragraph, number).strip("\n")
+        properties = paragraph.find(f"{A}pPr")
+        level = _level(properties)
+        for deeper in [each for each in counts if each > level]:
+            del counts[deeper]
+        if not text.strip():
+            continue
+        mark = _mark(properties, level, own, bullet_of)
+        if mark == "1":
+            counts[level] = counts.get(level, _start(properties) - 1) + 1
+            mark = f"{counts[level]}."
+        else:
+            counts.pop(level, None)
+        yield Line(text, level, mark)
+
+
+def written_lines(found: Iterator[Line]) -> str:
+    """Write paragraphs as text: two blanks a level, a bullet or number before those that have one.
+
+    Lines of one paragraph stand under each other.
+    """
+    written = []
+    for line in found:
+        before = "  " * line.level + (f"{line.mark} " if line.mark else "")
+        first, *others = line.text.split("\n")
+        written.append(before + first)
+        written.extend(" " * len(before) + other for other in others)
+    return "\n".join(written)
+
+
+def _of(run: etree._Element) -> str:
+    text = run.find(_TEXT)
+    return "" if text is None else text.text or ""
+
+
+def _level(properties: etree._Element | None) -> int:
+    text = "0" if properties is None else properties.get("lvl", "0")
+    return min(int(text), _DEEPEST) if text.isdecimal() and len(text) < 4 else 0
+
+
+def _mark(properties: etree._Element | None, level: int, own: Bullets, bullet_of: BulletOf) -> str:
+    for child in () if properties is None else properties:
+        if child.tag == f"{A}buNone":
+            return ""
+        if child.tag == f"{A}buAutoNum":
+            return "1"
+        if child.tag in (f"{A}buChar", f"{A}buBlip"):
+            return "-"
+    return own[level] if level in own else bullet_of(level)
+
+
+def _start(properties: etree._Element | None) -> int:
+    """Return the number that a list begins with."""
+    numbering = None if properties is None else properties.find(f"{A}buAutoNum")
+    text = "1" if numbering is None else numbering.get("startAt", "1")
+    return int(text) if text.isdecimal() and len(text) < 6 else 1

@@ -1,0 +1,184 @@
+"""A sheet looked through once, packed into a chest: blocks of values, formulas, islands."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import msgspec
+
+from kbd.errors import FileReadFailed
+from kbd.opc.package import Package
+from kbd_xlsx.extents import MAX_DENSE_CELLS
+from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
+from kbd_xlsx.reader.calamine import BookValues
+from kbd_xlsx.reader.features import Features
+from kbd_xlsx.reader.islands import Run, find_areas, joined
+from kbd_xlsx.reader.keeping import Chest, Section
+from kbd_xlsx.reader.scan import Scan, scan_sheet
+from kbd_xlsx.references import Area
+from kbd_xlsx.workbook import SheetPart
+
+__all__ = ["Index", "Stretch", "build"]
+
+_BLOCK_CELLS = 5000
+"""Cells of a block: what is unpacked at least to read one row."""
+
+_MOST_ROWS = 500
+
+
+class Stretch(msgspec.Struct, frozen=True, array_like=True):
+    """A section that is about some rows."""
+
+    top: int
+    bottom: int
+    section: Section
+
+
+class Index(msgspec.Struct, frozen=True, array_like=True):
+    """What a chest holds of a sheet.
+
+    Args:
+        area: The used range: where values, formulas and errors are.
+        left: The column with which the blocks begin.
+        blocks: Values, from top to bottom; rows without any are in none.
+        batches: Formulas and errors, in the order of the file.
+        islands: Their areas, from top to bottom.
+        hidden_rows: Ranges of row numbers.
+        features: What else there is.
+    """
+
+    area: Area | None
+    left: int
+    blocks: tuple[Stretch, ...]
+    batches: tuple[Stretch, ...]
+    islands: Section
+    hidden_rows: Section
+    features: Features
+
+
+def build(package: Package, book: BookValues, sheet: SheetPart) -> tuple[Chest, Index]:
+    """Look through a sheet and pack what is found.
+
+    Raises:
+        FileReadFailed: It is too large, or damaged.
+    """
+    scan = scan_sheet(package, sheet)
+    chest = Chest()
+    cells = book.cells(sheet.name) if sheet.part else None
+    blocks: list[Stretch] = []
+    content = list(joined(_all_runs(package.name, scan, cells, chest, blocks)))
+    index = Index(
+        area=_around(content),
+        left=cells.area.left if cells else 1,
+        blocks=tuple(blocks),
+        batches=tuple(Stretch(top, end, chest.add(data)) for top, end, data in scan.batches),
+        islands=chest.add(
+            msgspec.msgpack.encode([msgspec.structs.astuple(a) for a in find_areas(content)])
+        ),
+        hidden_rows=chest.add(msgspec.msgpack.encode(scan.hidden_rows)),
+        features=scan.features,
+    )
+    chest.index = msgspec.msgpack.encode(index)
+    return chest, index
+
+
+def _all_runs(
+    name: str, scan: Scan, cells: Cells | None, chest: Chest, blocks: list[Stretch]
+) -> Iterator[Run]:
+    """Yield the runs of all rows, and pack the values on the way."""
+    if cells is None:
+        yield from _told_runs(scan, 0, 1 << 30)
+        return
+    yield from _told_runs(scan, 0, cells.area.top - 1)
+    merged = _Merged(name, scan.merged, cells.area)
+    area = cells.area
+    height = max(1, min(_MOST_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
+    top = area.top
+    while rows := list(islice(cells.rows, height)):
+        merged.empty(rows, top)
+        packed, filled = pack(rows)
+        bottom = top + len(rows) - 1
+        if any(flags is None or 1 in flags for flags in filled):
+            blocks.append(Stretch(top, bottom, chest.add(packed)))
+        yield from _runs(top, bottom, area.left, filled, scan)
+        top = bottom + 1
+    yield from _told_runs(scan, area.bottom + 1, 1 << 30)
+
+
+def _told_runs(scan: Scan, first: int, last: int) -> Iterator[Run]:
+    """Yield the rows between two that have formulas or errors."""
+    for row in sorted(row for row in scan.told if first <= row <= last):
+        yield Run(row, row, scan.told[row])
+
+
+def _runs(
+    top: int, bottom: int, left: int, filled: list[bytes | None], scan: Scan
+) -> Iterator[Run]:
+    """Yield the runs of a block: filled cells, and those that have formulas or errors."""
+    whole = 0
+    partial: list[tuple[int, bytes]] = []
+    for place, flags in enumerate(filled, left - 1):
+        if flags is None:
+            whole |= 1 << place
+        else:
+            partial.append((1 << place, flags))
+    if not partial and not scan.told_anywhere & ~whole:
+        yield Run(top, bottom, whole)
+        return
+    rows = zip(*(flags for _, flags in partial), strict=True) if partial else None
+    masks: dict[tuple[int, ...], int] = {}
+    for row in range(top, bottom + 1):
+        pattern = next(rows) if rows else ()
+        mask = masks.get(pattern)
+        if mask is None:
+            bits = zip(partial, pattern, strict=True)
+            mask = masks[pattern] = whole | sum(bit for (bit, _), flag in bits if flag)
+        yield Run(row, row, mask | scan.told.get(row, 0))
+
+
+def _around(runs: list[Run]) -> Area | None:
+    if not runs:
+        return None
+    union = 0
+    for run in runs:
+        union |= run.mask
+    left = (union & -union).bit_length()
+    return Area(runs[0].top, left, runs[-1].bottom, union.bit_length())
+
+
+class _Merged:
+    """Merged ranges, of whose cells only the first counts, as rows are taken from the top down."""
+
+    def __init__(self, name: str, merged: list[Area], used: Area) -> None:
+        clipped = [_clipped(area, used) for area in merged]
+        inside = [
+            (area, part) for area, part in zip(merged, clipped, strict=True) if part is not None
+        ]
+        # They cannot overlap, so all together they are no larger than what holds them.
+        if sum(_size(part) for _, part in inside) > MAX_DENSE_CELLS:
+            raise FileReadFailed(f"{name} is damaged: merged ranges lie on each other.")
+        self._left = used.left
+        self._waiting = inside[::-1]
+        self._open: list[tuple[Area, Area]] = []
+
+    def empty(self, rows: list[list[Raw]], top: int) -> None:
+        """Empty what is in a merged range and not its first cell, in rows that begin with `top`."""
+        bottom = top + len(rows) - 1
+        self._open = [pair for pair in self._open if pair[1].bottom >= top]
+        while self._waiting and self._waiting[-1][0].top <= bottom:
+            self._open.append(self._waiting.pop())
+        for area, part in self._open:
+            for row in range(max(part.top, top), min(part.bottom, bottom) + 1):
+                first = part.left + (row == area.top and part.left == area.left)
+                width = part.right + 1 - first
+                start = first - self._left
+                rows[row - top][start : start + width] = [BLANK] * width
+
+
+def _clipped(area: Area, used: Area) -> Area | None:
+    top, left = max(area.top, used.top), max(area.left, used.left)
+    bottom, right = min(area.bottom, used.bottom), min(area.right, used.right)
+    return Area(top, left, bottom, right) if top <= bottom and left <= right else None
+
+
+def _size(area: Area) -> int:
+    return (area.bottom - area.top + 1) * (area.right - area.left + 1)

@@ -1,0 +1,268 @@
+"""The values of sheets by parsing them, for those that calamine cannot read.
+
+It is some ten times slower, and takes what office programs take: sheets of Excel 4 macros,
+cells with extensions, sheets whose range is told oddly. A value that cannot be told, such as a
+text that is missing from the shared ones, still makes the workbook a damaged one.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.opc.package import Package, reading_errors
+from kbd_xlsx.reader.blocks import BLANK, Cells, Raw
+from kbd_xlsx.reader.moments import Meaning, meaning_of, moment, of_iso
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell
+from kbd_xlsx.workbook import find_sheet, read_workbook
+
+__all__ = ["ParsedBook"]
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_SURROGATES = range(0xD800, 0xE000)
+_SPACE = " \t\r\n"
+_PRESERVED = "{http://www.w3.org/XML/1998/namespace}space"
+_TRUE = ("1", "true")
+
+_MOST_KEPT = 20_000
+"""Cells of a sheet that are kept from measuring it; one with more is read twice."""
+
+Place = tuple[int, int, Raw]
+"""A cell with a value, blank ones of no text and errors included: row, column, value."""
+
+
+class ParsedBook:
+    """A workbook whose sheets were looked through before, parsed for its values.
+
+    Args:
+        package: Where it is; it must stay open.
+
+    Raises:
+        FileReadFailed: It is damaged.
+    """
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._workbook = read_workbook(package)
+        self._main = self._workbook.identity.part
+        self._texts = self._shared_texts()
+        self._meanings = self._format_meanings()
+        properties = package.root(self._main).find("{*}workbookPr")
+        self._from_1904 = properties is not None and properties.get("date1904") in _TRUE
+
+    def cells(self, title: str) -> Cells | None:
+        """Return a sheet's cells, None if it has none, as that of a chart.
+
+        Raises:
+            FileReadFailed: The sheet is damaged.
+        """
+        part = find_sheet(self._workbook, title).part
+        top = left = 1 << 30
+        bottom = right = 0
+        is_rising = True
+        kept: list[Place] | None = []
+        for place in self._filled(part):
+            row, column, _ = place
+            if kept is not None:
+                kept.append(place)
+                if len(kept) > _MOST_KEPT:
+                    kept = None
+            is_rising = is_rising and row >= bottom
+            top, bottom = min(top, row), max(bottom, row)
+            left, right = min(left, column), max(right, column)
+        if not bottom:
+            return None
+        area = Area(top, left, bottom, right)
+        found = self._filled(part) if kept is None else iter(kept)
+        return Cells(area, _rows(found if is_rising else _sorted(found), area))
+
+    def _filled(self, part: str) -> Iterator[Place]:
+        """Yield the cells that have values in the order of the file."""
+        number = column = 0
+        with self._package.open(part) as file, reading_errors(self._package.name):
+            for event, element in etree.iterparse(
+                file, ("start", "end"), tag=("{*}row", "{*}c", "{*}sheetData"),
+                resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True,
+            ):  # fmt: skip
+                is_start, tag = event == "start", element.tag
+                if tag.endswith("c"):
+                    if not is_start:
+                        row, column = self._place(element.get("r"), number, column)
+                        value = self._value(element)
+                        if value is not None:
+                            yield row, column, value
+                        element.clear()
+                elif not tag.endswith("row"):
+                    if not is_start:
+                        return
+                elif is_start:
+                    number, column = self._row_number(element.get("r"), number), 0
+                else:
+                    _forget(element)
+
+    def _row_number(self, written: str | None, before: int) -> int:
+        """Return the number that a row says, or the one after the row before."""
+        number = before + 1 if written is None else _whole(written, 0)
+        if not 1 <= number <= MAX_ROW:
+            raise self._damaged()
+        return number
+
+    def _place(self, written: str | None, row: int, before: int) -> tuple[int, int]:
+        """Return where a cell says that it is, or the place after the cell before."""
+        if written is None:
+            if before >= MAX_COLUMN:
+                raise self._damaged()
+            return row, before + 1
+        try:
+            return parse_cell(written)
+        except ValidationFailed as fault:
+            raise self._damaged() from fault
+
+    def _value(self, cell: etree._Element) -> Raw | None:
+        """Return a cell's value; None is none, and an error counts as a text without letters."""
+        kind = cell.get("t", "n")
+        stored = None
+        for part in cell:
+            if part.tag.endswith("is"):
+                return _text(part)
+            if part.tag.endswith("v"):
+                stored = part
+        if stored is None or kind == "inlineStr":
+            return None
+        text = stored.text or ""
+        if not text and kind not in ("str", "d"):
+            return None
+        match kind:
+            case "s":
+                return self._shared_text(text)
+            case "str":
+                return _unescaped(text)
+            case "b":
+                return text.strip(_SPACE).lower() not in ("0", "false")
+            case "d":
+                return of_iso(text)
+            case "e":
+                return BLANK
+            case _:
+                return self._number(text, cell.get("s", "0"))
+
+    def _number(self, text: str, style: str) -> Raw:
+        if not _NUMBER.fullmatch(text):
+            return text
+        place = _whole(style, 0)
+        meaning = self._meanings[place] if place < len(self._meanings) else "number"
+        return moment(float(text), meaning, from_1904=self._from_1904)
+
+    def _shared_text(self, written: str) -> str:
+        place = _whole(written.strip(_SPACE), len(self._texts))
+        if place >= len(self._texts):
+            raise self._damaged()
+        return self._texts[place]
+
+    def _shared_texts(self) -> list[str]:
+        part = self._related("sharedstrings")
+        if not part:
+            return []
+        found = []
+        with self._package.open(part) as file, reading_errors(self._package.name):
+            # The trial versions before the standard wrote sstItem.
+            for _, item in etree.iterparse(
+                file, tag=("{*}si", "{*}sstItem"), resolve_entities=False, no_network=True,
+                remove_comments=True, remove_pis=True,
+            ):  # fmt: skip
+                found.append(_text(item))
+                _forget(item)
+        return found
+
+    def _format_meanings(self) -> list[Meaning]:
+        """Return what the cell formats make of numbers, by their places."""
+        part = self._related("styles")
+        if not part:
+            return []
+        root = self._package.root(part)
+        codes = {
+            element.get("numFmtId"): element.get("formatCode")
+            for element in root.iterfind("{*}numFmts/{*}numFmt")
+        }
+        found: list[Meaning] = []
+        for element in root.iterfind("{*}cellXfs/{*}xf"):
+            number = element.get("numFmtId", "0")
+            found.append(meaning_of(_whole(number, 0), codes.get(number)))
+        return found
+
+    def _related(self, kind: str) -> str:
+        """Return the part of a kind, "" if there is none.
+
+        Trial versions wrote the kind with "xl" before it; without a relation the part counts that
+        has the usual name.
+        """
+        for relation in self._package.relations(self._main):
+            is_it = relation.kind.casefold().removeprefix("xl") == kind
+            if is_it and not relation.external and relation.target in self._package:
+                return relation.target
+        usual = posixpath.join(posixpath.dirname(self._main), f"{kind}.xml")
+        return usual if usual in self._package else ""
+
+    def _damaged(self) -> FileReadFailed:
+        return FileReadFailed(f"{self._package.name} is damaged: its cells cannot be read.")
+
+
+def _whole(text: str, otherwise: int) -> int:
+    """Return a small whole number, and something else for all that is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
+def _sorted(found: Iterator[Place]) -> Iterator[Place]:
+    """Sort cells by rows, those of a row as they come: of two for one cell the later one counts."""
+    return iter(sorted(found, key=itemgetter(0)))
+
+
+def _rows(found: Iterator[Place], area: Area) -> Iterator[list[Raw]]:
+    """Yield all rows of an area from cells that are sorted by rows."""
+    width = area.right - area.left + 1
+    at = area.top
+    for row, cells in groupby(found, itemgetter(0)):
+        for _ in range(at, row):
+            yield [BLANK] * width
+        values: list[Raw] = [BLANK] * width
+        for _, column, value in cells:
+            values[column - area.left] = value
+        yield values
+        at = row + 1
+
+
+def _forget(element: etree._Element) -> None:
+    """Drop an element that was read, and what came before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def _text(item: etree._Element) -> str:
+    """Return a text, plain or in runs, without what tells how to pronounce it."""
+    found = []
+    for part in item.iterfind("*"):
+        name = etree.QName(part).localname
+        pieces = [part] if name == "t" else part.iterfind("{*}t") if name == "r" else ()
+        for piece in pieces:
+            text = piece.text or ""
+            if piece.get(_PRESERVED) != "preserve":
+                text = text.strip(_SPACE)
+            found.append(_unescaped(text))
+    return "".join(found)
+
+
+def _unescaped(text: str) -> str:
+    """Put the signs that XML cannot hold (ECMA-376, ST_Xstring) for their escapes."""
+    return _ESCAPED.sub(_sign, text) if "_x" in text else text
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = int(found[1], 16)
+    return found[0] if code in _SURROGATES else chr(code)
