@@ -1,7 +1,10 @@
 """Office files made of XML in a package: what their formats do alike, on top of `kbd.opc`.
 
-    formatting   lenient reader of fonts, sizes, colors and alignments in operations
+    operations   operation records applied in order, by a table
+    warnings     what the reader of an edit's result must know
+    suffixes     what a suffix promises: macros, a template
     part_copier  parts of one package go into another, with all that they are related to
+    formatting   lenient reader of fonts, sizes, colors and alignments in operations
     theme        colors and fonts of themes, and what a color of a drawing comes to
 
 A format plugin brings what truly differs (its elements, its places, its operations) and takes the

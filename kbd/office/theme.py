@@ -67,13 +67,14 @@ def read_theme(root: etree._Element | None) -> Theme:
     if root is None:
         return Theme()
     colors, fonts = {}, {}
+    # Files from before the standard hold both in an element of another name.
     for slot in SLOTS:
-        entry = root.find(f"{{*}}themeElements/{{*}}clrScheme/{{*}}{slot}")
+        entry = root.find(f"./*/{{*}}clrScheme/{{*}}{slot}")
         if rgb := drawing_color(entry, lambda _: ""):
             colors[slot] = rgb
     for group in ("major", "minor"):
         for script in ("latin", "ea", "cs"):
-            font = root.find(f"{{*}}themeElements/{{*}}fontScheme/{{*}}{group}Font/{{*}}{script}")
+            font = root.find(f"./*/{{*}}fontScheme/{{*}}{group}Font/{{*}}{script}")
             typeface = font.get("typeface") if font is not None else None
             if typeface:
                 fonts[f"{group}-{script}"] = typeface

@@ -13,7 +13,7 @@ import pytest
 from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 from kbd.opc.guard import part_key, raw_name
-from kbd.opc.package import Package, relations_part
+from kbd.opc.package import Package, Relation, relations_part
 from kbd.opc.rewriter import Rewriting
 from zipforge import Member, forge
 
@@ -380,3 +380,21 @@ def test_what_nothing_was_done_to_is_the_same_file(tmp_path: Path) -> None:
         Rewriting(opened).save(tmp_path / "b.xlsx")
 
     assert (tmp_path / "b.xlsx").read_bytes() == original.path.read_bytes()
+
+
+def test_relations_given_at_once(tmp_path: Path) -> None:
+    """A part's relations are replaced by those given, under their ids; parts tell their sizes."""
+    rows = (
+        Relation("a7", "image", "main/media/p.bin", external=False, type=f"{KINDS}/image"),
+        Relation("b", "hyperlink", "http://far/", external=True, type=f"{KINDS}/hyperlink"),
+    )
+    with Package(package(tmp_path / "a.zip")) as opened:
+        rewriting = Rewriting(opened)
+        rewriting.relate("main/book.xml", "styles", "main/styles.xml")
+        rewriting.put_relations("main/book.xml", rows)
+        rewriting.put("main/media/p.bin", b"12345")
+
+        assert rewriting.relations("main/book.xml") == rows
+        assert b'Target="media/p.bin"' in rewriting.read("main/_rels/book.xml.rels")
+        assert rewriting.size("main/media/p.bin") == 5
+        assert rewriting.size("main/book.xml") == len(opened.read("main/book.xml"))

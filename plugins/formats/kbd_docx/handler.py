@@ -40,7 +40,7 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         "kbd_docx.edits.apply",
         "kbd_docx.reader.mapping",
         "kbd_docx.reader.reading",
-        "kbd_docx.styled.copying",
+        "kbd_docx.styled.copy_assets",
         "kbd_docx.styled.listing",
     )
     guidance = (
@@ -114,6 +114,6 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
     ) -> Applied:
         """Copy looks and pictures into another file."""
-        from kbd_docx.styled import copying  # noqa: PLC0415 - 150 ms for python-docx
+        from kbd_docx.styled import copy_assets  # noqa: PLC0415 - 150 ms for python-docx
 
-        return copying.copy_assets(source, into, picks, target)
+        return copy_assets.copy_assets(source, into, picks, target)

@@ -42,7 +42,7 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         "kbd_pptx.edits.apply",
         "kbd_pptx.reader.mapping",
         "kbd_pptx.reader.reading",
-        "kbd_pptx.styled.copying",
+        "kbd_pptx.styled.copy_assets",
         "kbd_pptx.styled.listing",
     )
     guidance = (
@@ -111,6 +111,6 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
     ) -> Applied:
         """Copy looks and pictures into another file."""
-        from kbd_pptx.styled import copying  # noqa: PLC0415 - 150 ms for python-pptx
+        from kbd_pptx.styled import copy_assets  # noqa: PLC0415 - 150 ms for python-pptx
 
-        return copying.copy_assets(source, into, picks, target)
+        return copy_assets.copy_assets(source, into, picks, target)

@@ -45,7 +45,7 @@ class XlsxFormat(FormatHandler, Mappable, Celled, Editable, Styled, Tabular):
         "kbd_xlsx.filling",
         "kbd_xlsx.mapping",
         "kbd_xlsx.reading",
-        "kbd_xlsx.styled.copying",
+        "kbd_xlsx.styled.copy_assets",
         "kbd_xlsx.styled.listing",
         "kbd_xlsx.tables",
     )
@@ -113,9 +113,9 @@ class XlsxFormat(FormatHandler, Mappable, Celled, Editable, Styled, Tabular):
         self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
     ) -> Applied:
         """Copy looks, widths, conditional formats, pictures and charts into another workbook."""
-        from kbd_xlsx.styled import copying  # noqa: PLC0415 - 70 ms for lxml
+        from kbd_xlsx.styled import copy_assets  # noqa: PLC0415 - 70 ms for lxml
 
-        return copying.copy_assets(source, into, picks, target)
+        return copy_assets.copy_assets(source, into, picks, target)
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
         """Write a sheet's table in the plain form, typed where its cells agree."""

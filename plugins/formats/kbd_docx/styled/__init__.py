@@ -4,8 +4,8 @@ Told: `listing` is what `get_styles` answers, in the words of `describing`.
 `document` has the parts as trees; `theme` resolves references; `properties` are looks as a flat
 table, which `stylesheet` gathers along styles; `lists`, `sections` and `pictures` find the rest.
 
-Carried: `copying` is what `copy_assets` does with its `picks` to a `target`. `copiedstyles`,
-`copiedlists`, `copiedbanners` and `copiedpictures` take each kind along; `excerpts` makes pieces
+Carried: `copy_assets` does what its `picks` say to a `target`. `copy_styles`,
+`copy_lists`, `copy_banners` and `copy_pictures` take each kind along; `excerpts` makes pieces
 ready to stand elsewhere, `part_copier` takes the parts that they are related to. `ordering` puts
 elements where the schema has them, `variants` spells values as strict documents do, or the others.
 """

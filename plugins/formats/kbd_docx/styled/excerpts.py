@@ -10,8 +10,8 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import PARAGRAPH, W
-from kbd_docx.styled.copiedlists import ListCopier
-from kbd_docx.styled.copiedstyles import StyleCopier
+from kbd_docx.styled.copy_lists import ListCopier
+from kbd_docx.styled.copy_styles import StyleCopier
 from kbd_docx.styled.document import local_name
 from kbd_docx.styled.ordering import put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put

@@ -5,7 +5,7 @@ text and fills. `deck` knows masters and layouts, `inheritance` from whom a shap
 `levels` and `textstyles` what text looks like level by level, `theme` colors and fonts of
 themes, `pictures` what stands where.
 
-Carried: `copying` is what `copy_assets` does with its `picks`. `sourcedeck` finds what they mean;
-`copiedlayouts`, `copiedtext`, `copiedthemes` and `copiedimages` copy it into a `deckedit`, and
-`part_copier` takes a part with all that belongs to it.
+Carried: `copy_assets` does what its `picks` say. `sourcedeck` finds what they mean; `copy_layouts`,
+`copy_text`, `copy_themes` and `copy_images` copy it into a `deckedit`, and `part_copier` takes a
+part with all that belongs to it.
 """

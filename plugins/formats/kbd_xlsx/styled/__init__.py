@@ -5,7 +5,7 @@ looks and `rules` those for conditional formats; `theme` resolves colours. `shee
 sheet as a stream, `occurrences` makes ranges of what it meets; `drawings` finds pictures and
 charts, `sourcebook` the parts that a workbook has one of.
 
-Carried: `copying` is what `copy_assets` does with its `picks`. `copiedlooks` and `copiedrules` take
-looks along, `copiedobjects` pictures and charts; `part_copier` takes a part with all that belongs
-to it, `anchors` moves it, `insertion` has a sheet name it.
+Carried: `copy_assets` does what its `picks` say. `copy_formatting` and `copy_rules` take looks
+along, `copy_objects` pictures and charts; `part_copier` takes a part with all that belongs to it,
+`anchors` moves it, `insertion` has a sheet name it.
 """

@@ -8,10 +8,10 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.rewriter import Rewriting
 from kbd_pptx.family import SUFFIXES, opened
 from kbd_pptx.slides import P, R
-from kbd_pptx.styled.copiedimages import ImageCopier
-from kbd_pptx.styled.copiedlayouts import LayoutCopier
-from kbd_pptx.styled.copiedtext import TextCopier
-from kbd_pptx.styled.copiedthemes import copy_theme
+from kbd_pptx.styled.copy_images import ImageCopier
+from kbd_pptx.styled.copy_layouts import LayoutCopier
+from kbd_pptx.styled.copy_text import TextCopier
+from kbd_pptx.styled.copy_themes import copy_theme
 from kbd_pptx.styled.deckedit import DeckEdit, new_deck
 from kbd_pptx.styled.part_copier import DeckPartCopier
 from kbd_pptx.styled.picks import Pick, parse_pick

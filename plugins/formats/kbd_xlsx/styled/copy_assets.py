@@ -9,8 +9,8 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import Area
-from kbd_xlsx.styled.copiedlooks import LookCopier, Restyling
-from kbd_xlsx.styled.copiedobjects import ObjectCopier
+from kbd_xlsx.styled.copy_formatting import LookCopier, Restyling
+from kbd_xlsx.styled.copy_objects import ObjectCopier
 from kbd_xlsx.styled.part_copier import WorkbookPartCopier
 from kbd_xlsx.styled.picks import Pick, Place, parse_pick, parse_place
 from kbd_xlsx.styled.sourcebook import workbook_parts

@@ -13,10 +13,10 @@ from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
 from kbd_docx.family import FAMILY, SUFFIXES, opened
-from kbd_docx.styled.copiedbanners import BannerCopier, chosen_sections
-from kbd_docx.styled.copiedlists import ListCopier
-from kbd_docx.styled.copiedpictures import PictureCopier
-from kbd_docx.styled.copiedstyles import StyleCopier
+from kbd_docx.styled.copy_banners import BannerCopier, chosen_sections
+from kbd_docx.styled.copy_lists import ListCopier
+from kbd_docx.styled.copy_pictures import PictureCopier
+from kbd_docx.styled.copy_styles import StyleCopier
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.excerpts import Excerpts
 from kbd_docx.styled.ordering import inserted, put_child
