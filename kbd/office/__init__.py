@@ -1,5 +1,6 @@
 """Office files made of XML in a package: what their formats do alike, on top of `kbd.opc`.
 
+    handler      a handler that is a table of what does the work of each capability
     operations   operation records applied in order, by a table
     warnings     what the reader of an edit's result must know
     suffixes     what a suffix promises: macros, a template
@@ -8,5 +9,5 @@
     theme        colors and fonts of themes, and what a color of a drawing comes to
 
 A format plugin brings what truly differs (its elements, its places, its operations) and takes the
-rest from here. Only modules that a worker preloads import it.
+rest from here. But for `handler`, only modules that a worker preloads import it.
 """

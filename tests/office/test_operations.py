@@ -45,7 +45,8 @@ class Text:
 
 def test_operations_see_what_the_ones_before_made() -> None:
     """Operations are applied in order, and each says what it changed."""
-    edit, prepared = Text(), []
+    edit = Text()
+    prepared: list[msgspec.Struct] = []
     operations = (Add("a"), Add("b"), Cut("b"), Add("c"))
     changed = apply_in_order(operations, edit.table, prepared.append)
 
@@ -56,7 +57,8 @@ def test_operations_see_what_the_ones_before_made() -> None:
 
 def test_the_first_that_cannot_be_applied_ends_it() -> None:
     """Nothing after a refused operation is applied, and nothing is prepared for it."""
-    edit, prepared = Text(), []
+    edit = Text()
+    prepared: list[msgspec.Struct] = []
 
     with pytest.raises(ValidationFailed, match="x is not there"):
         apply_in_order((Add("a"), Cut("x"), Add("b")), edit.table, prepared.append)

@@ -30,11 +30,11 @@ def test_many_are_counted() -> None:
 def test_a_signature_is_told() -> None:
     """A signed file is told to be signed, as any change makes that void."""
     kind = "http://schemas.openxmlformats.org/package/2006/relationships/digital-signature/origin"
-    warnings = EditWarnings()
-    warnings.warn_of_signature([Relation("r1", "styles", "a.xml", external=False)], "note")
-    assert warnings.texts == ()
+    plain, warnings = EditWarnings(), EditWarnings()
+    plain.warn_of_signature([Relation("r1", "styles", "a.xml", external=False)], "note")
     warnings.warn_of_signature([Relation("r1", "origin", "a", external=False, type=kind)], "note")
 
+    assert plain.texts == ()
     assert warnings.texts == ("The note was signed; after this change the signature is void.",)
 
 

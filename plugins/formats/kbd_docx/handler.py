@@ -1,30 +1,18 @@
-"""The declaration of the format; the work is in modules that the worker loads once."""
+"""The declaration of the format; what does its work is a table of functions."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import (
-    Applied,
-    AssetPick,
-    Composed,
-    Editable,
-    FormatHandler,
-    Mappable,
-    Passage,
-    Reading,
-    Region,
-    Source,
-    Styled,
-)
+from kbd.formats import Composed, Reading, Region, Source
+from kbd.office.handler import OfficeFormat
 from kbd_docx.operations import OPERATIONS
 
 __all__ = ["DocxFormat"]
 
 
-class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
+class DocxFormat(OfficeFormat, Composed):
     """Documents, whoever made them: mapped, read and edited without a loss."""
 
     name = "docx"
@@ -36,13 +24,16 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         ".dotx": "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
         ".dotm": "application/vnd.ms-word.template.macroEnabled.12",
     }
-    preload = (
-        "kbd_docx.edits.apply",
-        "kbd_docx.reader.mapping",
-        "kbd_docx.reader.reading",
-        "kbd_docx.styled.copy_assets",
-        "kbd_docx.styled.listing",
-    )
+    functions: ClassVar[Mapping[str, str]] = {
+        "info": "kbd_docx.reader.mapping:facts",
+        "map": "kbd_docx.reader.mapping:document_map",
+        "read": "kbd_docx.reader.reading:read_region",
+        "objects": "kbd_docx.reader.reading:read_objects",
+        "passages": "kbd_docx.reader.reading:passages",
+        "apply": "kbd_docx.edits.apply:apply",
+        "get_styles": "kbd_docx.styled.listing:get_styles",
+        "copy_assets": "kbd_docx.styled.copy_assets:copy_assets",
+    }
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk. "
@@ -66,54 +57,7 @@ class DocxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search"}
 
-    def info(self, source: Source) -> dict[str, Any]:
-        """Return the few facts that cost little."""
-        from kbd_docx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
-
-        return mapping.facts(source)
-
-    def map(self, source: Source) -> dict[str, Any]:
-        """Return the structure."""
-        from kbd_docx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
-
-        return mapping.document_map(source)
-
-    def read(self, source: Source, region: Region) -> Reading:
-        """Return the text of a region."""
-        from kbd_docx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
-
-        return reading.read_region(source, region)
-
     def objects(self, source: Source, region: Region) -> Reading:
-        """Return the text of a region with the tables and images in it."""
-        from kbd_docx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
-
-        return reading.read_objects(source, region)
-
-    def passages(self, source: Source) -> Iterator[Passage]:
-        """Yield all text with its places."""
-        from kbd_docx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
-
-        return reading.passages(source)
-
-    def apply(
-        self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
-    ) -> Applied:
-        """Carry out operations on a new file or on one that there is."""
-        from kbd_docx.edits import apply  # noqa: PLC0415 - 150 ms for python-docx
-
-        return apply.apply(source, operations, target)
-
-    def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
-        """Return how it looks, and what can be copied."""
-        from kbd_docx.styled import listing  # noqa: PLC0415 - 30 ms for lxml
-
-        return listing.get_styles(source, sheet)
-
-    def copy_assets(
-        self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
-    ) -> Applied:
-        """Copy looks and pictures into another file."""
-        from kbd_docx.styled import copy_assets  # noqa: PLC0415 - 150 ms for python-docx
-
-        return copy_assets.copy_assets(source, into, picks, target)
+        """Return the text of a region with the tables, images and shapes in it."""
+        found: Reading = self.function("objects")(source, region)
+        return found

@@ -1,30 +1,18 @@
-"""The declaration of the format; the work is in modules that the worker loads once."""
+"""The declaration of the format; what does its work is a table of functions."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import (
-    Applied,
-    AssetPick,
-    Composed,
-    Editable,
-    FormatHandler,
-    Mappable,
-    Passage,
-    Reading,
-    Region,
-    Source,
-    Styled,
-)
+from kbd.formats import Composed, Reading, Region, Source
+from kbd.office.handler import OfficeFormat
 from kbd_pptx.operations import OPERATIONS
 
 __all__ = ["PptxFormat"]
 
 
-class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
+class PptxFormat(OfficeFormat, Composed):
     """Slide decks, whoever made them: mapped, read and edited without a loss."""
 
     name = "pptx"
@@ -38,13 +26,16 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
         ".ppsx": "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
         ".ppsm": "application/vnd.ms-powerpoint.slideshow.macroEnabled.12",
     }
-    preload = (
-        "kbd_pptx.edits.apply",
-        "kbd_pptx.reader.mapping",
-        "kbd_pptx.reader.reading",
-        "kbd_pptx.styled.copy_assets",
-        "kbd_pptx.styled.listing",
-    )
+    functions: ClassVar[Mapping[str, str]] = {
+        "info": "kbd_pptx.reader.mapping:facts",
+        "map": "kbd_pptx.reader.mapping:deck_map",
+        "read": "kbd_pptx.reader.reading:read_region",
+        "objects": "kbd_pptx.reader.reading:read_objects",
+        "passages": "kbd_pptx.reader.reading:passages",
+        "apply": "kbd_pptx.edits.apply:apply",
+        "get_styles": "kbd_pptx.styled.listing:get_styles",
+        "copy_assets": "kbd_pptx.styled.copy_assets:copy_assets",
+    }
     guidance = (
         "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "
         "read_file with slide_index. add_slide takes a layout of the deck by its name, or one of "
@@ -63,54 +54,7 @@ class PptxFormat(FormatHandler, Mappable, Composed, Editable, Styled):
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search", "slide_index": "index"}
 
-    def info(self, source: Source) -> dict[str, Any]:
-        """Return the few facts that cost little."""
-        from kbd_pptx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
-
-        return mapping.facts(source)
-
-    def map(self, source: Source) -> dict[str, Any]:
-        """Return the structure."""
-        from kbd_pptx.reader import mapping  # noqa: PLC0415 - 30 ms for lxml
-
-        return mapping.deck_map(source)
-
-    def read(self, source: Source, region: Region) -> Reading:
-        """Return the text of a region."""
-        from kbd_pptx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
-
-        return reading.read_region(source, region)
-
     def objects(self, source: Source, region: Region) -> Reading:
-        """Return the text of a region with the shapes, tables and images in it."""
-        from kbd_pptx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
-
-        return reading.read_objects(source, region)
-
-    def passages(self, source: Source) -> Iterator[Passage]:
-        """Yield all text with its places."""
-        from kbd_pptx.reader import reading  # noqa: PLC0415 - 30 ms for lxml
-
-        return reading.passages(source)
-
-    def apply(
-        self, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
-    ) -> Applied:
-        """Carry out operations on a new file or on one that there is."""
-        from kbd_pptx.edits import apply  # noqa: PLC0415 - 150 ms for python-pptx
-
-        return apply.apply(source, operations, target)
-
-    def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
-        """Return how it looks, and what can be copied."""
-        from kbd_pptx.styled import listing  # noqa: PLC0415 - 30 ms for lxml
-
-        return listing.get_styles(source, sheet)
-
-    def copy_assets(
-        self, source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
-    ) -> Applied:
-        """Copy looks and pictures into another file."""
-        from kbd_pptx.styled import copy_assets  # noqa: PLC0415 - 150 ms for python-pptx
-
-        return copy_assets.copy_assets(source, into, picks, target)
+        """Return the text of a region with the tables, images and shapes in it."""
+        found: Reading = self.function("objects")(source, region)
+        return found

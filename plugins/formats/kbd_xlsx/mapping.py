@@ -13,7 +13,7 @@ from kbd_xlsx.reader.islands import Island
 from kbd_xlsx.reader.sheet import Sheet
 from kbd_xlsx.references import Area, column_letters
 
-__all__ = ["ROWS_PER_CHUNK", "sheet_dimensions", "workbook_map"]
+__all__ = ["ROWS_PER_CHUNK", "facts", "workbook_map"]
 
 ROWS_PER_CHUNK = 50
 """Contract, section 8."""
@@ -34,9 +34,9 @@ def workbook_map(source: Source) -> dict[str, Any]:
     return looked_into(source, _map)
 
 
-def sheet_dimensions(source: Source) -> list[dict[str, Any]]:
-    """List the sheets with their used ranges and sizes; raises FileReadFailed."""
-    return looked_into(source, _list)
+def facts(source: Source) -> dict[str, Any]:
+    """Return the sheets with their used ranges and sizes; raises FileReadFailed."""
+    return {"format": "xlsx", "sheets": looked_into(source, _list)}
 
 
 def _map(book: Book) -> dict[str, Any]:
