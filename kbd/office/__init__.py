@@ -4,6 +4,7 @@
     operations   operation records applied in order, by a table
     warnings     what the reader of an edit's result must know
     suffixes     what a suffix promises: macros, a template
+    asset_refs   what a call names to be copied, and where it shall go
     part_copier  parts of one package go into another, with all that they are related to
     formatting   lenient reader of fonts, sizes, colors and alignments in operations
     theme        colors and fonts of themes, and what a color of a drawing comes to

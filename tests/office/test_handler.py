@@ -23,13 +23,14 @@ class NoteFormat(OfficeFormat):
     suffixes: ClassVar[Mapping[str, str]] = {".nt": "text/x-note"}
     functions: ClassVar[Mapping[str, str]] = {
         "info": "msgspec.structs:asdict",
-        "map": "msgspec:to_builtins",
+        "map": "msgspec.structs:asdict",
+        "read": "operator:concat",
     }
 
 
 def test_modules_are_preloaded_once() -> None:
     """What a worker preloads is what the table names, each module once, in order."""
-    assert NoteFormat.preload == ("msgspec.structs", "msgspec")
+    assert NoteFormat.preload == ("msgspec.structs", "operator")
 
 
 def test_methods_are_functions_of_the_table() -> None:
@@ -37,7 +38,7 @@ def test_methods_are_functions_of_the_table() -> None:
     source = Source(Path("a"), "a.nt")
 
     assert NoteFormat().info(source)["path"] == Path("a")
-    assert NoteFormat().map(source)["path"] == "a"
+    assert NoteFormat().map(source)["name"] == "a.nt"
     with pytest.raises(KeyError, match="passages"):
         NoteFormat().passages(source)
 

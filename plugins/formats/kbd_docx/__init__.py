@@ -5,7 +5,7 @@
     family      what belongs to the format, and how a file of it is opened
     blocks      the paragraphs and tables of a body, in order and numbered
     operations  the operations that an edit is made of
-    looking     mapping and reading
+    reader      mapping and reading
     edits       applies operations
     styled      how a document looks, and what of it another one can take
 """

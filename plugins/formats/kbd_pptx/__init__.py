@@ -5,7 +5,7 @@
     family      what belongs to the format, and how a file of it is opened
     slides      the slides of a deck, in order
     operations  the operations that an edit is made of
-    looking     mapping and reading
+    reader      mapping and reading
     edits       applies operations
     styled      how a deck looks, and what of it another one can take
 """

@@ -5,7 +5,7 @@ ranges, `suffixes` what a name promises. `values`, `formulatext` and `contents` 
 cells and spell it as files do.
 
 Seen: `workbook` reads what there is beside sheets, `extents` bounds a sheet before it is loaded,
-`looking` finds what is in it, once; `mapping`, `reading` and `tables` show it.
+`reader` finds what is in it, once; `mapping`, `reading` and `tables` show it.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` carry out operations,
 `rows` and `filling` write tables, `styled` tells looks and copies them, `calculation` knows which

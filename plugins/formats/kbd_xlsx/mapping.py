@@ -7,10 +7,10 @@ stay small.
 from typing import Any
 
 from kbd.formats import Source
-from kbd_xlsx.reader.book import Book, looked_into
+from kbd_xlsx.reader.book import WorkbookReader, with_workbook
 from kbd_xlsx.reader.features import Features
 from kbd_xlsx.reader.islands import Island
-from kbd_xlsx.reader.sheet import Sheet
+from kbd_xlsx.reader.sheet import SheetReader
 from kbd_xlsx.references import Area, column_letters
 
 __all__ = ["ROWS_PER_CHUNK", "facts", "workbook_map"]
@@ -31,15 +31,15 @@ _RARE = (
 
 def workbook_map(source: Source) -> dict[str, Any]:
     """Map a workbook; raises FileReadFailed."""
-    return looked_into(source, _map)
+    return with_workbook(source, _map)
 
 
 def facts(source: Source) -> dict[str, Any]:
     """Return the sheets with their used ranges and sizes; raises FileReadFailed."""
-    return {"format": "xlsx", "sheets": looked_into(source, _list)}
+    return {"format": "xlsx", "sheets": with_workbook(source, _list)}
 
 
-def _map(book: Book) -> dict[str, Any]:
+def _map(book: WorkbookReader) -> dict[str, Any]:
     workbook = book.workbook
     sheets = []
     for part in workbook.sheets:
@@ -51,7 +51,7 @@ def _map(book: Book) -> dict[str, Any]:
     return found
 
 
-def _list(book: Book) -> list[dict[str, Any]]:
+def _list(book: WorkbookReader) -> list[dict[str, Any]]:
     found = []
     for part in book.workbook.sheets:
         with book.sheet(part) as sheet:
@@ -70,7 +70,7 @@ def _size(area: Area | None) -> dict[str, int]:
     }
 
 
-def _sheet_map(sheet: Sheet) -> dict[str, Any]:
+def _sheet_map(sheet: SheetReader) -> dict[str, Any]:
     islands, count = sheet.islands(MAX_ISLANDS)
     first = list(islands[0].headers) if islands and islands[0].headers else None
     used = sheet.area
@@ -97,7 +97,7 @@ def _sheet_map(sheet: Sheet) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rare(sheet: Sheet, features: Features) -> dict[str, Any]:
+def _rare(sheet: SheetReader, features: Features) -> dict[str, Any]:
     """Return what few sheets have, where it is."""
     found = {field: value for field in _RARE if (value := getattr(features, field))}
     everywhere = Area(1, 1, 1 << 30, 1 << 30)

@@ -21,10 +21,10 @@ from kbd.formats.headings import names_of_columns
 from kbd.opc import doubt
 from kbd_xlsx.mapping import ROWS_PER_CHUNK
 from kbd_xlsx.reader.blocks import Value
-from kbd_xlsx.reader.book import Book, looked_into
-from kbd_xlsx.reader.keeping import ShelfDamagedError
-from kbd_xlsx.reader.sheet import Formula, Sheet
-from kbd_xlsx.reader.shown import plain_value, shown
+from kbd_xlsx.reader.book import WorkbookReader, with_workbook
+from kbd_xlsx.reader.display import plain_value, shown
+from kbd_xlsx.reader.section_file import ShelfDamagedError
+from kbd_xlsx.reader.sheet import Formula, SheetReader
 from kbd_xlsx.references import Area, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetPart
 
@@ -91,7 +91,7 @@ def passages(source: Source) -> Iterator[Passage]:
     done = 0
     for anew in (False, True):
         try:
-            with Book(source, anew=anew) as book:
+            with WorkbookReader(source, anew=anew) as book:
                 for passage in islice(_all_passages(book), done, None):
                     yield passage
                     done += 1
@@ -100,13 +100,13 @@ def passages(source: Source) -> Iterator[Passage]:
         return
 
 
-def _all_passages(book: Book) -> Iterator[Passage]:
+def _all_passages(book: WorkbookReader) -> Iterator[Passage]:
     for part in book.workbook.sheets:
         with book.sheet(part) as sheet:
             yield from _sheet_passages(book, sheet)
 
 
-def _sheet_passages(book: Book, sheet: Sheet) -> Iterator[Passage]:
+def _sheet_passages(book: WorkbookReader, sheet: SheetReader) -> Iterator[Passage]:
     used = sheet.area
     top = used.top if used else 1
     name = sheet.part.name
@@ -133,7 +133,7 @@ def _read(source: Source, region: Region, *, typed: bool) -> Reading:
         raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}.")
     name, wanted = _named(region)
 
-    def work(book: Book) -> Reading:
+    def work(book: WorkbookReader) -> Reading:
         part = book.find(name) if name else _first(book.workbook.sheets)
         with book.sheet(part) as sheet:
             used = sheet.area
@@ -146,7 +146,7 @@ def _read(source: Source, region: Region, *, typed: bool) -> Reading:
                 reading = msgspec.structs.replace(reading, warnings=(*reading.warnings, refused))
             return reading
 
-    return looked_into(source, work)
+    return with_workbook(source, work)
 
 
 def _named(region: Region) -> tuple[str | None, str | None]:
@@ -172,7 +172,7 @@ def _first_chunk(used: Area) -> Area:
     return Area(used.top, used.left, min(used.bottom, used.top + ROWS_PER_CHUNK - 1), used.right)
 
 
-def _grid(book: Book, sheet: Sheet, area: Area) -> _Grid:
+def _grid(book: WorkbookReader, sheet: SheetReader, area: Area) -> _Grid:
     """Take an area's cells; rows and columns outside the used range hold nothing to show."""
     used = sheet.area or area
     right = max(area.left, min(area.right, used.right))
@@ -188,7 +188,9 @@ def _grid(book: Book, sheet: Sheet, area: Area) -> _Grid:
     return _Grid(inside, rows, formulas, zeros and book.workbook.is_calculated_on_load)
 
 
-def _reading(book: Book, sheet: Sheet, used: Area, area: Area, *, typed: bool) -> Reading:
+def _reading(
+    book: WorkbookReader, sheet: SheetReader, used: Area, area: Area, *, typed: bool
+) -> Reading:
     grid = _grid(book, sheet, area)
     found = _grid_text(grid)
     rows = _typed_rows(grid, found.last_row) if typed else None
@@ -211,7 +213,7 @@ def _reading(book: Book, sheet: Sheet, used: Area, area: Area, *, typed: bool) -
     return Reading(text, ChunkInfo(index, total, more, str(taken)), tuple(warnings), rows)
 
 
-def _notes(sheet: Sheet, grid: _Grid) -> list[str]:
+def _notes(sheet: SheetReader, grid: _Grid) -> list[str]:
     """Say what the reader must know of formulas and of what is hidden."""
     notes = []
     seen = {formula.standing for formula in grid.formulas.values() if formula.text}

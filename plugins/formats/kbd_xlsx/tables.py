@@ -14,9 +14,9 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import Column, ColumnType, Source, Table
 from kbd_xlsx.reader import blocks
-from kbd_xlsx.reader.book import Book, looked_into
-from kbd_xlsx.reader.sheet import Sheet
-from kbd_xlsx.reader.shown import plain_number, plain_text
+from kbd_xlsx.reader.book import WorkbookReader, with_workbook
+from kbd_xlsx.reader.display import plain_number, plain_text
+from kbd_xlsx.reader.sheet import SheetReader
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart
 
@@ -42,7 +42,7 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
         ValidationFailed: There is no such sheet, or several hold values and none was named.
     """
 
-    def work(book: Book) -> Table:
+    def work(book: WorkbookReader) -> Table:
         part = _only_filled(book) if sheet is None else book.find(sheet)
         with book.sheet(part) as found:
             extent = _extent(found)
@@ -51,7 +51,7 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
                 return Table((), 0, details={"sheet": part.name})
             return _write(found, extent, target)
 
-    return looked_into(source, work)
+    return with_workbook(source, work)
 
 
 def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
@@ -69,7 +69,7 @@ def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
     return names
 
 
-def _only_filled(book: Book) -> SheetPart:
+def _only_filled(book: WorkbookReader) -> SheetPart:
     """Return the only sheet that holds values."""
     filled = []
     for part in book.workbook.sheets:
@@ -82,7 +82,7 @@ def _only_filled(book: Book) -> SheetPart:
     return filled[0] if filled else book.workbook.sheets[0]
 
 
-def _extent(sheet: Sheet) -> _Extent | None:
+def _extent(sheet: SheetReader) -> _Extent | None:
     """Find the table of a sheet; None if it holds nothing."""
     frozen = sheet.frozen_header()
     if frozen is not None and sheet.area is not None:
@@ -111,7 +111,7 @@ def _size(area: Area) -> int:
     return (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
 
-def _formula_notes(sheet: Sheet, area: Area) -> tuple[str, ...]:
+def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     """Warn of results that were stored, and of those that are missing."""
     stored = missing = errors = 0
     for told, _ in sheet.told(area):
@@ -131,7 +131,7 @@ def _formula_notes(sheet: Sheet, area: Area) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _write(sheet: Sheet, extent: _Extent, target: Path) -> Table:
+def _write(sheet: SheetReader, extent: _Extent, target: Path) -> Table:
     area, headers = extent.area, extent.headers
     names = column_names(headers, area.right - area.left + 1)
     kinds: list[set[str]] = [set() for _ in names]
@@ -153,7 +153,7 @@ def _write(sheet: Sheet, extent: _Extent, target: Path) -> Table:
 
 
 def _rows(
-    area: Area, first: int, left: int, columns: list[blocks.Column], kinds: list[set[str]]
+    area: Area, first: int, left: int, columns: list[blocks.PackedColumn], kinds: list[set[str]]
 ) -> list[tuple[str, ...]]:
     """Return a block's rows that are in the table and not blank, as text, and add their kinds."""
     height = len(columns[0].values)
@@ -170,7 +170,7 @@ def _rows(
     return [row for row in zip(*found, strict=True) if any(row)]
 
 
-def _texts(column: blocks.Column, start: int, end: int, seen: set[str]) -> list[str]:
+def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) -> list[str]:
     """Return some values of a column in the plain form, and add their kinds to those seen."""
     if column.codes:
         stamped = blocks.column_values(column, start, end - 1)

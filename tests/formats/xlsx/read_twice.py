@@ -12,7 +12,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.formats import Source
 from kbd.opc.package import Package
-from kbd_xlsx.reader.parsed import ParsedBook
+from kbd_xlsx.reader.fallback_parser import ParsedBook
 from kbd_xlsx.references import Area, cell_name
 from kbd_xlsx.workbook import read_workbook
 

@@ -13,7 +13,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.reader import islands
-from kbd_xlsx.reader.islands import Run, find_areas
+from kbd_xlsx.reader.islands import RowRun, find_areas
 from kbd_xlsx.references import Area
 
 FORMAT = XlsxFormat()
@@ -293,14 +293,14 @@ def test_cells_begin_anywhere(tmp_path: Path, length: int) -> None:
 
 def test_islands_are_split_again_and_again() -> None:
     """Blank rows within a column part split it, though the whole has none."""
-    runs = [Run(1, 3, 0b011), Run(4, 4, 0b001), Run(5, 9, 0b1011), Run(20, 20, 0b1)]
+    runs = [RowRun(1, 3, 0b011), RowRun(4, 4, 0b001), RowRun(5, 9, 0b1011), RowRun(20, 20, 0b1)]
 
     assert find_areas(runs) == [Area(1, 1, 9, 2), Area(5, 4, 9, 4), Area(20, 1, 20, 1)]
 
 
 def test_a_sheet_that_splits_without_end_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past a bound of work islands are left whole, and every filled cell is in one."""
-    runs = [Run(row, row, 0b10001) for row in range(1, 200, 2)]
+    runs = [RowRun(row, row, 0b10001) for row in range(1, 200, 2)]
     whole = find_areas(runs)
     monkeypatch.setattr(islands, "MAX_WORK", 150)
 

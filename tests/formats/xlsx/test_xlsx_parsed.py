@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kbd_xlsx.reader import parsed as parsed_module
+from kbd_xlsx.reader import fallback_parser as parsed_module
 from kbd_xlsx.references import Area, cell_name
 from read_twice import FORMATS, MAIN, SHARED, book_of, differences, of_one, sheet_xml, typed
 from real_workbooks import real_workbooks

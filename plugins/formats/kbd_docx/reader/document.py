@@ -1,7 +1,7 @@
-"""What is found of a document when it is looked through: sections, chunks, tables, pictures.
+"""Contents of a document as records: sections, chunks, tables, pictures.
 
 It is all that maps and readings are made of, so that it can be kept and read again without the
-file. Its text is final: what is not shown in it is counted in `Notices`.
+file. Its text is final: what is not shown in it is counted in `TextNotices`.
 """
 
 import msgspec
@@ -9,21 +9,21 @@ import msgspec
 __all__ = [
     "CHUNK_CHARS",
     "Changes",
-    "Chunk",
-    "Document",
-    "External",
-    "Margin",
-    "Notices",
-    "Picture",
-    "Section",
-    "Table",
+    "DocxChunk",
+    "DocxContents",
+    "DocxExternal",
+    "DocxMargin",
+    "DocxPicture",
+    "DocxSection",
+    "DocxTable",
+    "TextNotices",
 ]
 
 CHUNK_CHARS = 4_000
 """Contract, section 8."""
 
 
-class Notices(msgspec.Struct, array_like=True):
+class TextNotices(msgspec.Struct, array_like=True):
     """What a reader of a text must know about it, counted."""
 
     insertions: int = 0
@@ -33,7 +33,7 @@ class Notices(msgspec.Struct, array_like=True):
     inserted_files: int = 0
 
 
-class Chunk(msgspec.Struct, frozen=True, array_like=True):
+class DocxChunk(msgspec.Struct, frozen=True, array_like=True):
     """A stretch of a section.
 
     Args:
@@ -54,7 +54,7 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True):
     table: str
     tables: tuple[int, int]
     pictures: tuple[int, int]
-    notices: Notices
+    notices: TextNotices
 
     @property
     def whole(self) -> str:
@@ -62,7 +62,7 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.text}\n{self.notes}" if self.notes else self.text
 
 
-class Section(msgspec.Struct, frozen=True, array_like=True):
+class DocxSection(msgspec.Struct, frozen=True, array_like=True):
     """A heading and what stands below it up to the next one.
 
     Args:
@@ -75,7 +75,7 @@ class Section(msgspec.Struct, frozen=True, array_like=True):
     heading: str
     label: str
     level: int
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[DocxChunk, ...]
 
     @property
     def tables(self) -> range:
@@ -110,7 +110,7 @@ class Section(msgspec.Struct, frozen=True, array_like=True):
         return next((chunk.last for chunk in reversed(self.chunks) if chunk.last), 0)
 
 
-class Table(msgspec.Struct, frozen=True, array_like=True):
+class DocxTable(msgspec.Struct, frozen=True, array_like=True):
     """A table of the body; tables within it are part of its cells' text.
 
     Args:
@@ -130,7 +130,7 @@ class Table(msgspec.Struct, frozen=True, array_like=True):
     rows_kept: int
 
 
-class Picture(msgspec.Struct, frozen=True, array_like=True):
+class DocxPicture(msgspec.Struct, frozen=True, array_like=True):
     """A picture, or something that is shown as one.
 
     Args:
@@ -150,7 +150,7 @@ class Picture(msgspec.Struct, frozen=True, array_like=True):
     height: float = 0.0
 
 
-class Margin(msgspec.Struct, frozen=True, array_like=True):
+class DocxMargin(msgspec.Struct, frozen=True, array_like=True):
     """A header or a footer.
 
     Args:
@@ -168,7 +168,7 @@ class Margin(msgspec.Struct, frozen=True, array_like=True):
     is_shown: bool
 
 
-class External(msgspec.Struct, frozen=True, array_like=True):
+class DocxExternal(msgspec.Struct, frozen=True, array_like=True):
     """Something outside that the document names: its kind, and its address or command."""
 
     kind: str
@@ -183,7 +183,7 @@ class Changes(msgspec.Struct, frozen=True, array_like=True):
     authors: tuple[str, ...] = ()
 
 
-class Document(msgspec.Struct, frozen=True, array_like=True):
+class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     """All of a document.
 
     Args:
@@ -205,17 +205,17 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
         doubt: Why office programs refuse it, "" if they do not.
     """
 
-    sections: tuple[Section, ...]
-    tables: tuple[Table, ...]
-    pictures: tuple[Picture, ...]
-    margins: tuple[Margin, ...]
+    sections: tuple[DocxSection, ...]
+    tables: tuple[DocxTable, ...]
+    pictures: tuple[DocxPicture, ...]
+    margins: tuple[DocxMargin, ...]
     paragraph_count: int
     page_sections: int
     footnotes: int
     endnotes: int
     comments: int
     changes: Changes
-    external: tuple[External, ...]
+    external: tuple[DocxExternal, ...]
     links: int
     embedded: int
     has_macros: bool

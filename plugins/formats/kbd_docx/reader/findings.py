@@ -6,13 +6,13 @@ from typing import NamedTuple
 from lxml import etree
 
 from kbd_docx.blocks import W
-from kbd_docx.reader.document import External, Notices, Picture
+from kbd_docx.reader.document import DocxExternal, DocxPicture, TextNotices
 from kbd_docx.reader.graphics import Graphics
-from kbd_docx.reader.lists import Lists
+from kbd_docx.reader.lists import ListLabels
 from kbd_docx.reader.names import VAL, is_on, number
-from kbd_docx.reader.styles import Styles, heading_level
+from kbd_docx.reader.styles import StyleIndex, heading_level
 
-__all__ = ["Findings", "Marks"]
+__all__ = ["Marks", "StoryFindings"]
 
 _STYLE, _LIST, _OUTLINE = f"{W}pStyle", f"{W}numPr", f"{W}outlineLvl"
 _LAYOUT, _BREAK, _LOOK = f"{W}sectPr", f"{W}pageBreakBefore", f"{W}rPr"
@@ -44,7 +44,7 @@ class Marks(NamedTuple):
     layout: etree._Element | None = None
 
 
-class Findings:
+class StoryFindings:
     """Collects what stories hold beside text.
 
     Args:
@@ -58,36 +58,38 @@ class Findings:
             place where it stands.
     """
 
-    def __init__(self, styles: Styles, lists: Lists, graphics: Graphics, *, may_hide: bool) -> None:
+    def __init__(
+        self, styles: StyleIndex, lists: ListLabels, graphics: Graphics, *, may_hide: bool
+    ) -> None:
         self.styles = styles
         self.graphics = graphics
         self.may_hide = may_hide or styles.may_hide
         self.is_noted = False
-        self.pictures: list[Picture] = []
-        self.external: dict[External, None] = {}
+        self.pictures: list[DocxPicture] = []
+        self.external: dict[DocxExternal, None] = {}
         self.authors: dict[str, None] = {}
         self.cited: list[tuple[str, str]] = []
         self._numbers: dict[str, dict[str, int]] = {}
         self._lists = lists
-        self._notices: Notices | None = None
+        self._notices: TextNotices | None = None
         default = styles.default
         self._by_style: dict[str, Marks] = {}
         self._plain = Marks(default.level, is_hidden=default.is_hidden)
 
-    def notices(self) -> Notices:
+    def notices(self) -> TextNotices:
         """Return the counts of the block that is being rendered, to count on."""
         if self._notices is None:
-            self._notices = Notices()
+            self._notices = TextNotices()
             self.is_noted = True
         return self._notices
 
-    def taken(self) -> Notices | None:
+    def taken(self) -> TextNotices | None:
         """Return what was counted since the last call, None if nothing was."""
         found, self._notices = self._notices, None
         self.is_noted = False
         return found
 
-    def picture(self, picture: Picture) -> None:
+    def picture(self, picture: DocxPicture) -> None:
         """Note a picture."""
         self.pictures.append(picture)
         self.is_noted = True
@@ -108,7 +110,7 @@ class Findings:
     def reach(self, kind: str, target: str) -> None:
         """Note something outside that the document names."""
         if len(self.external) < MOST_EXTERNAL:
-            self.external[External(kind, target.strip()[:_SHOWN_CHARS])] = None
+            self.external[DocxExternal(kind, target.strip()[:_SHOWN_CHARS])] = None
 
     def change(self, element: etree._Element, *, is_deletion: bool) -> None:
         """Count a tracked change."""

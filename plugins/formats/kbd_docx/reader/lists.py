@@ -14,9 +14,8 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.reader.names import VAL, is_on, number
-from kbd_docx.reader.numerals import numeral
 
-__all__ = ["BULLET", "Lists"]
+__all__ = ["BULLET", "ListLabels", "numeral"]
 
 BULLET = "-"
 """The label of what is not counted."""
@@ -26,6 +25,14 @@ _LEVELS = 9
 _MOST_LABEL_CHARS = 100
 _MOST_COUNT = 1 << 31
 _PLACE = re.compile(r"%([1-9])")
+_ROMAN = (
+    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"),
+    (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+)  # fmt: skip
+_MOST_ROMAN = 3999
+_LETTERS = 26
+_MOST_LETTERS = 30
+"""After z comes aa, then bbb; nobody reads more."""
 
 
 class _Level(msgspec.Struct, frozen=True):
@@ -54,7 +61,7 @@ class _List(msgspec.Struct):
     starts: dict[int, int]
 
 
-class Lists:
+class ListLabels:
     """The lists of a document, which count on with each label.
 
     Args:
@@ -178,3 +185,44 @@ def _level(element: etree._Element) -> tuple[int, _Level]:
         is_legal=is_on(element.find(f"{W}isLgl")),
         style=value("pStyle") or "",
     )
+
+
+def numeral(count: int, form: str) -> str:
+    """Return a count in a form of ECMA-376, part 1, 17.18.59; in digits where that is not known."""
+    match form:
+        case "decimalZero":
+            return f"{count:02}"
+        case "lowerLetter" | "upperLetter":
+            text = _letters(count)
+        case "lowerRoman" | "upperRoman":
+            text = _roman(count)
+        case "ordinal":
+            return f"{count}{_ending(count)}"
+        case "none":
+            return ""
+        case _:
+            return str(count)
+    return text.upper() if form.startswith("upper") else text.lower()
+
+
+def _letters(count: int) -> str:
+    if not 1 <= count <= _LETTERS * _MOST_LETTERS:
+        return str(count)
+    times, place = divmod(count - 1, _LETTERS)
+    return chr(ord("a") + place) * (times + 1)
+
+
+def _roman(count: int) -> str:
+    if not 1 <= count <= _MOST_ROMAN:
+        return str(count)
+    text = ""
+    for value, letters in _ROMAN:
+        times, count = divmod(count, value)
+        text += letters * times
+    return text
+
+
+def _ending(count: int) -> str:
+    if count % 100 in (11, 12, 13):
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")

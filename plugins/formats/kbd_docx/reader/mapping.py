@@ -13,8 +13,15 @@ from kbd.formats import Source
 from kbd.opc import doubt
 from kbd.opc.package import Package
 from kbd_docx.family import FAMILY, opened
-from kbd_docx.reader.document import Chunk, Document, Margin, Picture, Section, Table
-from kbd_docx.reader.looked import looked_into
+from kbd_docx.reader.builder import read_contents
+from kbd_docx.reader.document import (
+    DocxChunk,
+    DocxContents,
+    DocxMargin,
+    DocxPicture,
+    DocxSection,
+    DocxTable,
+)
 
 __all__ = ["MOST_LISTED", "document_map", "facts", "picture_entry", "span"]
 
@@ -31,7 +38,7 @@ _TOLD = {"Pages": "page_count_told", "Words": "word_count_told"}
 
 def document_map(source: Source) -> dict[str, Any]:
     """Map a document; raises FileReadFailed."""
-    document = looked_into(source)
+    document = read_contents(source)
     sections = document.sections
     found: dict[str, Any] = {
         "sections": [_section(index, each) for index, each in enumerate(sections[:MOST_LISTED])],
@@ -77,7 +84,7 @@ def span(first: int, last: int) -> str:
     return f"{first}-{last}" if first else ""
 
 
-def picture_entry(index: int, picture: Picture) -> dict[str, Any]:
+def picture_entry(index: int, picture: DocxPicture) -> dict[str, Any]:
     """Return a picture as maps and readings list it; sizes are in inches."""
     entry: dict[str, Any] = {"index": index, "alt_text": picture.alt_text}
     if picture.kind != "picture":
@@ -101,7 +108,7 @@ def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[s
     return found
 
 
-def _section(index: int, section: Section) -> dict[str, Any]:
+def _section(index: int, section: DocxSection) -> dict[str, Any]:
     chunks = section.chunks
     entry: dict[str, Any] = {"index": index, "heading": section.heading, "level": section.level}
     if section.label:
@@ -118,14 +125,14 @@ def _section(index: int, section: Section) -> dict[str, Any]:
     return entry
 
 
-def _chunk(index: int, chunk: Chunk) -> dict[str, Any]:
+def _chunk(index: int, chunk: DocxChunk) -> dict[str, Any]:
     entry: dict[str, Any] = {"index": index, "paragraphs": span(chunk.first, chunk.last)}
     if chunk.table:
         entry["table"] = chunk.table
     return entry | {"char_count": len(chunk.whole)}
 
 
-def _tables(document: Document) -> list[dict[str, Any]]:
+def _tables(document: DocxContents) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place, section in enumerate(document.sections):
         for index in section.tables:
@@ -135,7 +142,7 @@ def _tables(document: Document) -> list[dict[str, Any]]:
     return found
 
 
-def _table(index: int, table: Table, place: int, section: Section) -> dict[str, Any]:
+def _table(index: int, table: DocxTable, place: int, section: DocxSection) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "index": index,
         "section": section.heading,
@@ -149,7 +156,7 @@ def _table(index: int, table: Table, place: int, section: Section) -> dict[str, 
     return entry
 
 
-def _images(document: Document) -> list[dict[str, Any]]:
+def _images(document: DocxContents) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place, section in enumerate(document.sections):
         for index in section.pictures:
@@ -160,7 +167,7 @@ def _images(document: Document) -> list[dict[str, Any]]:
     return found
 
 
-def _rare(document: Document) -> dict[str, Any]:
+def _rare(document: DocxContents) -> dict[str, Any]:
     """Return what few documents have, where it is, and counts of lists that are cut."""
     changes = document.changes
     found: dict[str, Any] = {}
@@ -191,7 +198,7 @@ def _rare(document: Document) -> dict[str, Any]:
     return found
 
 
-def _margin(margin: Margin) -> dict[str, Any]:
+def _margin(margin: DocxMargin) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "type": margin.type,
         "page_section": margin.pages,
@@ -202,7 +209,7 @@ def _margin(margin: Margin) -> dict[str, Any]:
     return entry
 
 
-def _warnings(document: Document) -> list[str]:
+def _warnings(document: DocxContents) -> list[str]:
     found = [document.doubt] if document.doubt else []
     if any(each.kind == "inserted file" for each in document.external):
         found.append(_NOT_READ)

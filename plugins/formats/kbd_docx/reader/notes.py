@@ -6,9 +6,9 @@ from lxml import etree
 
 from kbd.opc.package import Package, Relation
 from kbd_docx.blocks import W
-from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.parts import related, root_of
-from kbd_docx.reader.stories import Story
+from kbd_docx.reader.stories import StoryRenderer
 
 __all__ = ["Notes"]
 
@@ -30,15 +30,17 @@ class Notes:
         findings: Where what they hold is found.
     """
 
-    def __init__(self, package: Package, relations: Iterable[Relation], findings: Findings) -> None:
+    def __init__(
+        self, package: Package, relations: Iterable[Relation], findings: StoryFindings
+    ) -> None:
         self._findings = findings
-        self._notes: dict[tuple[str, str], tuple[etree._Element, Story]] = {}
+        self._notes: dict[tuple[str, str], tuple[etree._Element, StoryRenderer]] = {}
         by_kind = {relation.kind: relation for relation in reversed(tuple(relations))}
         for kind, name in _PARTS.items():
             root = root_of(package, by_kind.get(name))
             if root is None:
                 continue
-            story = Story(findings, related(package, by_kind[name].target))
+            story = StoryRenderer(findings, related(package, by_kind[name].target))
             for element in root.iterchildren(f"{W}{kind}"):
                 if element.get(f"{W}type") not in _SEPARATORS:
                     key = (kind, element.get(f"{W}id", ""))

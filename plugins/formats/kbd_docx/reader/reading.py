@@ -11,10 +11,17 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd_docx.reader.choosing import chosen
-from kbd_docx.reader.document import CHUNK_CHARS, Chunk, Document, Margin, Notices, Section
-from kbd_docx.reader.looked import looked_into
+from kbd_docx.reader.builder import read_contents
+from kbd_docx.reader.document import (
+    CHUNK_CHARS,
+    DocxChunk,
+    DocxContents,
+    DocxMargin,
+    DocxSection,
+    TextNotices,
+)
 from kbd_docx.reader.mapping import picture_entry, span
+from kbd_docx.reader.section_lookup import chosen
 from kbd_docx.reader.sections import pieces
 
 __all__ = ["passages", "read_objects", "read_region"]
@@ -37,7 +44,7 @@ _DIVIDED = (
 class _Part(msgspec.Struct, frozen=True):
     """What is read at once: chunks, each with the index of its section, and what stands around."""
 
-    chunks: tuple[tuple[int, Chunk], ...]
+    chunks: tuple[tuple[int, DocxChunk], ...]
     text: str
     place: str
 
@@ -56,12 +63,12 @@ def read_region(source: Source, region: Region) -> Reading:
         FileReadFailed: The document cannot be read.
         ValidationFailed: There is no such section or chunk.
     """
-    return _read(source, looked_into(source), region).reading
+    return _read(source, read_contents(source), region).reading
 
 
 def read_objects(source: Source, region: Region) -> Reading:
     """Read what `read_region` does, with the tables and pictures in it; raises as it does."""
-    document = looked_into(source)
+    document = read_contents(source)
     found = _read(source, document, region)
     objects = {
         "tables": tuple(_table_objects(document, found.part)),
@@ -72,7 +79,7 @@ def read_objects(source: Source, region: Region) -> Reading:
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield all text by chunk, then headers, footers, and notes that nothing cites."""
-    document = looked_into(source)
+    document = read_contents(source)
     for index, section in enumerate(document.sections):
         named = f' "{section.heading}"' if section.heading else ""
         for number, chunk in enumerate(section.chunks):
@@ -82,7 +89,7 @@ def passages(source: Source) -> Iterator[Passage]:
     yield from _passages_around(document)
 
 
-def _read(source: Source, document: Document, region: Region) -> _Found:
+def _read(source: Source, document: DocxContents, region: Region) -> _Found:
     foreign = sorted(set(region.named()) - {"section", "chunk"})
     if foreign:
         raise ValidationFailed(f"{source.name} is read by section and chunk, not by {foreign[0]}.")
@@ -92,7 +99,7 @@ def _read(source: Source, document: Document, region: Region) -> _Found:
     return _read_section(source, document, index, region.chunk)
 
 
-def _read_document(source: Source, document: Document, chunk: int | None) -> _Found:
+def _read_document(source: Source, document: DocxContents, chunk: int | None) -> _Found:
     """Read all of a document, or one of the parts that it is divided into for that."""
     around = _around(document)
     size = len(around) + sum(section.char_count + 1 for section in document.sections)
@@ -108,7 +115,7 @@ def _read_document(source: Source, document: Document, chunk: int | None) -> _Fo
     return _Found(_reading(document, part, info, more), part)
 
 
-def _read_section(source: Source, document: Document, index: int, chunk: int | None) -> _Found:
+def _read_section(source: Source, document: DocxContents, index: int, chunk: int | None) -> _Found:
     section = document.sections[index]
     chunks = section.chunks
     more: tuple[str, ...] = _below(document.sections, index)
@@ -134,13 +141,13 @@ def _picked(source: Source, parts: Sequence[_Part], chunk: int, what: str) -> _P
     return parts[chunk]
 
 
-def _part(index: int, chunk: Chunk) -> _Part:
+def _part(index: int, chunk: DocxChunk) -> _Part:
     return _Part(((index, chunk),), chunk.whole, f"section {index}{_where(chunk)}")
 
 
-def _parts(document: Document, around: str) -> Iterator[_Part]:
+def _parts(document: DocxContents, around: str) -> Iterator[_Part]:
     """Yield the chunks of all sections, small ones together, and what stands around them."""
-    waiting: list[tuple[int, Chunk]] = []
+    waiting: list[tuple[int, DocxChunk]] = []
     size = 0
     for index, chunk in _all_chunks(document.sections):
         length = len(chunk.whole) + 1
@@ -155,12 +162,12 @@ def _parts(document: Document, around: str) -> Iterator[_Part]:
         yield _Part((), piece, "headers, footers and notes that no place cites")
 
 
-def _around(document: Document) -> str:
+def _around(document: DocxContents) -> str:
     """Return what stands around the sections: headers, footers, notes that no place cites."""
     return "\n".join([*map(_margin_line, _told(document.margins)), *document.uncited])
 
 
-def _passages_around(document: Document) -> Iterator[Passage]:
+def _passages_around(document: DocxContents) -> Iterator[Passage]:
     """Yield what stands around the sections, each with the chunk of the document that holds it."""
     found = [(_margin_line(each), _margin_name(each)) for each in _told(document.margins)]
     found += [(note, "notes and comments that no place cites") for note in document.uncited]
@@ -175,7 +182,7 @@ def _passages_around(document: Document) -> Iterator[Passage]:
         yield Passage(text, place, None if after is None else Region(chunk=left[0][0]))
 
 
-def _joined(chunks: Sequence[tuple[int, Chunk]]) -> _Part:
+def _joined(chunks: Sequence[tuple[int, DocxChunk]]) -> _Part:
     text = "\n".join(chunk.whole for _, chunk in chunks)
     if len(chunks) == 1:
         return _part(*chunks[0])
@@ -186,13 +193,13 @@ def _joined(chunks: Sequence[tuple[int, Chunk]]) -> _Part:
     return _Part(tuple(chunks), text, f"{sections}{_paragraphs(start, end)}")
 
 
-def _all_chunks(sections: Iterable[Section]) -> Iterator[tuple[int, Chunk]]:
+def _all_chunks(sections: Iterable[DocxSection]) -> Iterator[tuple[int, DocxChunk]]:
     for index, section in enumerate(sections):
         for chunk in section.chunks:
             yield index, chunk
 
 
-def _where(chunk: Chunk) -> str:
+def _where(chunk: DocxChunk) -> str:
     return _paragraphs(chunk.first, chunk.last) + (f", {chunk.table}" if chunk.table else "")
 
 
@@ -200,7 +207,7 @@ def _paragraphs(first: int, last: int) -> str:
     return f", paragraphs {span(first, last)}" if first else ""
 
 
-def _below(sections: Sequence[Section], index: int) -> tuple[str, ...]:
+def _below(sections: Sequence[DocxSection], index: int) -> tuple[str, ...]:
     """Say which sections below a heading are read on their own."""
     end = index + 1
     while sections[index].level > 0 and end < len(sections):
@@ -213,26 +220,26 @@ def _below(sections: Sequence[Section], index: int) -> tuple[str, ...]:
     return (f"This is what stands before the first heading below it; {those} read on their own.",)
 
 
-def _told(margins: Iterable[Margin]) -> Iterator[Margin]:
+def _told(margins: Iterable[DocxMargin]) -> Iterator[DocxMargin]:
     return (margin for margin in margins if margin.text.strip())
 
 
-def _margin_name(margin: Margin) -> str:
+def _margin_name(margin: DocxMargin) -> str:
     which = {"first": ", first page", "even": ", even pages"}.get(margin.type, "")
     pages = f", from page section {margin.pages}" if margin.pages > 1 else ""
     return f"{margin.kind}{which}{pages}{'' if margin.is_shown else ', not shown'}"
 
 
-def _margin_line(margin: Margin) -> str:
+def _margin_line(margin: DocxMargin) -> str:
     return f"[{_margin_name(margin)}: {margin.text}]"
 
 
 def _reading(
-    document: Document, part: _Part, info: ChunkInfo | None, more: tuple[str, ...] = ()
+    document: DocxContents, part: _Part, info: ChunkInfo | None, more: tuple[str, ...] = ()
 ) -> Reading:
-    found = Notices()
+    found = TextNotices()
     for _, chunk in part.chunks:
-        for field in Notices.__struct_fields__:
+        for field in TextNotices.__struct_fields__:
             setattr(found, field, getattr(found, field) + getattr(chunk.notices, field))
     warnings = [*more, *_noticed(found)]
     if document.doubt:
@@ -240,7 +247,7 @@ def _reading(
     return Reading(part.text, info, tuple(warnings))
 
 
-def _noticed(found: Notices) -> Iterator[str]:
+def _noticed(found: TextNotices) -> Iterator[str]:
     if found.insertions or found.deletions:
         yield (
             f"Tracked changes: {found.insertions} insertions are read as text, {found.deletions} "
@@ -254,7 +261,7 @@ def _noticed(found: Notices) -> Iterator[str]:
         yield "[inserted file: …] stands for a file whose text is not read here."
 
 
-def _table_objects(document: Document, part: _Part) -> Iterator[dict[str, Any]]:
+def _table_objects(document: DocxContents, part: _Part) -> Iterator[dict[str, Any]]:
     left = MAX_OBJECT_CHARS
     for place, chunk in part.chunks:
         for index in range(*chunk.tables):
@@ -279,7 +286,7 @@ def _table_objects(document: Document, part: _Part) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def _picture_objects(document: Document, part: _Part) -> Iterator[dict[str, Any]]:
+def _picture_objects(document: DocxContents, part: _Part) -> Iterator[dict[str, Any]]:
     for place, chunk in part.chunks:
         for index in range(*chunk.pictures):
             entry = picture_entry(index, document.pictures[index])

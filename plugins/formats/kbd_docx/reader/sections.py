@@ -2,28 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 
-from kbd_docx.reader.document import CHUNK_CHARS, Chunk, Notices, Section
+from kbd_docx.reader.document import CHUNK_CHARS, DocxChunk, DocxSection, TextNotices
 
-__all__ = ["Assembly", "pieces"]
+__all__ = ["SectionAssembly", "pieces"]
 
 _MOST_CHARS = 2 * CHUNK_CHARS
 """What a paragraph, table or set of notes may have without being divided."""
 
 
-class Assembly:
+class SectionAssembly:
     """Collects a document's sections, in chunks that end where a paragraph does."""
 
     def __init__(self) -> None:
-        self._sections: list[Section] = []
+        self._sections: list[DocxSection] = []
         self._head = ("", "", 0)
-        self._chunks: list[Chunk] = []
+        self._chunks: list[DocxChunk] = []
         self._has_content = False
         self._counts = self._before = (0, 0)
         self._last_paragraph = 0
         self._lines: list[str] = []
         self._table = ""
         self._notes: list[str] = []
-        self._notices = Notices()
+        self._notices = TextNotices()
         self._size = self._first = self._last = 0
 
     def head(self, heading: str, label: str, level: int) -> None:
@@ -51,7 +51,7 @@ class Assembly:
         *,
         table: str = "",
         notes: Sequence[str] = (),
-        notices: Notices | None = None,
+        notices: TextNotices | None = None,
     ) -> None:
         """Add a block.
 
@@ -83,22 +83,22 @@ class Assembly:
         if notices is not None:
             self._note(notices)
 
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[DocxSection, ...]:
         """End the last section and return all; at least one."""
         self._end_section()
         if not self._sections:
             last = self._last_paragraph
-            nothing = Chunk("", "", min(last, 1), last, "", (0, 0), (0, 0), Notices())
-            self._sections.append(Section("", "", 0, (nothing,)))
+            nothing = DocxChunk("", "", min(last, 1), last, "", (0, 0), (0, 0), TextNotices())
+            self._sections.append(DocxSection("", "", 0, (nothing,)))
         return tuple(self._sections)
 
     def _start_chunk(self) -> None:
         self._lines, self._notes, self._table = [], [], ""
-        self._notices = Notices()
+        self._notices = TextNotices()
         self._size = self._first = self._last = 0
 
-    def _note(self, notices: Notices) -> None:
-        for field in Notices.__struct_fields__:
+    def _note(self, notices: TextNotices) -> None:
+        for field in TextNotices.__struct_fields__:
             setattr(self._notices, field, getattr(self._notices, field) + getattr(notices, field))
 
     def _end_chunk(self) -> None:
@@ -106,7 +106,7 @@ class Assembly:
         text = "\n".join(self._lines)
         self._has_content = self._has_content or bool(text.strip() or self._notes)
         self._chunks.append(
-            Chunk(
+            DocxChunk(
                 text=text,
                 notes="\n".join(self._notes),
                 first=self._first,
@@ -121,7 +121,7 @@ class Assembly:
         self._start_chunk()
 
     def _add_divided(
-        self, text: str, paragraph: int, table: str, notes: str, notices: Notices | None
+        self, text: str, paragraph: int, table: str, notes: str, notices: TextNotices | None
     ) -> None:
         """Add a block that is too large for a chunk as several ones, its notes below it."""
         if notices is not None:
@@ -137,7 +137,7 @@ class Assembly:
         if self._lines:
             self._end_chunk()
         if self._chunks and self._has_content:
-            self._sections.append(Section(*self._head, tuple(self._chunks)))
+            self._sections.append(DocxSection(*self._head, tuple(self._chunks)))
         if self._chunks:
             self._last_paragraph = max(self._chunks[-1].last, self._last_paragraph)
         self._chunks = []

@@ -13,17 +13,17 @@ from lxml import etree
 
 from kbd.opc.package import Relation
 from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
-from kbd_docx.reader.document import Picture
-from kbd_docx.reader.drawn import chart, drawn_picture, embedded_object, label, vector_picture
+from kbd_docx.reader.document import DocxPicture
+from kbd_docx.reader.drawings import chart, drawn_picture, embedded_object, label, vector_picture
 from kbd_docx.reader.fields import Fields, address_of, form_value, reaches_out
-from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.lists import BULLET
 from kbd_docx.reader.mathematics import linear
 from kbd_docx.reader.names import MC, PIC, WP, A, M, O, R, V
 from kbd_docx.reader.symbols import sign
-from kbd_docx.reader.tables import Grid, grid
+from kbd_docx.reader.tables import TableGrid, grid
 
-__all__ = ["Line", "Story"]
+__all__ = ["StoryLine", "StoryRenderer"]
 
 _RUN, _TEXT, _LOOK, _SETTINGS = f"{W}r", f"{W}t", f"{W}rPr", f"{W}pPr"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
@@ -48,7 +48,7 @@ Out = list[str]
 _Handler = Callable[["etree._Element", Out], None]  # noqa: SLF001 - its only name
 
 
-class Line(NamedTuple):
+class StoryLine(NamedTuple):
     """A paragraph.
 
     Args:
@@ -69,7 +69,7 @@ class Line(NamedTuple):
         return f"{self.label} {self.text}" if self.level and self.label else self.text
 
 
-class Story:
+class StoryRenderer:
     """Renders paragraphs and tables of one part.
 
     Args:
@@ -77,7 +77,7 @@ class Story:
         relations: The relations of the part by id.
     """
 
-    def __init__(self, findings: Findings, relations: Mapping[str, Relation]) -> None:
+    def __init__(self, findings: StoryFindings, relations: Mapping[str, Relation]) -> None:
         self._findings = findings
         self._relations = relations
         self._fields: Fields | None = None
@@ -120,7 +120,7 @@ class Story:
         """Return the text of all that stands in a header, a note, a cell or a text box."""
         return "\n".join(self._lines(parent))
 
-    def table(self, element: etree._Element) -> Grid:
+    def table(self, element: etree._Element) -> TableGrid:
         """Return a table with the texts of its cells."""
         return grid(element, self.text, self._findings)
 
@@ -133,7 +133,7 @@ class Story:
         self._floating = around
         return text
 
-    def paragraph(self, element: etree._Element) -> Line:
+    def paragraph(self, element: etree._Element) -> StoryLine:
         """Return a paragraph; its list counts on."""
         around = self._fields, self._floating
         self._fields, self._floating = None, []
@@ -162,7 +162,7 @@ class Story:
             text = f"{_INDENT * marks.depth}{marks.label} {text}".rstrip(" ")
         if marks.breaks:
             text = f"[page break]\n{text}"
-        return Line(text, marks.level, marks.label, marks.layout)
+        return StoryLine(text, marks.level, marks.label, marks.layout)
 
     def _lines(self, parent: etree._Element) -> Iterator[str]:
         for element in standing(parent):
@@ -296,7 +296,7 @@ class Story:
         said = self._findings.graphics.text(relation)
         self._show(chart(kind, self._frame, relation), out, said)
 
-    def _show(self, picture: Picture, out: Out, said: str = "") -> None:
+    def _show(self, picture: DocxPicture, out: Out, said: str = "") -> None:
         self._findings.picture(picture)
         out.append(label(picture, said))
 

@@ -13,7 +13,7 @@ from lxml import etree
 from kbd_docx.blocks import W
 from kbd_docx.reader.names import VAL, is_on, number
 
-__all__ = ["NO_HEADING", "Style", "Styles", "heading_level"]
+__all__ = ["NO_HEADING", "StyleFacts", "StyleIndex", "heading_level"]
 
 NO_HEADING = 0
 """The level of what is no heading."""
@@ -24,7 +24,7 @@ _BODY_LEVEL = 9
 _HEADING_NAME = re.compile(r"heading ?([1-9])", re.IGNORECASE)
 
 
-class Style(msgspec.Struct, frozen=True):
+class StyleFacts(msgspec.Struct, frozen=True):
     """What counts of a style, with what it inherits.
 
     Args:
@@ -42,10 +42,10 @@ class Style(msgspec.Struct, frozen=True):
     is_hidden: bool = False
 
 
-_PLAIN = Style()
+_PLAIN = StyleFacts()
 
 
-class Styles:
+class StyleIndex:
     """The styles of a document by id.
 
     Args:
@@ -54,7 +54,7 @@ class Styles:
 
     def __init__(self, root: etree._Element | None) -> None:
         self._elements: dict[str, etree._Element] = {}
-        self._found: dict[str, Style] = {}
+        self._found: dict[str, StyleFacts] = {}
         self.default = _PLAIN
         default_id = ""
         for element in root.iterchildren(f"{W}style") if root is not None else ():
@@ -66,7 +66,7 @@ class Styles:
             self.default = self.style(default_id)
         self.may_hide = root is not None and next(root.iter(f"{W}vanish"), None) is not None
 
-    def style(self, key: str) -> Style:
+    def style(self, key: str) -> StyleFacts:
         """Return a style; if there is none of that id, what the id alone tells."""
         found = self._found.get(key)
         if found is not None:
@@ -100,16 +100,16 @@ def heading_level(outline: etree._Element) -> int:
     return NO_HEADING if level == _BODY_LEVEL else level + 1
 
 
-def _missing(key: str) -> Style:
+def _missing(key: str) -> StyleFacts:
     """Return what is known of a style that the document uses and does not define.
 
     Programs that write documents without styles name headings by the built-in ids all the same.
     """
     heading = _HEADING_NAME.fullmatch(key)
-    return Style(key, int(heading[1])) if heading else _PLAIN
+    return StyleFacts(key, int(heading[1])) if heading else _PLAIN
 
 
-def _own(element: etree._Element, base: Style) -> Style:
+def _own(element: etree._Element, base: StyleFacts) -> StyleFacts:
     """Return a style from its element and from what it is based on."""
     named = element.find(f"{W}name")
     name = named.get(VAL, "") if named is not None else element.get(f"{W}styleId", "")
@@ -128,4 +128,4 @@ def _own(element: etree._Element, base: Style) -> Style:
         level = int(heading[1])
     hidden = element.find(f"{W}rPr/{W}vanish")
     is_hidden = base.is_hidden if hidden is None else is_on(hidden)
-    return Style(name, level, list_id, list_level, is_hidden)
+    return StyleFacts(name, level, list_id, list_level, is_hidden)

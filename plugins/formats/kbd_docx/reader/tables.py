@@ -10,11 +10,11 @@ import msgspec
 from lxml import etree
 
 from kbd_docx.blocks import W
-from kbd_docx.reader.document import Table
-from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.document import DocxTable
+from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.names import VAL, number
 
-__all__ = ["Grid", "cell_line", "grid"]
+__all__ = ["TableGrid", "cell_line", "grid"]
 
 _ROW, _CELL = f"{W}tr", f"{W}tc"
 _WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", f"{W}moveTo"))
@@ -45,7 +45,7 @@ class _Row(msgspec.Struct):
     is_open: bool
 
 
-class Grid(msgspec.Struct):
+class TableGrid(msgspec.Struct):
     """A table.
 
     Args:
@@ -67,14 +67,14 @@ class Grid(msgspec.Struct):
         lines = [line.strip("| ") for line in self.lines]
         return f"[table: {_NEW_LINE.join(lines)}]" if any(lines) else ""
 
-    def record(self, after: int) -> Table:
+    def record(self, after: int) -> DocxTable:
         """Return what is kept of it; `after` is the number of the paragraph before it."""
         most = max(1, _MOST_CELLS // max(1, min(self.column_count, _MOST_COLUMNS)))
         width = min(self.column_count, _MOST_COLUMNS)
         rows = [[*row, *[""] * (width - len(row))] for row in self.rows[:most]]
         header = self._header()
         cells = msgspec.msgpack.encode(rows)
-        return Table(self.row_count, self.column_count, header, after, cells, len(rows))
+        return DocxTable(self.row_count, self.column_count, header, after, cells, len(rows))
 
     def _header(self) -> tuple[str, ...]:
         """Return the first row where it names the columns: a short text each, and more below."""
@@ -95,10 +95,10 @@ def cell_line(text: str) -> str:
 
 
 def grid(
-    table: etree._Element, text_of: Callable[[etree._Element], str], findings: Findings
-) -> Grid:
+    table: etree._Element, text_of: Callable[[etree._Element], str], findings: StoryFindings
+) -> TableGrid:
     """Return a table with the texts of its cells."""
-    found = Grid([], [], 0, 0, is_open=False)
+    found = TableGrid([], [], 0, 0, is_open=False)
     cells = 0
     for element in _children(table, _ROW):
         properties = element.find(f"{W}trPr")
@@ -119,7 +119,7 @@ def grid(
     return found
 
 
-def _is_deleted(properties: etree._Element, findings: Findings) -> bool:
+def _is_deleted(properties: etree._Element, findings: StoryFindings) -> bool:
     """Whether a row is a tracked deletion; counts it, or that it is an insertion."""
     deleted, inserted = properties.find(f"{W}del"), properties.find(f"{W}ins")
     if deleted is not None:

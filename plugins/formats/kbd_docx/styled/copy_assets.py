@@ -13,15 +13,15 @@ from kbd.opc.rewriter import Rewriting
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
 from kbd_docx.family import FAMILY, SUFFIXES, opened
+from kbd_docx.styled.asset_refs import DocxAssetRef, missing, parse_ref
 from kbd_docx.styled.copy_banners import BannerCopier, chosen_sections
 from kbd_docx.styled.copy_lists import ListCopier
 from kbd_docx.styled.copy_pictures import PictureCopier
 from kbd_docx.styled.copy_styles import StyleCopier
 from kbd_docx.styled.document import Document
+from kbd_docx.styled.element_order import inserted, put_child
 from kbd_docx.styled.excerpts import Excerpts
-from kbd_docx.styled.ordering import inserted, put_child
 from kbd_docx.styled.part_copier import DocumentPartCopier
-from kbd_docx.styled.picks import Pick, missing, parse_pick
 from kbd_docx.styled.sections import page_sections
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType
 from kbd_docx.styled.target import Target
@@ -52,7 +52,7 @@ def copy_assets(
         ValidationFailed: There is no such asset or place, or it cannot be copied without a loss.
         FileReadFailed: A file cannot be read.
     """
-    wanted = [parse_pick(pick) for pick in picks]
+    wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
         package, identity = stack.enter_context(opened(source))
         theirs = Document(package, identity.part)
@@ -98,7 +98,7 @@ class _Copying:
     """Copies the picks of one call."""
 
     def __init__(
-        self, theirs: Document, made: Target, copier: DocumentPartCopier, picks: list[Pick]
+        self, theirs: Document, made: Target, copier: DocumentPartCopier, picks: list[DocxAssetRef]
     ) -> None:
         self._theirs, self._made = theirs, made
         theme = read_document_theme(theirs)
@@ -113,7 +113,7 @@ class _Copying:
         self._banners = BannerCopier(theirs, made, copier, excerpts)
         self._pictures = PictureCopier(theirs, made, copier, excerpts, differing)
 
-    def copied(self, pick: Pick) -> str:
+    def copied(self, pick: DocxAssetRef) -> str:
         """Copy one pick and return in words what changed."""
         match pick.kind:
             case "paragraph_style" | "character_style" | "table_style" | "numbering_style":
@@ -121,9 +121,9 @@ class _Copying:
             case "list":
                 return self._listed(pick)
             case "header" | "footer":
-                return self._banners.copy(pick.kind, pick.name, pick.place)
+                return self._banners.copy(pick.kind, pick.name, pick.target)
             case "image":
-                return self._pictures.copy(pick.name, pick.place)
+                return self._pictures.copy(pick.name, pick.target)
             case "page_setup":
                 return self._page_setup(pick)
             case "theme":
@@ -141,7 +141,7 @@ class _Copying:
         self._styles.finish()
         self._made.finish()
 
-    def _style(self, pick: Pick) -> Style:
+    def _style(self, pick: DocxAssetRef) -> Style:
         """Return the style of the source that is picked; raises ValidationFailed."""
         type_ = _STYLES[pick.kind]
         style = self._sheet.find(type_, pick.name)
@@ -152,23 +152,23 @@ class _Copying:
             raise ValidationFailed(f"{pick.asset_id} is a style that every document has its own.")
         return style
 
-    def _styled(self, pick: Pick) -> str:
+    def _styled(self, pick: DocxAssetRef) -> str:
         style = self._style(pick)
         words = self._styles.picked(style)
         made = self._styles.carried(style.type, style.id)
-        if pick.place is None:
+        if pick.target is None:
             return words
-        first, last = pick.place.first, pick.place.last
+        first, last = pick.target.first, pick.target.last
         if style.type == "table":
             for table in self._made.tables(first, last):
                 put_child(put_child(table, "tblPr"), "tblStyle").set(f"{W}val", made)
         else:
             for paragraph in self._made.paragraphs(first, last):
                 put_child(put_child(paragraph, "pPr"), "pStyle").set(f"{W}val", made)
-        return f"{words}; put on {pick.place.kind} {_span(first, last)}"
+        return f"{words}; put on {pick.target.kind} {_span(first, last)}"
 
-    def _listed(self, pick: Pick) -> str:
-        if pick.place is None:
+    def _listed(self, pick: DocxAssetRef) -> str:
+        if pick.target is None:
             raise ValidationFailed(
                 f"{pick.asset_id} needs a target: the paragraphs that become its items, as "
                 "paragraph:3-7."
@@ -178,21 +178,21 @@ class _Copying:
         number = self._lists.carried(pick.name)
         if not number:
             raise ValidationFailed(f"{pick.asset_id} is damaged: it does not say how it is built.")
-        for paragraph in self._made.paragraphs(pick.place.first, pick.place.last):
+        for paragraph in self._made.paragraphs(pick.target.first, pick.target.last):
             entry = put_child(put_child(paragraph, "pPr"), "numPr")
             if entry.find(f"{W}ilvl") is None:
                 put_child(entry, "ilvl").set(f"{W}val", "0")
             put_child(entry, "numId").set(f"{W}val", number)
-        return f"{pick.asset_id}: put on paragraph {_span(pick.place.first, pick.place.last)}"
+        return f"{pick.asset_id}: put on paragraph {_span(pick.target.first, pick.target.last)}"
 
-    def _page_setup(self, pick: Pick) -> str:
+    def _page_setup(self, pick: DocxAssetRef) -> str:
         """Give sections the paper, its orientation and the margins of a section of the source."""
         found = page_sections(self._theirs.root(self._theirs.main))
         known = {f"section{index}": each for index, each in enumerate(found)}
         theirs = known.get("".join(pick.name.split()).lower())
         if theirs is None:
             raise missing("page_setup", pick.name, known)
-        chosen = chosen_sections(self._made, pick.place)
+        chosen = chosen_sections(self._made, pick.target)
         sections = page_sections(self._made.body)
         for section in (sections[index] for index in chosen):
             for name in ("pgSz", "pgMar"):
@@ -203,7 +203,7 @@ class _Copying:
                     made = etree.SubElement(section, f"{W}{name}")
                     made.attrib.update(told.attrib)
                     inserted(section, made)
-        where = "all sections" if pick.place is None else f"section {_span(chosen[0], chosen[-1])}"
+        where = "all sections" if pick.target is None else f"section {_span(chosen[0], chosen[-1])}"
         return f"{pick.asset_id}: set in {where}"
 
 

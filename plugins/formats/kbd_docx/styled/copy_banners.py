@@ -13,11 +13,11 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
+from kbd_docx.styled.asset_refs import DocxPlace, missing
 from kbd_docx.styled.document import Document, R
+from kbd_docx.styled.element_order import inserted
 from kbd_docx.styled.excerpts import Excerpts
-from kbd_docx.styled.ordering import inserted
 from kbd_docx.styled.part_copier import DocumentPartCopier
-from kbd_docx.styled.picks import Place, missing
 from kbd_docx.styled.sections import (
     BANNER_TYPES,
     Banner,
@@ -59,7 +59,7 @@ class BannerCopier:
         self._copier, self._excerpts = copier, excerpts
         self._empties: dict[BannerKind, str] = {}
 
-    def copy(self, kind: BannerKind, name: str, place: Place | None) -> str:
+    def copy(self, kind: BannerKind, name: str, place: DocxPlace | None) -> str:
         """Copy a header or footer, and return in words what changed.
 
         Args:
@@ -185,7 +185,7 @@ class BannerCopier:
                 self._target.dropped(part)
 
 
-def chosen_sections(target: Target, place: Place | None) -> list[int]:
+def chosen_sections(target: Target, place: DocxPlace | None) -> list[int]:
     """Return the sections that a place means, all for None; a body without gets one.
 
     Raises:

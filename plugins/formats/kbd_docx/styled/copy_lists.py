@@ -14,8 +14,8 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
 from kbd_docx.styled.document import Document
-from kbd_docx.styled.lists import Lists
-from kbd_docx.styled.ordering import remove
+from kbd_docx.styled.element_order import remove
+from kbd_docx.styled.lists import ListDefinitions
 from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.stylesheet import StyleType, value_of
 from kbd_docx.styled.target import Target
@@ -50,7 +50,7 @@ class ListCopier:
         self, source: Document, target: Target, copier: DocumentPartCopier, theme: DocxTheme | None
     ) -> None:
         self._source, self._target, self._copier, self._theme = source, target, copier, theme
-        self.theirs = Lists(source.one("numbering"))
+        self.theirs = ListDefinitions(source.one("numbering"))
         self._numbers: dict[str, str] = {}
         self._builds: dict[str, _Build] = {}
         self._bullets: dict[str, str] = {}

@@ -6,12 +6,12 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
+from kbd_docx.styled.asset_refs import DocxPlace, missing
 from kbd_docx.styled.document import Document, R, local_name
+from kbd_docx.styled.element_order import remove
 from kbd_docx.styled.excerpts import Excerpts
-from kbd_docx.styled.ordering import remove
 from kbd_docx.styled.part_copier import DocumentPartCopier
-from kbd_docx.styled.picks import Place, missing
-from kbd_docx.styled.pictures import PIC, WP, A, Picture, pictures
+from kbd_docx.styled.pictures import PIC, WP, A, DocumentPicture, pictures
 from kbd_docx.styled.stylesheet import folded
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import DocxTheme, drawn_plain
@@ -51,7 +51,7 @@ class PictureCopier:
         self._source, self._target, self._theme = source, target, theme
         self._copier, self._excerpts = copier, excerpts
 
-    def copy(self, name: str, place: Place | None) -> str:
+    def copy(self, name: str, place: DocxPlace | None) -> str:
         """Copy a picture, and return in words what changed.
 
         Args:
@@ -79,14 +79,14 @@ class PictureCopier:
         where = "at the end" if place is None else f"after paragraph {place.first}"
         return f"image:{picture.name}: put {where}"
 
-    def _find(self, name: str) -> Picture:
+    def _find(self, name: str) -> DocumentPicture:
         known = list(pictures(self._source))
         for each in known:
             if folded(each.name) == folded(name):
                 return each
         raise missing("image", name, [each.name for each in known])
 
-    def _paragraph(self, picture: Picture) -> etree._Element:
+    def _paragraph(self, picture: DocumentPicture) -> etree._Element:
         """Return a paragraph with a picture in its line."""
         what = f"image:{picture.name}"
         self._copier.begin(what)
@@ -116,7 +116,7 @@ class PictureCopier:
         self._excerpts.number_drawings(paragraph)
         return paragraph
 
-    def _drawn(self, picture: Picture, what: str) -> etree._Element:
+    def _drawn(self, picture: DocumentPicture, what: str) -> etree._Element:
         """Return what shows a picture, with its cut, frame and effects where it has the new form.
 
         What it links to when it is clicked stays behind.
@@ -141,7 +141,7 @@ class PictureCopier:
                     part.set(key, value)
         return drawn
 
-    def _clean(self, drawn: etree._Element, picture: Picture, what: str) -> None:
+    def _clean(self, drawn: etree._Element, picture: DocumentPicture, what: str) -> None:
         """Have a copied picture name what it shows anew, and nothing else."""
         for click in list(drawn.iter(f"{A}hlinkClick", f"{A}hlinkHover")):
             remove(click)
@@ -168,7 +168,7 @@ class PictureCopier:
 _DISTANCES = ("distT", "distB", "distL", "distR")
 
 
-def _bare(picture: Picture) -> etree._Element:
+def _bare(picture: DocumentPicture) -> etree._Element:
     """Return a picture with nothing but its size."""
     drawn = etree.Element(f"{PIC}pic", nsmap=_SPACES)
     names = etree.SubElement(drawn, f"{PIC}nvPicPr")

@@ -15,7 +15,7 @@ from kbd.errors import ValidationFailed
 from kbd.office.warnings import listed
 from kbd_docx.blocks import W
 from kbd_docx.styled.copy_lists import ListCopier
-from kbd_docx.styled.ordering import merge, put_child, remove
+from kbd_docx.styled.element_order import merge, put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
 from kbd_docx.styled.target import Target

@@ -8,7 +8,7 @@ from kbd.errors import FileReadFailed
 from kbd.opc import transitional
 from kbd.opc.package import Relation, reading_errors, xml_root
 
-__all__ = ["Document", "Parts", "R", "local_name"]
+__all__ = ["Document", "PartSource", "R", "local_name"]
 
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 """The namespace of the attributes that name a relation."""
@@ -18,7 +18,7 @@ _MAX_WEIGHT = 5_000_000
 are 1.5 GiB. The largest of 400 real documents has 60,000."""
 
 
-class Parts(Protocol):
+class PartSource(Protocol):
     """The parts of a package, whether it is read or on its way to becoming another one."""
 
     name: str
@@ -43,7 +43,7 @@ class Document:
         main: The main part.
     """
 
-    def __init__(self, parts: Parts, main: str) -> None:
+    def __init__(self, parts: PartSource, main: str) -> None:
         self.parts, self.main = parts, main
         self._roots: dict[str, etree._Element] = {}
         self._ones: dict[str, str] = {}

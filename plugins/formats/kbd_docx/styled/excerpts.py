@@ -13,9 +13,9 @@ from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.styled.copy_lists import ListCopier
 from kbd_docx.styled.copy_styles import StyleCopier
 from kbd_docx.styled.document import local_name
-from kbd_docx.styled.ordering import put_child, remove
+from kbd_docx.styled.element_order import put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
-from kbd_docx.styled.stylesheet import Looks, StyleType, value_of
+from kbd_docx.styled.stylesheet import StyleFormatting, StyleType, value_of
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import DocxTheme, drawn_plain, made_plain
 
@@ -62,7 +62,7 @@ class Excerpts:
         self, target: Target, styles: StyleCopier, lists: ListCopier, theme: DocxTheme | None
     ) -> None:
         self._target, self._styles, self._lists, self._theme = target, styles, lists, theme
-        self._shifts: dict[tuple[StyleType, str], Looks] = {}
+        self._shifts: dict[tuple[StyleType, str], StyleFormatting] = {}
 
     def prepare(self, root: etree._Element, place: str) -> None:
         """Make a copied element ready; the relations that it names are not looked at.
@@ -152,7 +152,7 @@ class Excerpts:
     def _said(self, container: etree._Element | None, kind: str) -> set[str]:
         return set(given(container, "p" if kind == "p" else "r", self._styles.theirs.theme))
 
-    def _shift(self, type_: StyleType, id_: str) -> Looks:
+    def _shift(self, type_: StyleType, id_: str) -> StyleFormatting:
         """Return what makes the target's style look as the source's of an id, "" the default."""
         key = (type_, id_)
         if key not in self._shifts:
@@ -161,7 +161,7 @@ class Excerpts:
             ours = self._styles.ours.get(type_, mine) or self._styles.ours.default(type_)
             wanted = self._styles.theirs.looks(theirs, type_)
             there = self._styles.ours.looks(ours, type_)
-            self._shifts[key] = Looks(
+            self._shifts[key] = StyleFormatting(
                 difference(wanted.paragraph, there.paragraph), difference(wanted.run, there.run)
             )
         return self._shifts[key]

@@ -1,4 +1,4 @@
-"""What `get_styles` answers: how a document looks, in words, and what of it can be copied.
+"""Answer of `get_styles`: the formatting of a document in words, and what of it can be copied.
 
 It is for a model to read, so it is bounded everywhere; `left_out` says what there is more of.
 """
@@ -13,10 +13,10 @@ from kbd.formats import Source
 from kbd.formats.styled import Answer
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.family import opened
-from kbd_docx.styled.describing import described, page_setup
+from kbd_docx.styled.description import described, page_setup
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.lists import read_lists
-from kbd_docx.styled.pictures import EMU_PER_INCH, Picture, pictures
+from kbd_docx.styled.pictures import EMU_PER_INCH, DocumentPicture, pictures
 from kbd_docx.styled.sections import banners, page_sections, section_titles, text_of
 from kbd_docx.styled.stylesheet import STYLE_TYPES, Style, StyleSheet
 from kbd_docx.styled.theme import read_document_theme
@@ -204,6 +204,6 @@ def _usage(body: etree._Element, sheet: StyleSheet) -> Counter[tuple[str, str]]:
     return used
 
 
-def _type_of(document: Document, picture: Picture) -> str:
+def _type_of(document: Document, picture: DocumentPicture) -> str:
     """Return the type of a picture: "image/png"."""
     return "" if picture.is_linked else document.parts.content_type(picture.relation.target)

@@ -9,17 +9,17 @@ from typing import Any
 from lxml import etree
 
 from kbd_docx.blocks import W
-from kbd_docx.styled.describing import inches
+from kbd_docx.styled.description import inches
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.stylesheet import value_of
 
-__all__ = ["Lists", "read_lists"]
+__all__ = ["ListDefinitions", "read_lists"]
 
 _SHOWN_LEVELS = 3
 _MOST_LINKS = 5
 
 
-class Lists:
+class ListDefinitions:
     """The lists of one document.
 
     Args:
@@ -71,9 +71,9 @@ class Lists:
         return [_level(each) for each in levels[:_SHOWN_LEVELS]]
 
 
-def read_lists(document: Document) -> Lists:
+def read_lists(document: Document) -> ListDefinitions:
     """Return a document's lists."""
-    return Lists(document.one("numbering"))
+    return ListDefinitions(document.one("numbering"))
 
 
 def _level(level: etree._Element) -> dict[str, Any]:

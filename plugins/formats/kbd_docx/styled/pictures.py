@@ -13,7 +13,7 @@ from kbd_docx.styled.document import Document, R
 from kbd_docx.styled.sections import banners
 from kbd_docx.styled.stylesheet import folded
 
-__all__ = ["EMU_PER_INCH", "PIC", "WP", "A", "Picture", "pictures"]
+__all__ = ["EMU_PER_INCH", "PIC", "WP", "A", "DocumentPicture", "pictures"]
 
 EMU_PER_INCH = 914_400
 """How long lengths of drawings are: English Metric Units."""
@@ -30,7 +30,7 @@ _MOST_EMU = 100 * EMU_PER_INCH
 """Larger sizes are damaged ones; a page has at most 22 inches."""
 
 
-class Picture(msgspec.Struct, frozen=True):
+class DocumentPicture(msgspec.Struct, frozen=True):
     """A picture.
 
     Args:
@@ -61,7 +61,7 @@ class Picture(msgspec.Struct, frozen=True):
         return self.relation.external
 
 
-def pictures(document: Document) -> Iterator[Picture]:
+def pictures(document: Document) -> Iterator[DocumentPicture]:
     """Yield the pictures of a document in order, those of headers and footers last.
 
     Where a picture has a newer and an older form, the newer one counts.
@@ -98,7 +98,7 @@ def _places(document: Document) -> Iterator[tuple[str, str, etree._Element]]:
 
 def _drawn(
     drawing: etree._Element, part: str, where: str, relations: dict[str, Relation]
-) -> Iterator[Picture]:
+) -> Iterator[DocumentPicture]:
     """Yield the pictures of a drawing; there are several in a group."""
     found = [(each, _relation(each, relations)) for each in drawing.iter(f"{PIC}pic")]
     named = drawing.find(f"./*/{WP}docPr")
@@ -117,12 +117,12 @@ def _drawn(
             name, alt = label.get("name", ""), label.get("descr", "")
         floats = drawing.find(f"./{WP}anchor") is not None
         size_emu = (_emu(size, "cx"), _emu(size, "cy"))
-        yield Picture(name, part, relation, element, *size_emu, alt, where, floats)
+        yield DocumentPicture(name, part, relation, element, *size_emu, alt, where, floats)
 
 
 def _older(
     pict: etree._Element, part: str, where: str, relations: dict[str, Relation]
-) -> Iterator[Picture]:
+) -> Iterator[DocumentPicture]:
     """Yield the pictures of a drawing of the older form (VML)."""
     for data in pict.iter(f"{_V}imagedata"):
         shape = data.getparent()
@@ -135,7 +135,7 @@ def _older(
         floats = "position:absolute" in style.replace(" ", "")
         size_emu = (size.get("width", 0), size.get("height", 0))
         alt = shape.get("alt", "")
-        yield Picture(name, part, relation, shape, *size_emu, alt, where, floats)
+        yield DocumentPicture(name, part, relation, shape, *size_emu, alt, where, floats)
 
 
 def _relation(element: etree._Element, relations: dict[str, Relation]) -> Relation | None:
@@ -147,7 +147,7 @@ def _relation(element: etree._Element, relations: dict[str, Relation]) -> Relati
     return found if found is not None and found.kind == "image" else None
 
 
-def _named(picture: Picture, names: dict[str, int]) -> Picture:
+def _named(picture: DocumentPicture, names: dict[str, int]) -> DocumentPicture:
     """Return a picture under a name that no other one has; blanks and case do not count."""
     stem = " ".join(picture.name.split()) or posixpath.basename(picture.relation.target)[:80]
     stem = stem or "picture"

@@ -17,7 +17,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.styled.document import local_name
-from kbd_docx.styled.ordering import inserted, put_child
+from kbd_docx.styled.element_order import inserted, put_child
 from kbd_docx.styled.theme import DocxTheme, made_plain
 
 __all__ = ["Kind", "Properties", "difference", "given", "put"]

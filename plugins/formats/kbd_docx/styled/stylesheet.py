@@ -14,7 +14,15 @@ from kbd_docx.blocks import W
 from kbd_docx.styled.properties import Kind, Properties, given
 from kbd_docx.styled.theme import DocxTheme
 
-__all__ = ["STYLE_TYPES", "Looks", "Style", "StyleSheet", "StyleType", "folded", "value_of"]
+__all__ = [
+    "STYLE_TYPES",
+    "Style",
+    "StyleFormatting",
+    "StyleSheet",
+    "StyleType",
+    "folded",
+    "value_of",
+]
 
 StyleType = Literal["paragraph", "character", "table", "numbering"]
 
@@ -47,7 +55,7 @@ class Style(msgspec.Struct, frozen=True):
         return value_of(self.element, what)
 
 
-class Looks(msgspec.Struct, frozen=True):
+class StyleFormatting(msgspec.Struct, frozen=True):
     """What paragraphs and what runs come to by a style."""
 
     paragraph: Properties
@@ -67,7 +75,7 @@ class StyleSheet:
         self._styles: dict[tuple[StyleType, str], Style] = {}
         self._names: dict[tuple[StyleType, str], Style] = {}
         self._defaults: dict[StyleType, Style] = {}
-        self._own: dict[tuple[StyleType, str], Looks] = {}
+        self._own: dict[tuple[StyleType, str], StyleFormatting] = {}
         for element in root.iterchildren(f"{W}style") if root is not None else ():
             self.enter(element)
 
@@ -128,7 +136,7 @@ class StyleSheet:
             last = found[base.id] = base
         return list(found.values())
 
-    def looks(self, style: Style | None, type_: StyleType) -> Looks:
+    def looks(self, style: Style | None, type_: StyleType) -> StyleFormatting:
         """Return what a style comes to; None is for what has neither a style nor a default.
 
         A paragraph style rests on the document's defaults; others on nothing, since they lie over
@@ -142,13 +150,13 @@ class StyleSheet:
         for each in reversed(self.chain(style) if style else []):
             key = (each.type, each.id)
             if key not in self._own:
-                self._own[key] = Looks(
+                self._own[key] = StyleFormatting(
                     given(each.element.find(f"{W}pPr"), "p", self.theme),
                     given(each.element.find(f"{W}rPr"), "r", self.theme),
                 )
             paragraph |= self._own[key].paragraph
             run |= self._own[key].run
-        return Looks(paragraph, run)
+        return StyleFormatting(paragraph, run)
 
     def _defaults_of(self, name: str, kind: Kind) -> Properties:
         """Return what the document's defaults say of paragraphs or of runs."""

@@ -10,8 +10,8 @@ placeholders  these places, and what they take over from layout and master
 textboxes     text boxes for text that has no place
 textbody      the text of a shape, rewritten so that it goes on looking as it did
 lines         texts taken apart into paragraphs
-looks         looks of runs and paragraphs as operations give them
-dressing      the same, written into properties
+formatting    formatting of runs and paragraphs as operations give it
+text_properties  the same, written into properties
 fitting       text that is too long for its shape
 notes         speaker notes
 replacing     a text replaced wherever it stands

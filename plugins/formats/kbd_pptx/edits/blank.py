@@ -72,7 +72,7 @@ _SIZES = (2800, 2400, 2000, 1800, 1800, 1800, 1800, 1800, 1800)
 _TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
 _RELATIONS_TYPE = "application/vnd.openxmlformats-package.relationships+xml"
 
-_COLOURS = MappingProxyType({
+_COLORS = MappingProxyType({
     "dk2": "1F3A5F", "lt2": "EEF1F5", "accent1": "2F6DB5", "accent2": "E07B39", "accent3": "7F8C99",
     "accent4": "E5B33B", "accent5": "3A9B8F", "accent6": "6DA544", "hlink": "0B5CAD",
     "folHlink": "7A4E8C",
@@ -91,7 +91,7 @@ def blank_deck() -> Presentation:
     for layout in list(master.slide_layouts):
         if layout.element.get("type", "") in _VERTICAL:
             master.slide_layouts.remove(layout)
-    _colour(master.part.part_related_by(RT.THEME))
+    _color(master.part.part_related_by(RT.THEME))
     _widen(master.element)
     _place(master.element, {"title": _TITLE, "1": _CONTENT})
     _set_text_styles(master.element)
@@ -141,12 +141,12 @@ def _forget_past(deck: Presentation) -> None:
                 relations.pop(relation_id)
 
 
-def _colour(theme: Any) -> None:
-    """Give the theme's scheme of colours quieter ones; the part is bytes to python-pptx."""
+def _color(theme: Any) -> None:
+    """Give the theme's scheme of colors quieter ones; the part is bytes to python-pptx."""
     root = etree.fromstring(theme.blob)
-    for name, value in _COLOURS.items():
-        for colour in root.iterfind(f".//{A}clrScheme/{A}{name}/{A}srgbClr"):
-            colour.set("val", value)
+    for name, value in _COLORS.items():
+        for color in root.iterfind(f".//{A}clrScheme/{A}{name}/{A}srgbClr"):
+            color.set("val", value)
     theme.blob = xml_bytes(root)
 
 

@@ -12,7 +12,7 @@ from kbd_pptx.slides import A
 
 __all__ = ["as_strict"]
 
-_COLOUR_CHANGES = (
+_COLOR_CHANGES = (
     "tint", "shade", "alpha", "alphaMod", "alphaOff", "hueMod", "sat", "satMod", "satOff", "lum",
     "lumMod", "lumOff", "red", "redMod", "redOff", "green", "greenMod", "greenOff", "blue",
     "blueMod", "blueOff",
@@ -20,7 +20,7 @@ _COLOUR_CHANGES = (
 _RECTANGLES = ("fillToRect", "fillRect", "tileRect", "srcRect")
 
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    **{f"{A}{name}": ("val",) for name in (*_COLOUR_CHANGES, "spcPct", "buSzPct")},
+    **{f"{A}{name}": ("val",) for name in (*_COLOR_CHANGES, "spcPct", "buSzPct")},
     **{f"{A}{name}": ("l", "t", "r", "b") for name in _RECTANGLES},
     f"{A}gs": ("pos",),
     f"{A}normAutofit": ("fontScale", "lnSpcReduction"),

@@ -10,9 +10,9 @@ from copy import deepcopy
 
 from lxml import etree
 
-from kbd_pptx.edits.dressing import at_level, dress_run, placed
 from kbd_pptx.edits.formatting import Piece, PptxRunFormatting
 from kbd_pptx.edits.lines import Line
+from kbd_pptx.edits.text_properties import at_level, dress_run, placed
 from kbd_pptx.slides import A
 
 __all__ = ["append_lines", "level_of", "paragraphs_of", "rewrite", "text_of"]

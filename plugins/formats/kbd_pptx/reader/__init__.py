@@ -1,21 +1,21 @@
-"""Looking into slide decks: their map, the text of their slides, and what stands on them.
+"""Reader of slide decks: their map, the text of their slides, and the objects on them.
 
-names     the names of elements and relations
-parts     parts parsed as they are asked for, within what a deck may hold
-boxes     where things are on a slide, inside of groups, too
-layouts   layouts and masters: what placeholders of slides take from them
-deck      a deck: size, slides, sections, masters
-shapes    the shapes of a slide, with those inside of groups
-order     the order in which a reader goes over them
-text      paragraphs as lines, with bullets and levels
-tables    tables as rows
-charts    charts with the values that they show
-diagrams  the text of SmartArt
-links     what a slide points to
-beside    notes and comments
-slide     all of one slide
-written   a slide as text
-objects   a slide's shapes, tables, pictures and charts as plain values
-mapping   the map
-reading   regions, objects and passages
+names       the names of elements and relations
+parts       parts parsed as they are asked for, within what a deck may hold
+boxes       where things are on a slide, inside of groups, too
+layouts     layouts and masters: what placeholders of slides take from them
+deck        a deck: size, slides, sections, masters
+shapes      the shapes of a slide, with those inside of groups
+order       the order in which a reader goes over them
+text        paragraphs as lines, with bullets and levels
+tables      tables as rows
+charts      charts with the values that they show
+diagrams    the text of SmartArt
+links       what a slide points to
+notes       notes and comments
+slide       all of one slide
+slide_text  a slide as text
+objects     a slide's shapes, tables, pictures and charts as plain values
+mapping     the map
+reading     regions, objects and passages
 """

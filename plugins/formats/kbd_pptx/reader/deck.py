@@ -11,12 +11,12 @@ from kbd.opc import Identity, doubt
 from kbd.opc.package import Package
 from kbd_pptx.family import FAMILY, opened
 from kbd_pptx.reader.boxes import EMU_PER_INCH, length
-from kbd_pptx.reader.layouts import NO_LAYOUT, Layout, layout_of
+from kbd_pptx.reader.layouts import NO_LAYOUT, SlideLayout, layout_of
 from kbd_pptx.reader.names import P14, P, R
-from kbd_pptx.reader.parts import Parts
+from kbd_pptx.reader.parts import ParsedParts
 from kbd_pptx.slides import SlidePart, listed_slides
 
-__all__ = ["Deck", "MasterNames", "opened_deck"]
+__all__ = ["DeckReader", "MasterNames", "opened_deck"]
 
 _DEFAULT_SIZE = (10 * EMU_PER_INCH, 7.5 * EMU_PER_INCH)
 """ECMA-376, part 1, 19.2.1.39 names it as usual."""
@@ -36,7 +36,7 @@ class MasterNames(msgspec.Struct, frozen=True):
     layouts: tuple[str, ...]
 
 
-class Deck:
+class DeckReader:
     """A deck, open for reading; what is asked for is parsed then, once.
 
     Args:
@@ -54,7 +54,7 @@ class Deck:
 
     def __init__(self, package: Package, identity: Identity) -> None:
         self.name = package.name
-        self.parts = Parts(package)
+        self.parts = ParsedParts(package)
         self.part = identity.part
         self.warnings: list[str] = []
         refused = doubt(identity, FAMILY, package.name)
@@ -66,7 +66,7 @@ class Deck:
         self.numbers: Mapping[str, int] = {
             slide.part: index for index, slide in enumerate(self.slides) if slide.part
         }
-        self._layouts: dict[str, Layout] = {}
+        self._layouts: dict[str, SlideLayout] = {}
 
     @property
     def size(self) -> tuple[float, float]:
@@ -102,7 +102,7 @@ class Deck:
                     found.append(self._master_names(relation.target))
         return found
 
-    def layout(self, part: str) -> Layout:
+    def layout(self, part: str) -> SlideLayout:
         """Return a layout with its master; an empty one if it cannot be read."""
         if part not in self._layouts:
             self._layouts[part] = NO_LAYOUT
@@ -120,7 +120,7 @@ class Deck:
         except FileReadFailed as error:
             self.warnings.append(f"{what} is not shown: {error.message}")
 
-    def _master(self, part: str) -> Layout | None:
+    def _master(self, part: str) -> SlideLayout | None:
         if part and part not in self._layouts:
             self._layouts[part] = NO_LAYOUT
             self._layouts[part] = layout_of(self.parts.root(part))
@@ -139,11 +139,11 @@ class Deck:
 
 
 @contextmanager
-def opened_deck(source: Source) -> Iterator[Deck]:
+def opened_deck(source: Source) -> Iterator[DeckReader]:
     """Open a deck for reading.
 
     Raises:
         FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
     """
     with opened(source) as (package, identity):
-        yield Deck(package, identity)
+        yield DeckReader(package, identity)

@@ -3,7 +3,7 @@
 from lxml import etree
 
 from kbd_pptx.reader.names import DGM, A
-from kbd_pptx.reader.text import Line, plain_text
+from kbd_pptx.reader.text import TextLine, plain_text
 
 __all__ = ["data_of", "diagram_lines"]
 
@@ -17,7 +17,7 @@ def data_of(element: etree._Element) -> etree._Element | None:
     return element.find(f"{A}graphic/{A}graphicData/{DGM}relIds")
 
 
-def diagram_lines(root: etree._Element) -> list[Line]:
+def diagram_lines(root: etree._Element) -> list[TextLine]:
     """Return the points of a diagram that have text, from the root of its data.
 
     A point hangs below the one that a connection of type parOf names; those that hang nowhere come
@@ -33,7 +33,7 @@ def diagram_lines(root: etree._Element) -> list[Line]:
                 (place, connection.get("destId", ""))
             )
     tops = [id_ for id_, point in points.items() if point.get("type") == "doc"]
-    found: list[Line] = []
+    found: list[TextLine] = []
     seen: set[str] = set()
     waiting = [(id_, 0) for id_ in (*reversed(points), *reversed(tops))]
     while waiting:
@@ -45,7 +45,7 @@ def diagram_lines(root: etree._Element) -> list[Line]:
         text = plain_text(point.find(f"{DGM}t")).strip()
         is_shown = point.get("type", "node") in _SHOWN and text != ""
         if is_shown:
-            found.append(Line(text, min(depth, _DEEPEST), "-"))
+            found.append(TextLine(text, min(depth, _DEEPEST), "-"))
         deeper = depth + is_shown
         children = sorted(below.get(id_, ()), key=lambda child: child[0], reverse=True)
         waiting.extend((child, deeper) for _, child in children)

@@ -14,7 +14,7 @@ from lxml import etree
 from kbd_pptx.reader.boxes import Box, box_of
 from kbd_pptx.reader.names import A, P, R
 
-__all__ = ["NO_LAYOUT", "Layout", "Slot", "bullets_of", "layout_of"]
+__all__ = ["NO_LAYOUT", "SlideLayout", "Slot", "bullets_of", "layout_of"]
 
 _ROOTS = {"ctrTitle": "title", "title": "title", "dt": "dt", "ftr": "ftr", "sldNum": "sldNum"}
 """The master's placeholder that a layout's goes back to; all others go back to its body."""
@@ -44,7 +44,7 @@ class Slot(msgspec.Struct, frozen=True):
     bullets: Bullets
 
 
-class Layout(msgspec.Struct, frozen=True):
+class SlideLayout(msgspec.Struct, frozen=True):
     """A layout, or a master, which has no other above it.
 
     Args:
@@ -58,7 +58,7 @@ class Layout(msgspec.Struct, frozen=True):
 
     name: str = ""
     slots: tuple[Slot, ...] = ()
-    master: "Layout | None" = None
+    master: "SlideLayout | None" = None
     title_bullets: Bullets = {}
     body_bullets: Bullets = {}
     listed: tuple[str, ...] = ()
@@ -99,10 +99,10 @@ class Layout(msgspec.Struct, frozen=True):
         return ""
 
 
-NO_LAYOUT = Layout()
+NO_LAYOUT = SlideLayout()
 
 
-def layout_of(root: etree._Element, master: Layout | None = None) -> Layout:
+def layout_of(root: etree._Element, master: SlideLayout | None = None) -> SlideLayout:
     """Read a layout or a master from its root.
 
     Args:
@@ -114,7 +114,7 @@ def layout_of(root: etree._Element, master: Layout | None = None) -> Layout:
     title = body = None
     if styles is not None:
         title, body = styles.find(f"{P}titleStyle"), styles.find(f"{P}bodyStyle")
-    return Layout(
+    return SlideLayout(
         data.get("name", "") if data is not None else "",
         tuple(islice(_slots(root), _MOST_SLOTS)),
         master,

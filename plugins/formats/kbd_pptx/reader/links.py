@@ -8,13 +8,13 @@ from lxml import etree
 from kbd.opc.package import Relation
 from kbd_pptx.reader.names import A, R
 
-__all__ = ["External", "Link", "externals", "links"]
+__all__ = ["PptxExternal", "SlideLink", "externals", "links"]
 
 _CLICK, _HOVER, _OVER = f"{A}hlinkClick", f"{A}hlinkHover", f"{A}hlinkMouseOver"
 _ACTION = "ppaction://"
 
 
-class Link(msgspec.Struct, frozen=True):
+class SlideLink(msgspec.Struct, frozen=True):
     """A link: the text or shape that carries it, where it leads, whether hovering is enough."""
 
     text: str
@@ -22,17 +22,17 @@ class Link(msgspec.Struct, frozen=True):
     on_hover: bool
 
 
-class External(msgspec.Struct, frozen=True):
+class PptxExternal(msgspec.Struct, frozen=True):
     """Something outside of the file that a part of it names: what it is for, and its address."""
 
     kind: str
     target: str
 
 
-def externals(relations: Mapping[str, Relation]) -> tuple[External, ...]:
+def externals(relations: Mapping[str, Relation]) -> tuple[PptxExternal, ...]:
     """Return what a part names outside of the file."""
     return tuple(
-        External(relation.kind, relation.target)
+        PptxExternal(relation.kind, relation.target)
         for relation in relations.values()
         if relation.external
     )
@@ -40,7 +40,7 @@ def externals(relations: Mapping[str, Relation]) -> tuple[External, ...]:
 
 def links(
     root: etree._Element, relations: Mapping[str, Relation], numbers: Mapping[str, int]
-) -> Iterator[Link]:
+) -> Iterator[SlideLink]:
     """Yield the links of a slide in the order of its file.
 
     Args:
@@ -51,7 +51,7 @@ def links(
     for element in root.iter(_CLICK, _HOVER, _OVER):
         target = _target(element, relations, numbers)
         if target:
-            yield Link(_carrier(element), target, element.tag != _CLICK)
+            yield SlideLink(_carrier(element), target, element.tag != _CLICK)
 
 
 def _target(

@@ -5,14 +5,14 @@ from typing import Any
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd_pptx.reader.boxes import EMU_PER_INCH
-from kbd_pptx.reader.deck import Deck, MasterNames, opened_deck
+from kbd_pptx.reader.deck import DeckReader, MasterNames, opened_deck
 from kbd_pptx.reader.links import externals
 from kbd_pptx.reader.names import A
 from kbd_pptx.reader.order import FOOTERS, reading_order
 from kbd_pptx.reader.shapes import is_image
 from kbd_pptx.reader.slide import Slide, chart_part, notes_on, slide_at, title_on
+from kbd_pptx.reader.slide_text import is_outside
 from kbd_pptx.reader.text import plain_text
-from kbd_pptx.reader.written import is_outside
 
 __all__ = ["deck_map", "facts"]
 
@@ -69,7 +69,7 @@ def deck_map(source: Source) -> dict[str, Any]:
 
 
 def _entry(
-    deck: Deck, index: int, sections: dict[int, str], outside: list[dict[str, Any]]
+    deck: DeckReader, index: int, sections: dict[int, str], outside: list[dict[str, Any]]
 ) -> dict[str, Any]:
     try:
         slide = slide_at(deck, index)
@@ -91,7 +91,7 @@ def _unread(index: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _slide_entry(deck: Deck, slide: Slide) -> dict[str, Any]:
+def _slide_entry(deck: DeckReader, slide: Slide) -> dict[str, Any]:
     kinds = {shape.kind for shape in slide.shapes}
     title = title_on(slide)
     found: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _slide_entry(deck: Deck, slide: Slide) -> dict[str, Any]:
     return found
 
 
-def _first_text(deck: Deck, slide: Slide) -> str:
+def _first_text(deck: DeckReader, slide: Slide) -> str:
     """Return what a reader reads first, on one line, "" if there is no text."""
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
@@ -132,7 +132,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_TITLE_CHARS else f"{text[: MAX_TITLE_CHARS - 1]}…"
 
 
-def _outside_of_slide(deck: Deck, slide: Slide) -> list[dict[str, Any]]:
+def _outside_of_slide(deck: DeckReader, slide: Slide) -> list[dict[str, Any]]:
     """List what a slide and its charts name outside of the file."""
     charts = (chart_part(deck, slide, s) for s in slide.shapes if s.kind == "chart")
     parts = [slide.part, *filter(None, charts)]
@@ -143,7 +143,7 @@ def _outside_of_slide(deck: Deck, slide: Slide) -> list[dict[str, Any]]:
     ]
 
 
-def _outside_of_looks(deck: Deck, masters: list[MasterNames]) -> list[dict[str, Any]]:
+def _outside_of_looks(deck: DeckReader, masters: list[MasterNames]) -> list[dict[str, Any]]:
     """List what masters and layouts name outside of the file."""
     return [
         {"slide_index": None, "kind": each.kind, "target": each.target}

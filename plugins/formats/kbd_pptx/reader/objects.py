@@ -3,14 +3,14 @@
 from typing import Any
 
 from kbd_pptx.reader.boxes import inches
-from kbd_pptx.reader.deck import Deck
+from kbd_pptx.reader.deck import DeckReader
 from kbd_pptx.reader.names import R
 from kbd_pptx.reader.order import reading_order
-from kbd_pptx.reader.shapes import Shape, is_image, picture_of
+from kbd_pptx.reader.shapes import SlideShape, is_image, picture_of
 from kbd_pptx.reader.slide import Slide, chart_on, diagram_on
+from kbd_pptx.reader.slide_text import is_outside
 from kbd_pptx.reader.tables import table_rows
 from kbd_pptx.reader.text import plain_text
-from kbd_pptx.reader.written import is_outside
 
 __all__ = ["KINDS", "objects_on"]
 
@@ -18,7 +18,7 @@ KINDS = ("shapes", "tables", "images", "charts")
 """The lists of objects; each is there, if empty."""
 
 
-def objects_on(deck: Deck, slide: Slide) -> dict[str, list[dict[str, Any]]]:
+def objects_on(deck: DeckReader, slide: Slide) -> dict[str, list[dict[str, Any]]]:
     """Return what stands on a slide, by kind; each entry names its slide and its shape."""
     found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for place in reading_order(slide.shapes):
@@ -47,7 +47,7 @@ def objects_on(deck: Deck, slide: Slide) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _described(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Any]:
+def _described(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
     found: dict[str, Any] = {
         "slide_index": slide.index,
         "id": _number(shape.id),
@@ -76,7 +76,7 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 16 else -1
 
 
-def _charted(deck: Deck, slide: Slide, shape: Shape) -> dict[str, Any]:
+def _charted(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
     chart = chart_on(deck, slide, shape)
     if chart is None:
         return {"title": "", "kinds": [], "series": []}
@@ -100,6 +100,6 @@ def _value(text: str) -> float | str | None:
     return number if abs(number) < float("inf") else text
 
 
-def _linked(deck: Deck, slide: Slide, id_: str) -> str:
+def _linked(deck: DeckReader, slide: Slide, id_: str) -> str:
     relation = deck.parts.relations(slide.part).get(id_)
     return relation.target if relation is not None and relation.external else ""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
 from kbd_pptx.reader.names import A
-from kbd_pptx.reader.shapes import Shape
+from kbd_pptx.reader.shapes import SlideShape
 
 __all__ = ["FOOTERS", "reading_order"]
 
@@ -30,7 +30,7 @@ _Placed = tuple[Box, int]
 """A box and where its shape stands in the file."""
 
 
-def reading_order(shapes: Sequence[Shape]) -> list[int]:
+def reading_order(shapes: Sequence[SlideShape]) -> list[int]:
     """Return where the shapes of a slide stand in the sequence, in the order of a reader."""
     inside: dict[int, list[int]] = {}
     for place, shape in enumerate(shapes):
@@ -44,7 +44,7 @@ def reading_order(shapes: Sequence[Shape]) -> list[int]:
     return found
 
 
-def _sorted(places: list[int], shapes: Sequence[Shape]) -> list[int]:
+def _sorted(places: list[int], shapes: Sequence[SlideShape]) -> list[int]:
     titles = [place for place in places if shapes[place].is_title]
     footers = [place for place in places if shapes[place].placeholder in FOOTERS]
     apart = {*titles, *footers}
@@ -63,7 +63,7 @@ def _sorted(places: list[int], shapes: Sequence[Shape]) -> list[int]:
     return found + footers
 
 
-def _is_mute(shape: Shape) -> bool:
+def _is_mute(shape: SlideShape) -> bool:
     """Tell whether a shape says nothing, so that where it lies orders nothing."""
     if shape.kind not in ("shape", "text_box", "connector") or shape.alt_text:
         return False

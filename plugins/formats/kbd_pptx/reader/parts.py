@@ -9,7 +9,7 @@ from kbd.opc import read_transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd_pptx.reader.names import P
 
-__all__ = ["SHAPE_TAGS", "Parts"]
+__all__ = ["SHAPE_TAGS", "ParsedParts"]
 
 SHAPE_TAGS = tuple(
     f"{P}{name}" for name in ("sp", "pic", "graphicFrame", "grpSp", "cxnSp", "contentPart")
@@ -29,7 +29,7 @@ MAX_DECK_SHAPES = 100_000
 """Shapes on one slide, and of all slides that one call looks into: some seconds of work."""
 
 
-class Parts:
+class ParsedParts:
     """The parts of one package.
 
     Args:

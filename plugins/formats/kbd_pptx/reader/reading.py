@@ -7,10 +7,10 @@ import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd_pptx.reader.deck import Deck, opened_deck
+from kbd_pptx.reader.deck import DeckReader, opened_deck
 from kbd_pptx.reader.objects import KINDS, objects_on
 from kbd_pptx.reader.slide import Slide, slide_at
-from kbd_pptx.reader.written import written_slide
+from kbd_pptx.reader.slide_text import written_slide
 
 __all__ = ["passages", "read_objects", "read_region"]
 
@@ -78,7 +78,7 @@ def passages(source: Source) -> Iterator[Passage]:
 
 
 def _read(
-    deck: Deck, region: Region, look: Callable[[Slide], Objects]
+    deck: DeckReader, region: Region, look: Callable[[Slide], Objects]
 ) -> tuple[Reading, list[_Shown]]:
     foreign = set(region.named()) - {"slide_index"}
     if foreign:
@@ -91,7 +91,7 @@ def _read(
     return _reading(deck, [shown], chunk), [shown]
 
 
-def _from_first(deck: Deck, look: Callable[[Slide], Objects]) -> tuple[Reading, list[_Shown]]:
+def _from_first(deck: DeckReader, look: Callable[[Slide], Objects]) -> tuple[Reading, list[_Shown]]:
     """Read the slides from the first one as far as they fit; one that cannot be read is told."""
     found: list[_Shown] = []
     count, size, after = len(deck.slides), 0, 0
@@ -115,7 +115,7 @@ def _from_first(deck: Deck, look: Callable[[Slide], Objects]) -> tuple[Reading, 
     return _reading(deck, found, chunk), found
 
 
-def _shown(deck: Deck, index: int, look: Callable[[Slide], Objects]) -> _Shown:
+def _shown(deck: DeckReader, index: int, look: Callable[[Slide], Objects]) -> _Shown:
     slide = slide_at(deck, index)
     text = written_slide(deck, slide)
     note = ""
@@ -126,7 +126,7 @@ def _shown(deck: Deck, index: int, look: Callable[[Slide], Objects]) -> _Shown:
     return _Shown(slide.place, text[:MAX_READ_CHARS], look(slide), note)
 
 
-def _reading(deck: Deck, slides: list[_Shown], chunk: ChunkInfo | None) -> Reading:
+def _reading(deck: DeckReader, slides: list[_Shown], chunk: ChunkInfo | None) -> Reading:
     """Join the texts of slides, each under its place if there are several."""
     if len(slides) == 1:
         text = slides[0].text

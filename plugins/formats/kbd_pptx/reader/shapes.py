@@ -7,14 +7,14 @@ import msgspec
 from lxml import etree
 
 from kbd_pptx.reader.boxes import UNMOVED, Box, Mapping2D, box_of, inside
-from kbd_pptx.reader.layouts import Layout
+from kbd_pptx.reader.layouts import SlideLayout
 from kbd_pptx.reader.names import MC, P14, A, P
 from kbd_pptx.reader.parts import SHAPE_TAGS
 
 __all__ = [
     "SHAPE_TAGS",
     "Kind",
-    "Shape",
+    "SlideShape",
     "direct_shapes",
     "is_image",
     "picture_of",
@@ -46,7 +46,7 @@ _MEDIA = frozenset(f"{A}{name}" for name in (
 ))  # fmt: skip
 
 
-class Shape(msgspec.Struct, frozen=True):
+class SlideShape(msgspec.Struct, frozen=True):
     """A shape; what is seldom asked for is looked up when it is.
 
     Args:
@@ -66,7 +66,7 @@ class Shape(msgspec.Struct, frozen=True):
     placeholder: str
     index: str
     parent: int
-    layout: Layout
+    layout: SlideLayout
     moved: Mapping2D
     names: etree._Element | None
 
@@ -136,21 +136,21 @@ def picture_of(element: etree._Element) -> etree._Element | None:
     return None
 
 
-def is_image(shape: Shape) -> bool:
+def is_image(shape: SlideShape) -> bool:
     """Tell whether a shape is a picture, or filled with one; the first picture of a film is not."""
     if shape.kind == "picture":
         return True
     return shape.kind != "media" and picture_of(shape.element) is not None
 
 
-def shapes_of(tree: etree._Element, layout: Layout) -> tuple[Shape, ...]:
+def shapes_of(tree: etree._Element, layout: SlideLayout) -> tuple[SlideShape, ...]:
     """Return the shapes of a slide in the order of its file, a group before what is in it.
 
     Args:
         tree: The slide's tree of shapes.
         layout: What its placeholders take from.
     """
-    found: list[Shape] = []
+    found: list[SlideShape] = []
     # Groups may be nested deeper than functions may be.
     waiting = [(direct_shapes(tree), UNMOVED, -1)]
     while waiting:
@@ -166,7 +166,9 @@ def shapes_of(tree: etree._Element, layout: Layout) -> tuple[Shape, ...]:
     return tuple(found)
 
 
-def _shape(element: etree._Element, layout: Layout, moved: Mapping2D, parent: int) -> Shape:
+def _shape(
+    element: etree._Element, layout: SlideLayout, moved: Mapping2D, parent: int
+) -> SlideShape:
     names = marks = more = mark = None
     for child in element[0] if len(element) else ():
         tag = child.tag
@@ -183,7 +185,7 @@ def _shape(element: etree._Element, layout: Layout, moved: Mapping2D, parent: in
         index = mark.get("idx", "0")
         type_ = mark.get("type", "") or layout.type(index) or "object"
     kind = _kind(element, marks, more)
-    return Shape(element, kind, type_, index, parent, layout, moved, names)
+    return SlideShape(element, kind, type_, index, parent, layout, moved, names)
 
 
 def _kind(

@@ -4,14 +4,14 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd_pptx.reader.beside import notes
 from kbd_pptx.reader.charts import Chart, chart_of
-from kbd_pptx.reader.deck import Deck
+from kbd_pptx.reader.deck import DeckReader
 from kbd_pptx.reader.diagrams import data_of, diagram_lines
-from kbd_pptx.reader.layouts import Layout
+from kbd_pptx.reader.layouts import SlideLayout
 from kbd_pptx.reader.names import A, P, R
-from kbd_pptx.reader.shapes import Shape, shapes_of
-from kbd_pptx.reader.text import Line, plain_text
+from kbd_pptx.reader.notes import notes
+from kbd_pptx.reader.shapes import SlideShape, shapes_of
+from kbd_pptx.reader.text import TextLine, plain_text
 
 __all__ = ["Slide", "chart_on", "chart_part", "diagram_on", "notes_on", "slide_at", "title_on"]
 
@@ -35,9 +35,9 @@ class Slide(msgspec.Struct, frozen=True):
     number: int
     part: str
     root: etree._Element
-    layout: Layout
+    layout: SlideLayout
     is_hidden: bool
-    shapes: tuple[Shape, ...]
+    shapes: tuple[SlideShape, ...]
 
     @property
     def place(self) -> str:
@@ -45,7 +45,7 @@ class Slide(msgspec.Struct, frozen=True):
         return f"slide {self.index + 1} (slide_index {self.index})"
 
 
-def slide_at(deck: Deck, index: int) -> Slide:
+def slide_at(deck: DeckReader, index: int) -> Slide:
     """Return a slide of a deck.
 
     Raises:
@@ -82,7 +82,7 @@ def title_on(slide: Slide) -> str | None:
     return None if title is None else " ".join(plain_text(title.body, slide.number).split())
 
 
-def notes_on(deck: Deck, slide: Slide) -> str:
+def notes_on(deck: DeckReader, slide: Slide) -> str:
     """Return the notes of a slide, "" if it has none."""
     part = deck.parts.target(slide.part, "notesSlide")
     if part:
@@ -93,7 +93,7 @@ def notes_on(deck: Deck, slide: Slide) -> str:
     return ""
 
 
-def chart_on(deck: Deck, slide: Slide, shape: Shape) -> Chart | None:
+def chart_on(deck: DeckReader, slide: Slide, shape: SlideShape) -> Chart | None:
     """Return the chart in a frame; None, with a warning, if it cannot be read."""
     with deck.spared(f"The chart {shape.name} of {slide.place}"):
         part = chart_part(deck, slide, shape)
@@ -103,7 +103,7 @@ def chart_on(deck: Deck, slide: Slide, shape: Shape) -> Chart | None:
     return None
 
 
-def chart_part(deck: Deck, slide: Slide, shape: Shape) -> str:
+def chart_part(deck: DeckReader, slide: Slide, shape: SlideShape) -> str:
     """Return the part of the chart in a frame, "" if there is none."""
     data = shape.element.find(f"{A}graphic/{A}graphicData")
     named = None if data is None or not len(data) else data[0]
@@ -112,7 +112,7 @@ def chart_part(deck: Deck, slide: Slide, shape: Shape) -> str:
     return relation.target if relation is not None and deck.parts.has(relation) else ""
 
 
-def diagram_on(deck: Deck, slide: Slide, shape: Shape) -> list[Line]:
+def diagram_on(deck: DeckReader, slide: Slide, shape: SlideShape) -> list[TextLine]:
     """Return the points of the diagram in a frame; none, with a warning, if it cannot be read."""
     with deck.spared(f"The diagram {shape.name} of {slide.place}"):
         named = data_of(shape.element)
@@ -124,7 +124,7 @@ def diagram_on(deck: Deck, slide: Slide, shape: Shape) -> list[Line]:
     return []
 
 
-def _out_of_range(deck: Deck, index: int) -> str:
+def _out_of_range(deck: DeckReader, index: int) -> str:
     count = len(deck.slides)
     if not count:
         return f"{deck.name} has no slides; there is no slide_index {index}."

@@ -8,7 +8,7 @@ from lxml import etree
 from kbd_pptx.reader.layouts import Bullets, bullets_of
 from kbd_pptx.reader.names import A14, MC, A, M
 
-__all__ = ["Line", "lines", "paragraph_text", "plain_text", "written_lines"]
+__all__ = ["TextLine", "lines", "paragraph_text", "plain_text", "written_lines"]
 
 _RUN, _FIELD, _BREAK = f"{A}r", f"{A}fld", f"{A}br"
 _TEXT, _MATH, _ALTERNATE = f"{A}t", f"{A14}m", f"{MC}AlternateContent"
@@ -20,7 +20,7 @@ BulletOf = Callable[[int], str]
 """What stands before a paragraph of a level where neither it nor its shape says: "", "-", "1"."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class TextLine(msgspec.Struct, frozen=True):
     """A paragraph: its text, its level, and "", "-" or its number ("1.") that stand before it."""
 
     text: str
@@ -60,7 +60,9 @@ def plain_text(body: etree._Element | None, number: int | None = None) -> str:
     return "\n".join(paragraph_text(each, number) for each in body.iterchildren(f"{A}p"))
 
 
-def lines(body: etree._Element, bullet_of: BulletOf, number: int | None = None) -> Iterator[Line]:
+def lines(
+    body: etree._Element, bullet_of: BulletOf, number: int | None = None
+) -> Iterator[TextLine]:
     """Yield the paragraphs of a text body that have text.
 
     Args:
@@ -86,10 +88,10 @@ def lines(body: etree._Element, bullet_of: BulletOf, number: int | None = None) 
             mark = f"{counts[level]}."
         else:
             counts.pop(level, None)
-        yield Line(text, level, mark)
+        yield TextLine(text, level, mark)
 
 
-def written_lines(found: Iterator[Line]) -> str:
+def written_lines(found: Iterator[TextLine]) -> str:
     """Write paragraphs as text: two blanks a level, a bullet or number before those that have one.
 
     Lines of one paragraph stand under each other.

@@ -8,13 +8,13 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.rewriter import Rewriting
 from kbd_pptx.family import SUFFIXES, opened
 from kbd_pptx.slides import P, R
+from kbd_pptx.styled.asset_refs import PptxAssetRef, parse_ref
 from kbd_pptx.styled.copy_images import ImageCopier
 from kbd_pptx.styled.copy_layouts import LayoutCopier
 from kbd_pptx.styled.copy_text import TextCopier
 from kbd_pptx.styled.copy_themes import copy_theme
 from kbd_pptx.styled.deckedit import DeckEdit, new_deck
 from kbd_pptx.styled.part_copier import DeckPartCopier
-from kbd_pptx.styled.picks import Pick, parse_pick
 from kbd_pptx.styled.sourcedeck import SourceDeck
 
 __all__ = ["copy_assets"]
@@ -37,7 +37,7 @@ def copy_assets(
         ValidationFailed: There is no such asset or place, or it cannot be copied without a loss.
         FileReadFailed: A file cannot be read.
     """
-    wanted = [parse_pick(pick) for pick in picks]
+    wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
         package, identity = stack.enter_context(opened(source))
         having = SourceDeck(package, identity.part)
@@ -61,7 +61,7 @@ class _Copying:
         self._texts = TextCopier(source, edit, copier)
         self._images = ImageCopier(source, edit, copier)
 
-    def copied(self, picks: list[Pick]) -> tuple[str, ...]:
+    def copied(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
         """Copy picks and return what each changed, in their order."""
         changed: dict[int, str] = {}
         places = list(range(len(picks)))
@@ -74,7 +74,7 @@ class _Copying:
             changed[place] = self._copied(picks[place])
         return tuple(changed[place] for place in range(len(picks)))
 
-    def _copied(self, pick: Pick) -> str:
+    def _copied(self, pick: PptxAssetRef) -> str:
         self._copier.begin(pick.asset_id)
         match pick.kind:
             case "layout":

@@ -8,13 +8,13 @@ from kbd.errors import ValidationFailed
 from kbd.opc.package import Relation
 from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
 from kbd_pptx.slides import A, P, R
+from kbd_pptx.styled.asset_refs import DeckPlace, PptxAssetRef
 from kbd_pptx.styled.deck import Deck
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.inheritance import scope
 from kbd_pptx.styled.levels import fixed, local
 from kbd_pptx.styled.part_copier import DeckPartCopier
-from kbd_pptx.styled.picks import Pick, Spot
-from kbd_pptx.styled.pictures import Picture, box_on, pixel_size
+from kbd_pptx.styled.pictures import DeckPicture, box_on, pixel_size
 from kbd_pptx.styled.sourcedeck import SourceDeck
 
 __all__ = ["ImageCopier"]
@@ -45,7 +45,7 @@ class ImageCopier:
     def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
 
-    def copy(self, pick: Pick) -> str:
+    def copy(self, pick: PptxAssetRef) -> str:
         """Copy a picture and return what changed.
 
         Raises:
@@ -74,7 +74,7 @@ class ImageCopier:
         self._edit.put(part, root)
         return f"slide:{index}: {pick.asset_id}"
 
-    def _index(self, deck: Deck, target: Spot | None) -> int:
+    def _index(self, deck: Deck, target: DeckPlace | None) -> int:
         """Return the slide that a picture goes to; the last one if nothing is said."""
         if target is None:
             return max(0, len(deck.slides) - 1)
@@ -87,7 +87,7 @@ class ImageCopier:
             )
         return target.index
 
-    def _copied(self, picture: Picture, deck: Deck, part: str) -> etree._Element:
+    def _copied(self, picture: DeckPicture, deck: Deck, part: str) -> etree._Element:
         """Return a picture as it stands on a slide of the target, its parts carried."""
         if picture.element.getparent() is None:
             raise ValidationFailed("It stands on nothing.")
@@ -116,7 +116,7 @@ class ImageCopier:
                 if local(child) in ("ph", "custDataLst"):
                     properties.remove(child)
 
-    def _relate(self, copied: etree._Element, picture: Picture, part: str) -> None:
+    def _relate(self, copied: etree._Element, picture: DeckPicture, part: str) -> None:
         relations = self._copier.relations(picture.carrier.part)
         for element in list(copied.iter(*_CLICKS)):
             if self._leads_nowhere(element, relations):
@@ -135,7 +135,7 @@ class ImageCopier:
         inside = relation is not None and not relation.external
         return inside or action.startswith(("ppaction://macro", "ppaction://customshow"))
 
-    def _put_where(self, copied: etree._Element, picture: Picture, deck: Deck) -> None:
+    def _put_where(self, copied: etree._Element, picture: DeckPicture, deck: Deck) -> None:
         """Give a picture its place: its own, if the slide has it; else within the slide."""
         source = self._source
         box = box_on(source.parts, source.deck, picture)
@@ -163,7 +163,7 @@ class ImageCopier:
             etree.SubElement(outline, f"{A}avLst")
             properties.insert(1, outline)
 
-    def _natural(self, picture: Picture) -> tuple[float, float]:
+    def _natural(self, picture: DeckPicture) -> tuple[float, float]:
         """Return a picture's own size in EMU, at 96 pixels an inch."""
         pixels = pixel_size(self._source.parts.read(picture.media)) if picture.media else None
         width, height = pixels or (384, 288)

@@ -8,11 +8,11 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_pptx.reader.boxes import EMU_PER_INCH
 from kbd_pptx.slides import P, R
-from kbd_pptx.styled.deck import DeckParts, Layout, Master, short
+from kbd_pptx.styled.asset_refs import DeckPlace
+from kbd_pptx.styled.deck import DeckLayout, DeckParts, Master, short
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.levels import local
 from kbd_pptx.styled.part_copier import DeckPartCopier
-from kbd_pptx.styled.picks import Spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master
 
 __all__ = ["LayoutCopier"]
@@ -39,7 +39,7 @@ class LayoutCopier:
     def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
 
-    def copy(self, name: str, target: Spot | None) -> str:
+    def copy(self, name: str, target: DeckPlace | None) -> str:
         """Copy a layout and return what changed.
 
         Args:
@@ -62,7 +62,7 @@ class LayoutCopier:
                 f"The layout {layout.label} cannot be copied. {error.message}"
             ) from error
 
-    def _copied(self, layout: Layout, master: Master, target: Spot | None) -> str:
+    def _copied(self, layout: DeckLayout, master: Master, target: DeckPlace | None) -> str:
         came = ""
         if target is not None:
             goal = find_master(self._edit.deck(), target.index, "target").part
@@ -91,7 +91,7 @@ class LayoutCopier:
         themed = _canonical(elements) if elements is not None else b""
         return looks_of(parts, master.part), themed
 
-    def _there(self, layout: Layout, master: str) -> str:
+    def _there(self, layout: DeckLayout, master: str) -> str:
         """Return the layout of a master of the target that is the same, "" if none is."""
         wanted = looks_of(self._source.parts, layout.part)
         for each in self._edit.deck().masters:
@@ -126,7 +126,7 @@ class LayoutCopier:
         self._edit.put(self._edit.main, presentation)
         return part
 
-    def _add(self, layout: Layout, master: str) -> str:
+    def _add(self, layout: DeckLayout, master: str) -> str:
         """Carry a layout to a master of the target and return its name there."""
         taken = {each.name.casefold() for each in self._edit.deck().layouts}
         name, count = layout.name, 1

@@ -12,8 +12,10 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_pptx.slides import A, P
+from kbd_pptx.styled.asset_refs import DeckPlace, PptxAssetRef, parse_place
 from kbd_pptx.styled.deck import Master
 from kbd_pptx.styled.deckedit import DeckEdit
+from kbd_pptx.styled.description import describe_fill
 from kbd_pptx.styled.inheritance import placeholders, scope
 from kbd_pptx.styled.levels import (
     LETTER_ATTRIBUTES,
@@ -25,11 +27,9 @@ from kbd_pptx.styled.levels import (
     pick_groups,
 )
 from kbd_pptx.styled.part_copier import DeckPartCopier
-from kbd_pptx.styled.picks import Pick, Spot, parse_spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master, find_shape
 from kbd_pptx.styled.textstyles import KINDS, level_number, run_looks, shape_looks, style_chain
 from kbd_pptx.styled.theme import PptxTheme
-from kbd_pptx.styled.wording import describe_fill
 
 __all__ = ["TextCopier"]
 
@@ -59,7 +59,7 @@ class _Style(msgspec.Struct, frozen=True):
     palette: PptxTheme
     part: str
     kind: str
-    spot: Spot | None
+    spot: DeckPlace | None
     whole: bool
 
 
@@ -75,14 +75,14 @@ class TextCopier:
     def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
 
-    def copy(self, pick: Pick) -> str:
+    def copy(self, pick: PptxAssetRef) -> str:
         """Copy a style and return what changed; raises ValidationFailed."""
-        spot = parse_spot(pick.name)
+        spot = parse_place(pick.name)
         if spot is not None and spot.kind == "slide":
             style = self._of_shape(spot)
         else:
             style = self._of_master(pick.name, spot)
-        target = pick.target or style.spot or Spot("master", 0, style.kind)
+        target = pick.target or style.spot or DeckPlace("master", 0, style.kind)
         if target.kind == "slide":
             if not target.name:
                 raise ValidationFailed(f"Which text on {target}? Name a shape: {target}/Title 1.")
@@ -91,14 +91,14 @@ class TextCopier:
             where = self._to_master(style, target)
         return f"{where}: {pick.asset_id}"
 
-    def _of_shape(self, spot: Spot) -> _Style:
+    def _of_shape(self, spot: DeckPlace) -> _Style:
         if not spot.name:
             raise ValidationFailed(f"Which text on {spot}? Name a shape: {spot}/Title 1.")
         found = find_shape(self._source.parts, self._source.deck, spot, "source")
         looks = [run_looks(look) for look in shape_looks(found.around, found.shape)]
         return _Style(looks, found.around.palette, "", "", found.spot, whole=False)
 
-    def _of_master(self, name: str, spot: Spot | None) -> _Style:
+    def _of_master(self, name: str, spot: DeckPlace | None) -> _Style:
         if spot is not None:
             master = find_master(self._source.deck, spot.index, "source")
             kind = spot.name
@@ -115,7 +115,7 @@ class TextCopier:
         looks = [merged(style_chain(around, root, kind, level)) for level in range(LEVELS)]
         return _Style(looks, around.palette, master.part, kind, None, whole=True)
 
-    def _to_shape(self, style: _Style, target: Spot) -> str:
+    def _to_shape(self, style: _Style, target: DeckPlace) -> str:
         deck = self._edit.deck()
         found = find_shape(self._edit, deck, target, "target")
         looks = [run_looks(look) for look in style.looks]
@@ -131,7 +131,7 @@ class TextCopier:
         self._warn_of_colour(looks[0], found.around.palette, found.root, found.master)
         return str(found.spot)
 
-    def _to_master(self, style: _Style, target: Spot) -> str:
+    def _to_master(self, style: _Style, target: DeckPlace) -> str:
         kind = target.name or style.kind
         if kind not in KINDS:
             raise ValidationFailed(
@@ -155,7 +155,7 @@ class TextCopier:
         self._edit.put(master.part, root)
         self._warn_of_colour(looks[0], around.palette, root)
         self._warn_of_layouts(master, kind)
-        return str(Spot("master", target.index, kind))
+        return str(DeckPlace("master", target.index, kind))
 
     def _settle(self, looks: Sequence[etree._Element], style: _Style, palette: PptxTheme) -> None:
         """Have looks come out in the target as they do in the source."""

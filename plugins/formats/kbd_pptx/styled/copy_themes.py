@@ -1,16 +1,16 @@
 """A theme copied into another deck, where a master takes it in place of its own."""
 
 from kbd.errors import ValidationFailed
+from kbd_pptx.styled.asset_refs import DeckPlace
 from kbd_pptx.styled.deckedit import DeckEdit
 from kbd_pptx.styled.part_copier import DeckPartCopier
-from kbd_pptx.styled.picks import Spot
 from kbd_pptx.styled.sourcedeck import SourceDeck, find_master
 
 __all__ = ["copy_theme"]
 
 
 def copy_theme(
-    source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier, name: str, target: Spot | None
+    source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier, name: str, target: DeckPlace | None
 ) -> str:
     """Give a master of the target a theme of the source, and return what changed.
 
@@ -28,7 +28,7 @@ def copy_theme(
         ValidationFailed: There is no such theme or master.
     """
     theirs = source.master(name)
-    target = target or Spot("master", 0)
+    target = target or DeckPlace("master", 0)
     if target.kind != "master" or target.name:
         raise ValidationFailed(f"A theme goes to a master, not to {target}; write master:0.")
     master = find_master(edit.deck(), target.index, "target")

@@ -12,7 +12,7 @@ from kbd.opc.rewriter import Rewriting
 from kbd_pptx.reader.parts import MAX_DECK_MARKS, MAX_PART_MARKS
 from kbd_pptx.slides import P, R
 
-__all__ = ["Deck", "DeckParts", "Layout", "Master", "flag", "read_deck", "short", "unique"]
+__all__ = ["Deck", "DeckLayout", "DeckParts", "Master", "flag", "read_deck", "short", "unique"]
 
 _MOST_MARKS = 100_000
 """Angle brackets in a presentation, master, layout or theme, whose trees are kept; the largest of
@@ -110,7 +110,7 @@ class DeckParts:
             return xml_root(data, self.name)
 
 
-class Layout(msgspec.Struct, frozen=True):
+class DeckLayout(msgspec.Struct, frozen=True):
     """A layout.
 
     Args:
@@ -139,7 +139,7 @@ class Master(msgspec.Struct, frozen=True):
     name: str
     label: str
     theme: str
-    layouts: tuple[Layout, ...]
+    layouts: tuple[DeckLayout, ...]
 
 
 class Deck(msgspec.Struct, frozen=True):
@@ -154,7 +154,7 @@ class Deck(msgspec.Struct, frozen=True):
     slides: tuple[str, ...]
 
     @property
-    def layouts(self) -> tuple[Layout, ...]:
+    def layouts(self) -> tuple[DeckLayout, ...]:
         """All layouts, master by master."""
         return tuple(layout for master in self.masters for layout in master.layouts)
 
@@ -190,10 +190,10 @@ def read_deck(parts: DeckParts) -> Deck:
         f"{label}/{name}" if several else name
         for (_, label, _, _), name in zip(layouts, own, strict=True)
     ]
-    made: dict[str, list[Layout]] = {part: [] for part in found}
+    made: dict[str, list[DeckLayout]] = {part: [] for part in found}
     for (master, _, index, part), name, label in zip(layouts, own, unique(whole), strict=True):
         kind = short(parts.root(part).get("type"))
-        made[master].append(Layout(part, name, label, kind, index))
+        made[master].append(DeckLayout(part, name, label, kind, index))
     return Deck(
         width=_measure(size, "cx", 9144000),
         height=_measure(size, "cy", 6858000),

@@ -15,7 +15,15 @@ from kbd_pptx.styled.deck import DeckParts, Master, short
 from kbd_pptx.styled.levels import level_of, local
 from kbd_pptx.styled.theme import PptxTheme, read_deck_theme
 
-__all__ = ["Place", "Scope", "box_above", "place_of", "placeholders", "scope", "shapes"]
+__all__ = [
+    "FormattingScope",
+    "PlaceholderKey",
+    "box_above",
+    "place_of",
+    "placeholders",
+    "scope",
+    "shapes",
+]
 
 _SHAPES = frozenset(("sp", "pic", "graphicFrame", "cxnSp"))
 _KINDS = {
@@ -27,7 +35,7 @@ _KINDS = {
 _STYLES = {"title": "titleStyle", "body": "bodyStyle"}
 
 
-class Place(msgspec.Struct, frozen=True):
+class PlaceholderKey(msgspec.Struct, frozen=True):
     """What a shape is a placeholder for: its kind and index."""
 
     kind: str
@@ -40,13 +48,13 @@ class Place(msgspec.Struct, frozen=True):
         return found if found in _STYLES else "other"
 
 
-class Above(msgspec.Struct, frozen=True):
+class ParentPlaceholders(msgspec.Struct, frozen=True):
     """The placeholders of a layout or master by their kinds and by their indices; first ones."""
 
     by_kind: Mapping[str, etree._Element]
     by_index: Mapping[str, etree._Element]
 
-    def followed(self, place: Place) -> etree._Element | None:
+    def followed(self, place: PlaceholderKey) -> etree._Element | None:
         """Return the placeholder that one below follows, None if there is none."""
         kind = _KINDS.get(place.kind, "body")
         if kind != "body" or not self.by_index:
@@ -54,17 +62,17 @@ class Above(msgspec.Struct, frozen=True):
         return self.by_index.get(place.index)
 
 
-class Scope(msgspec.Struct, frozen=True):
+class FormattingScope(msgspec.Struct, frozen=True):
     """What the shapes of a slide, a layout or a master have their looks from.
 
     Args:
         above: What is followed, the nearest first: layout and master, or master.
         styles: The master's styles of text, None without a master.
         default: The presentation's style of text.
-        palette: Its colours and fonts.
+        palette: Its colors and fonts.
     """
 
-    above: tuple[Above, ...]
+    above: tuple[ParentPlaceholders, ...]
     styles: etree._Element | None
     default: etree._Element | None
     palette: PptxTheme
@@ -96,7 +104,7 @@ class Scope(msgspec.Struct, frozen=True):
         return self.styles.find(f"{P}{name}") if self.styles is not None else None
 
 
-def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str) -> Scope:
+def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str) -> FormattingScope:
     """Return the scope of the shapes of a part.
 
     Args:
@@ -107,7 +115,7 @@ def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str)
     """
     default = parts.root(parts.main).find(f"{P}defaultTextStyle")
     if master is None:
-        return Scope((), None, default, PptxTheme())
+        return FormattingScope((), None, default, PptxTheme())
     root = parts.root(master.part)
     theme = parts.root(master.theme) if master.theme else None
     palette = read_deck_theme(theme, root.find(f"{P}clrMap"))
@@ -118,7 +126,7 @@ def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str)
             above.append(_above(parts.root(layout), by_index=True))
     if of != "master":
         above.append(_above(root, by_index=False))
-    return Scope(tuple(above), root.find(f"{P}txStyles"), default, palette)
+    return FormattingScope(tuple(above), root.find(f"{P}txStyles"), default, palette)
 
 
 def shapes(root: etree._Element) -> Iterator[etree._Element]:
@@ -138,7 +146,7 @@ def shapes(root: etree._Element) -> Iterator[etree._Element]:
             waiting.extend(inner[:1] if name == "AlternateContent" else reversed(inner))
 
 
-def placeholders(root: etree._Element) -> Iterator[tuple[etree._Element, Place]]:
+def placeholders(root: etree._Element) -> Iterator[tuple[etree._Element, PlaceholderKey]]:
     """Yield the placeholders of a slide, layout or master in order."""
     for shape in shapes(root):
         place = place_of(shape)
@@ -146,12 +154,12 @@ def placeholders(root: etree._Element) -> Iterator[tuple[etree._Element, Place]]
             yield shape, place
 
 
-def place_of(shape: etree._Element) -> Place | None:
+def place_of(shape: etree._Element) -> PlaceholderKey | None:
     """Return what a shape is a placeholder for, None if it is none."""
     found = shape.find(f"./*/{P}nvPr/{P}ph")
     if found is None:
         return None
-    return Place(short(found.get("type")) or "obj", short(found.get("idx")) or "0")
+    return PlaceholderKey(short(found.get("type")) or "obj", short(found.get("idx")) or "0")
 
 
 def box_above(chain: Sequence[etree._Element]) -> Box | None:
@@ -164,7 +172,7 @@ def box_above(chain: Sequence[etree._Element]) -> Box | None:
     return None
 
 
-def _above(root: etree._Element, *, by_index: bool) -> Above:
+def _above(root: etree._Element, *, by_index: bool) -> ParentPlaceholders:
     """Return the placeholders that those below follow; in a master these follow kinds alone."""
     kinds: dict[str, etree._Element] = {}
     indices: dict[str, etree._Element] = {}
@@ -172,4 +180,4 @@ def _above(root: etree._Element, *, by_index: bool) -> Above:
         kinds.setdefault(_KINDS.get(place.kind, "body"), shape)
         if by_index:
             indices.setdefault(place.index, shape)
-    return Above(kinds, indices)
+    return ParentPlaceholders(kinds, indices)

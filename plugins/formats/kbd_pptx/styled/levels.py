@@ -44,7 +44,7 @@ _MOST_SAID = 50
 """Attributes and children of one element that are looked at; the schema has no more of them."""
 
 _MOST_INSIDE = 200
-"""Elements inside of one property, which is passed over if it has more: a fill of ten colours, each
+"""Elements inside of one property, which is passed over if it has more: a fill of ten colors, each
 changed five times, has 71."""
 
 _NOT_CARRIED = frozenset(("lvl",))
@@ -121,7 +121,7 @@ def fixed(look: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
     for element in list(look.iter()):
         match local(element):
             case "schemeClr":
-                _fix_colour(element, source, target)
+                _fix_color(element, source, target)
             case "latin" | "ea" | "cs" | "sym" | "buFont":
                 _fix_font(element, source, target)
 
@@ -130,7 +130,7 @@ def _is_sound(element: etree._Element) -> bool:
     return sum(1 for _ in islice(element.iter(), _MOST_INSIDE + 1)) <= _MOST_INSIDE
 
 
-def _fix_colour(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
+def _fix_color(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
     value = element.get("val", "")
     rgb = source.color(value)
     if rgb and target.color(value) != rgb:

@@ -1,4 +1,4 @@
-"""What `get_styles` answers: a deck's looks in words, and what of it can be copied.
+"""Answer of `get_styles`: the formatting of a deck in words, and what of it can be copied.
 
 It is for a model to read, so it is bounded everywhere; `left_out` says what there is more of.
 """
@@ -16,12 +16,13 @@ from kbd.office.theme import SLOTS
 from kbd_pptx.family import opened
 from kbd_pptx.reader.boxes import EMU_PER_INCH, inches
 from kbd_pptx.slides import A, P
-from kbd_pptx.styled.deck import Deck, DeckParts, Layout, Master, read_deck, short
-from kbd_pptx.styled.inheritance import Scope, box_above, place_of, placeholders, scope
+from kbd_pptx.styled.deck import Deck, DeckLayout, DeckParts, Master, read_deck, short
+from kbd_pptx.styled.description import describe_fill, describe_letters, describe_level
+from kbd_pptx.styled.inheritance import FormattingScope, box_above, place_of, placeholders, scope
 from kbd_pptx.styled.levels import LEVELS, merged
 from kbd_pptx.styled.pictures import (
     Carrier,
-    Picture,
+    DeckPicture,
     carrier_root,
     carriers,
     media_type,
@@ -37,7 +38,6 @@ from kbd_pptx.styled.textstyles import (
     style_looks,
 )
 from kbd_pptx.styled.theme import PptxTheme
-from kbd_pptx.styled.wording import describe_fill, describe_letters, describe_level
 
 __all__ = ["get_styles"]
 
@@ -113,8 +113,7 @@ class _Listing:
         return {"format": "pptx", "slide_size": size, **self._answer.plain()}
 
     def _add_asset(self, kind: str, name: str, **beside: Any) -> None:
-        entry = {"asset_id": f"{kind}:{name}", "kind": kind, "name": name, **beside}
-        self._answer.add("assets", entry)
+        self._answer.add_asset(kind, name, name=name, **beside)
 
     def _add_master(self, index: int, master: Master) -> None:
         root = self._parts.root(master.part)
@@ -155,7 +154,7 @@ class _Listing:
         if master.theme:
             self._add_asset("theme", master.label)
 
-    def _add_layout(self, index: int, master: Master, layout: Layout) -> None:
+    def _add_layout(self, index: int, master: Master, layout: DeckLayout) -> None:
         self._add_asset("layout", layout.label)
         if not self._answer.room("layouts"):
             self._answer.leave_out("layouts", 1)
@@ -203,7 +202,7 @@ class _Listing:
             entry = {"font_name": told["font_name"], "font_size": told["font_size"]}
             self._texts.append((f"{carrier.place}/{name}", entry))
 
-    def _add_picture(self, place: str, picture: Picture) -> None:
+    def _add_picture(self, place: str, picture: DeckPicture) -> None:
         if not picture.media:
             what = f"linked to {short(picture.link)}" if picture.link else "without a picture"
             self._answer.note(f"images: {picture.name}, {what}")
@@ -249,7 +248,7 @@ class _Listing:
 
 
 def _theme(palette: PptxTheme) -> dict[str, Any]:
-    """Return a theme's name, fonts and colours."""
+    """Return a theme's name, fonts and colors."""
     return {
         "name": short(palette.theme.name),
         "fonts": {"headings": palette.font("+mj-lt"), "body": palette.font("+mn-lt")},
@@ -262,7 +261,7 @@ def _background(root: etree._Element) -> etree._Element | None:
     return root.find(f"{P}cSld/{P}bg/*")
 
 
-def _placeholder(around: Scope, shape: etree._Element) -> dict[str, Any]:
+def _placeholder(around: FormattingScope, shape: etree._Element) -> dict[str, Any]:
     """Return a placeholder with the looks of its first level."""
     place = place_of(shape)
     chain = around.chain(shape)

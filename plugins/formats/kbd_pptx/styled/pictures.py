@@ -18,7 +18,7 @@ from kbd_pptx.styled.levels import local
 
 __all__ = [
     "Carrier",
-    "Picture",
+    "DeckPicture",
     "box_on",
     "carrier_root",
     "carriers",
@@ -44,7 +44,7 @@ class Carrier(msgspec.Struct, frozen=True):
     layout: str = ""
 
 
-class Picture(msgspec.Struct, frozen=True):
+class DeckPicture(msgspec.Struct, frozen=True):
     """A picture as it stands somewhere.
 
     Args:
@@ -81,7 +81,7 @@ def carrier_root(parts: DeckParts, carrier: Carrier) -> etree._Element:
     return parts.fresh(carrier.part) if slide else parts.root(carrier.part)
 
 
-def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[Picture]:
+def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[DeckPicture]:
     """List the pictures that stand on a slide, layout or master, those in groups too."""
     found = [shape for shape in shapes(root) if local(shape) == "pic"]
     if not found:
@@ -95,7 +95,7 @@ def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[P
         linked = relations.get(blip.get(f"{R}link", "")) if blip is not None else None
         inside_it = embedded is not None and not embedded.external and embedded.target in parts
         made.append(
-            Picture(
+            DeckPicture(
                 name=f"{carrier.place}/{name}",
                 carrier=carrier,
                 element=shape,
@@ -107,7 +107,7 @@ def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[P
     return made
 
 
-def box_on(parts: DeckParts, deck: Deck, picture: Picture) -> Box | None:
+def box_on(parts: DeckParts, deck: Deck, picture: DeckPicture) -> Box | None:
     """Return where a picture stands on its slide; None if nothing tells."""
     carrier = picture.carrier
     master = deck.master_of(carrier.layout) if carrier.layout else None

@@ -4,13 +4,14 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.office.asset_refs import same_name
 from kbd.opc.package import Package
 from kbd_pptx.slides import P
-from kbd_pptx.styled.deck import Deck, DeckParts, Layout, Master, read_deck
-from kbd_pptx.styled.inheritance import Scope, place_of, scope
+from kbd_pptx.styled.asset_refs import DeckPlace, not_there
+from kbd_pptx.styled.deck import Deck, DeckLayout, DeckParts, Master, read_deck
+from kbd_pptx.styled.inheritance import FormattingScope, place_of, scope
 from kbd_pptx.styled.levels import local
-from kbd_pptx.styled.picks import Spot, not_there, same_name
-from kbd_pptx.styled.pictures import Carrier, Picture, carrier_root, carriers, pictures
+from kbd_pptx.styled.pictures import Carrier, DeckPicture, carrier_root, carriers, pictures
 from kbd_pptx.styled.textstyles import KINDS, shape_names, style_label
 
 __all__ = ["ShapeOn", "SourceDeck", "find_master", "find_shape"]
@@ -28,11 +29,11 @@ class ShapeOn(msgspec.Struct, frozen=True):
         master: The master that it follows, None if there is none.
     """
 
-    spot: Spot
+    spot: DeckPlace
     part: str
     root: etree._Element
     shape: etree._Element
-    around: Scope
+    around: FormattingScope
     master: etree._Element | None
 
 
@@ -49,7 +50,7 @@ class SourceDeck:
         self.parts = DeckParts(package, main)
         self.deck = read_deck(self.parts)
 
-    def layout(self, name: str) -> tuple[Layout, Master]:
+    def layout(self, name: str) -> tuple[DeckLayout, Master]:
         """Return a layout with its master; raises ValidationFailed if there is none."""
         deck = self.deck
         for label in (True, False):
@@ -90,7 +91,7 @@ class SourceDeck:
         known.append("text_style:slide:0/Name of a shape")
         raise not_there("The source has no style of text", f"text_style:{name}", known)
 
-    def picture(self, name: str) -> Picture:
+    def picture(self, name: str) -> DeckPicture:
         """Return a picture; raises ValidationFailed if there is none."""
         where = name.rpartition("/")[0]
         known: list[str] = []
@@ -107,7 +108,7 @@ class SourceDeck:
                 break
         raise not_there("The source has no picture", f"image:{name}", known)
 
-    def carrier_scope(self, carrier: Carrier) -> Scope:
+    def carrier_scope(self, carrier: Carrier) -> FormattingScope:
         """Return what things on a slide, a layout or a master have their looks from."""
         kind, _, number = carrier.place.partition(":")
         if kind == "master":
@@ -124,7 +125,7 @@ def find_master(deck: Deck, index: int, whose: str) -> Master:
     raise ValidationFailed(f"The {whose} has no master {index}; there are: {there}.")
 
 
-def find_shape(parts: DeckParts, deck: Deck, spot: Spot, whose: str) -> ShapeOn:
+def find_shape(parts: DeckParts, deck: Deck, spot: DeckPlace, whose: str) -> ShapeOn:
     """Return a shape with text by its name, its kind as a placeholder, or its place from 0.
 
     Args:
@@ -158,7 +159,7 @@ def find_shape(parts: DeckParts, deck: Deck, spot: Spot, whose: str) -> ShapeOn:
     master = deck.master_of(layout)
     around = scope(parts, master, layout if master else "", of="slide")
     above = parts.root(master.part) if master else None
-    return ShapeOn(Spot("slide", spot.index, found), part, root, names[found], around, above)
+    return ShapeOn(DeckPlace("slide", spot.index, found), part, root, names[found], around, above)
 
 
 _DRAWN = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "grpSp", "contentPart"))

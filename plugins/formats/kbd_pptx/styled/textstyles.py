@@ -9,7 +9,7 @@ from lxml import etree
 
 from kbd_pptx.slides import A, P
 from kbd_pptx.styled.deck import Master, short, unique
-from kbd_pptx.styled.inheritance import Scope, placeholders, shapes
+from kbd_pptx.styled.inheritance import FormattingScope, placeholders, shapes
 from kbd_pptx.styled.levels import LETTER_ATTRIBUTES, LEVELS, level_of, local, merged
 
 __all__ = [
@@ -38,7 +38,7 @@ def style_label(master: Master, kind: str, *, several: bool) -> str:
 
 
 def style_looks(
-    around: Scope, master: etree._Element, kind: str, levels: int
+    around: FormattingScope, master: etree._Element, kind: str, levels: int
 ) -> list[etree._Element] | None:
     """Return the looks of a master's style as they come out; None if it has no such style."""
     if around.style(kind) is None:
@@ -51,7 +51,7 @@ def style_looks(
 
 
 def style_chain(
-    around: Scope, master: etree._Element, kind: str, level: int
+    around: FormattingScope, master: etree._Element, kind: str, level: int
 ) -> list[etree._Element | None]:
     """Return what in a master tells of a level of a style, the nearest first.
 
@@ -75,7 +75,7 @@ def shape_names(root: etree._Element) -> dict[str, etree._Element]:
     return dict(zip(unique(names), found, strict=True))
 
 
-def shape_looks(around: Scope, shape: etree._Element) -> list[etree._Element]:
+def shape_looks(around: FormattingScope, shape: etree._Element) -> list[etree._Element]:
     """Return the looks of a shape's text: of each level, those of the first text on it.
 
     A level without text has those of the nearest above it that has.

@@ -17,9 +17,9 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import SummarizeByCategory
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.reader.blocks import Value
-from kbd_xlsx.reader.book import Book
-from kbd_xlsx.reader.sheet import Sheet
-from kbd_xlsx.reader.shown import plain_text
+from kbd_xlsx.reader.book import WorkbookReader
+from kbd_xlsx.reader.display import plain_text
+from kbd_xlsx.reader.sheet import SheetReader
 from kbd_xlsx.references import Area, cell_name, column_number, overlaps
 from kbd_xlsx.values import checked_text
 
@@ -96,7 +96,7 @@ def _write(
 def _read_all(
     book: BookEdit, sources: list[str], operation: SummarizeByCategory, target: Path
 ) -> list[_Amounts]:
-    with _as_it_is(book, target) as source, Book(source) as found:
+    with _as_it_is(book, target) as source, WorkbookReader(source) as found:
         return [_read(found, name, operation) for name in sources]
 
 
@@ -111,7 +111,7 @@ def _as_it_is(book: BookEdit, target: Path) -> Iterator[Source]:
         path.unlink(missing_ok=True)
 
 
-def _read(book: Book, name: str, operation: SummarizeByCategory) -> _Amounts:
+def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _Amounts:
     found = _Amounts({}, {})
     with book.sheet(book.find(name)) as sheet:
         used = sheet.area
@@ -142,7 +142,7 @@ def _read(book: Book, name: str, operation: SummarizeByCategory) -> _Amounts:
     return found
 
 
-def _header_row(sheet: Sheet, used: Area) -> int:
+def _header_row(sheet: SheetReader, used: Area) -> int:
     """Return the row that names the columns: of the largest island that has one."""
     named = [island for island in sheet.islands()[0] if island.headers]
     if not named:
@@ -151,7 +151,7 @@ def _header_row(sheet: Sheet, used: Area) -> int:
     return largest.area.top
 
 
-def _column(sheet: Sheet, used: Area, header: int, wanted: str) -> int:
+def _column(sheet: SheetReader, used: Area, header: int, wanted: str) -> int:
     """Return the column of a name in the header row, or of its letters."""
     left, right = used.left, used.right
     names = [plain_text(value).strip() for value in sheet.row(header, left, right)]

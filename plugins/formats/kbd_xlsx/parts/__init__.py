@@ -3,7 +3,7 @@
 book        the workbook part: its sheets, its names
 table       the part of a table on a sheet
 stylesheet  the styles: looks are added, indices never move; what it needs is beside it: adoption,
-            blankstyles, dressing, looks, numberformats, pool, styletables
+            blankstyles, formatting, numberformats, pool, style_elements, styletables
 cells       what an edit writes into a cell, and its XML
 sheet       one worksheet: what is to change, and the part as it will be
 

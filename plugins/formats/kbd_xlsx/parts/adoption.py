@@ -3,9 +3,9 @@
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_xlsx.parts.dressing import translated
 from kbd_xlsx.parts.numberformats import BUILTIN_CODES
 from kbd_xlsx.parts.pool import canonical
+from kbd_xlsx.parts.style_elements import translated
 from kbd_xlsx.parts.styletables import StyleTables, number_of
 
 __all__ = ["adopt_format", "adopt_name", "find_name"]

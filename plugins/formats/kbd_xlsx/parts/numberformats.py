@@ -61,7 +61,7 @@ BUILTIN_IDS: Mapping[str, int] = {code: number for number, code in BUILTIN_CODES
 _OTHER_DATE_IDS = frozenset((*range(27, 37), *range(50, 59)))
 
 # What is not part of the format proper: quoted text, a character that is escaped, repeated or left
-# room for, and brackets with a colour, a condition or a language, but not elapsed time.
+# room for, and brackets with a color, a condition or a language, but not elapsed time.
 _LITERAL = re.compile(r'"[^"]*"?|[\\_*].|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
 _DATE_LETTER = re.compile(r"[dmhys]", re.IGNORECASE)
 _NOT_DATES = re.compile(r"general|standard", re.IGNORECASE)

@@ -15,9 +15,9 @@ from lxml import etree
 from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.parts.adoption import adopt_format, adopt_name
 from kbd_xlsx.parts.blankstyles import blank_styles
-from kbd_xlsx.parts.dressing import aligned, bordered, filled, with_font
 from kbd_xlsx.parts.formatting import CellFormatting, read_cell_formatting
 from kbd_xlsx.parts.numberformats import shows_date
+from kbd_xlsx.parts.style_elements import aligned, bordered, filled, with_font
 from kbd_xlsx.parts.styletables import StyleTables, number_of
 
 __all__ = ["StyleSheet"]
@@ -94,7 +94,7 @@ class StyleSheet:
         """Return the position of a cell format with the look of another workbook's.
 
         Its named style comes along, unless there is one of that name: that one is kept, and
-        `warnings` tell if it looks different. Colours of the theme stay names of its slots.
+        `warnings` tell if it looks different. Colors of the theme stay names of its slots.
 
         Raises:
             ValidationFailed: There are too many formats.

@@ -4,9 +4,9 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.blankstyles import MAIN, STRICT_MAIN, blank_styles
-from kbd_xlsx.parts.dressing import new_element, placed, translated
 from kbd_xlsx.parts.numberformats import BUILTIN_IDS, FIRST_CUSTOM_ID
 from kbd_xlsx.parts.pool import Pool
+from kbd_xlsx.parts.style_elements import new_element, placed, translated
 
 __all__ = ["MAX_CELL_FORMATS", "StyleTables", "number_of"]
 

@@ -14,7 +14,17 @@ import msgspec
 
 from kbd_xlsx.references import Area
 
-__all__ = ["BLANK", "Cells", "Column", "Raw", "Stamp", "Value", "column_values", "pack", "unpack"]
+__all__ = [
+    "BLANK",
+    "Cells",
+    "PackedColumn",
+    "Raw",
+    "Stamp",
+    "Value",
+    "column_values",
+    "pack",
+    "unpack",
+]
 
 Raw = int | float | str | bool | dt.date | dt.datetime | dt.time | dt.timedelta
 """What calamine makes of a cell."""
@@ -50,7 +60,7 @@ Value = bool | int | float | str | Stamp
 """What a cell holds; "" is nothing."""
 
 
-class Column(msgspec.Struct, array_like=True):
+class PackedColumn(msgspec.Struct, array_like=True):
     """A column: its values, and if some are stamps their codes, a byte a cell, 0 for others."""
 
     values: list[Any]
@@ -64,16 +74,18 @@ def pack(rows: Sequence[Sequence[Raw]]) -> tuple[bytes, list[bytes | None]]:
         kinds = set(map(type, raw))
         blanks = str in kinds and BLANK in raw
         filled.append(bytes(map(ne, raw, repeat(BLANK))) if blanks else None)
-        columns.append(Column(list(raw)) if kinds.isdisjoint(_CODES) else _with_stamps(raw, kinds))
+        columns.append(
+            PackedColumn(list(raw)) if kinds.isdisjoint(_CODES) else _with_stamps(raw, kinds)
+        )
     return msgspec.msgpack.encode(columns), filled
 
 
-def unpack(data: bytes) -> list[Column]:
+def unpack(data: bytes) -> list[PackedColumn]:
     """Return the columns of a packed block; raises msgspec.MsgspecError for anything else."""
-    return msgspec.msgpack.decode(data, type=list[Column])
+    return msgspec.msgpack.decode(data, type=list[PackedColumn])
 
 
-def column_values(column: Column, first: int, last: int) -> list[Value]:
+def column_values(column: PackedColumn, first: int, last: int) -> list[Value]:
     """Return the values between two places of a column, both included."""
     values = column.values[first : last + 1]
     if column.codes:
@@ -83,12 +95,12 @@ def column_values(column: Column, first: int, last: int) -> list[Value]:
     return values
 
 
-def _with_stamps(raw: Sequence[Raw], kinds: set[type]) -> Column:
+def _with_stamps(raw: Sequence[Raw], kinds: set[type]) -> PackedColumn:
     if len(kinds) == 1 and dt.timedelta not in kinds:
         kind: Any = kinds.pop()
-        return Column(list(map(kind.isoformat, raw)), bytes([_CODES[kind]]) * len(raw))
+        return PackedColumn(list(map(kind.isoformat, raw)), bytes([_CODES[kind]]) * len(raw))
     codes = bytes(_CODES.get(type(value), 0) for value in raw)
-    return Column(
+    return PackedColumn(
         [_text(value) if code else value for value, code in zip(raw, codes, strict=True)], codes
     )
 

@@ -15,32 +15,32 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
-from kbd_xlsx.reader.building import Index, build
+from kbd_xlsx.reader.builder import PackedSheet, build
 from kbd_xlsx.reader.calamine import BookValues, opened
-from kbd_xlsx.reader.keeping import Chest, ShelfDamagedError, keep
-from kbd_xlsx.reader.sheet import Sheet
+from kbd_xlsx.reader.section_file import SectionFile, ShelfDamagedError, keep
+from kbd_xlsx.reader.sheet import SheetReader
 from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet, read_workbook
 
-__all__ = ["Book", "looked_into"]
+__all__ = ["WorkbookReader", "with_workbook"]
 
 T = TypeVar("T")
 
 
-def looked_into(source: Source, work: Callable[["Book"], T]) -> T:
+def with_workbook(source: Source, work: Callable[["WorkbookReader"], T]) -> T:
     """Do some work with a workbook; once more, and without what was kept, if that is damaged.
 
     Raises:
         FileReadFailed: It is no workbook, is encrypted or damaged, or is too large.
     """
     try:
-        with Book(source) as book:
+        with WorkbookReader(source) as book:
             return work(book)
     except ShelfDamagedError:
-        with Book(source, anew=True) as book:
+        with WorkbookReader(source, anew=True) as book:
             return work(book)
 
 
-class Book:
+class WorkbookReader:
     """A workbook; a context manager.
 
     Args:
@@ -69,7 +69,7 @@ class Book:
         """Return a sheet by its name, without regard to case; raises ValidationFailed."""
         return find_sheet(self.workbook, name)
 
-    def sheet(self, part: SheetPart) -> Sheet:
+    def sheet(self, part: SheetPart) -> SheetReader:
         """Look into a sheet.
 
         Raises:
@@ -78,17 +78,17 @@ class Book:
         place = self._place(f"{self.workbook.sheets.index(part)}.sheet")
         if place is not None and not self._anew:
             with contextlib.suppress(OSError, ShelfDamagedError, msgspec.MsgspecError):
-                chest = Chest.opened(place)
+                sections = SectionFile.opened(place)
                 try:
-                    return Sheet(part, _decoded(chest, Index), chest)
+                    return SheetReader(part, _decoded(sections, PackedSheet), sections)
                 except msgspec.MsgspecError:
-                    chest.close()
+                    sections.close()
                     raise
         package = self._opened_package()
-        chest, index = build(package, self._opened_values(package), part)
+        sections, index = build(package, self._opened_values(package), part)
         if place is not None:
-            keep(place, chest)
-        return Sheet(part, index, chest)
+            keep(place, sections)
+        return SheetReader(part, index, sections)
 
     def _place(self, name: str) -> Path | None:
         return None if self._source.shelf is None else self._source.shelf / name
@@ -98,8 +98,8 @@ class Book:
         place = self._place("book")
         if place is not None and not self._anew:
             kept = contextlib.suppress(OSError, ShelfDamagedError, msgspec.MsgspecError)
-            with kept, Chest.opened(place) as chest:
-                return _decoded(chest, Workbook)
+            with kept, SectionFile.opened(place) as sections:
+                return _decoded(sections, Workbook)
         package = self._opened_package()
         try:
             workbook = read_workbook(package)
@@ -109,9 +109,9 @@ class Book:
             self._open.close()
             raise
         if place is not None:
-            chest = Chest()
-            chest.index = msgspec.msgpack.encode(workbook)
-            keep(place, chest)
+            sections = SectionFile()
+            sections.index = msgspec.msgpack.encode(workbook)
+            keep(place, sections)
         return workbook
 
     def _opened_package(self) -> Package:
@@ -125,5 +125,5 @@ class Book:
         return self._values
 
 
-def _decoded(chest: Chest, kind: type[T]) -> T:
-    return msgspec.msgpack.decode(chest.index, type=kind)
+def _decoded(sections: SectionFile, kind: type[T]) -> T:
+    return msgspec.msgpack.decode(sections.index, type=kind)

@@ -20,7 +20,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
 from kbd_xlsx.reader.blocks import Cells, Raw
-from kbd_xlsx.reader.parsed import ParsedBook
+from kbd_xlsx.reader.fallback_parser import ParsedBook
 from kbd_xlsx.reader.parts import UTF_16
 from kbd_xlsx.references import Area
 

@@ -14,10 +14,17 @@ from openpyxl.formula.translate import Translator, TranslatorError
 
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, reading_errors
-from kbd_xlsx.reader.parts import Piece
+from kbd_xlsx.reader.parts import XmlPiece
 from kbd_xlsx.references import MAX_ROW, cell_name, column_number, parse_cell, whole_number
 
-__all__ = ["Batch", "FormulaTexts", "Told", "UnusualXmlError", "batches_of_part", "batches_of_rows"]
+__all__ = [
+    "FormulaBatch",
+    "FormulaFacts",
+    "FormulaTexts",
+    "UnusualXmlError",
+    "batches_of_part",
+    "batches_of_rows",
+]
 
 _UNTOLD = "= …"
 """Stands for a formula whose text cannot be told: of a data table, say."""
@@ -40,7 +47,7 @@ _GROUP = re.compile(rb"\ssi=\"(\d{1,10})\"")
 _RECALCULATED = re.compile(rb"\sca=\"(?:1|true)\"")
 
 
-class Told(msgspec.Struct, frozen=True, array_like=True):
+class FormulaFacts(msgspec.Struct, frozen=True, array_like=True):
     """A cell with a formula or an error.
 
     Args:
@@ -61,11 +68,11 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
     is_recalculated: bool = False
 
 
-class Batch(msgspec.Struct, array_like=True):
+class FormulaBatch(msgspec.Struct, array_like=True):
     """Some cells in the order of the file, and the formulas that they share with their places."""
 
     masters: list[tuple[str, int, int]]
-    cells: list[Told]
+    cells: list[FormulaFacts]
 
 
 class _Shared:
@@ -74,7 +81,7 @@ class _Shared:
     def __init__(self) -> None:
         self._masters: dict[str, tuple[str, int, int]] = {}
         self._places: dict[str, int] = {}
-        self.batch = Batch([], [])
+        self.batch = FormulaBatch([], [])
 
     def define(self, group: str, text: str, row: int, column: int) -> None:
         self._masters[group] = (text, row, column)
@@ -91,9 +98,9 @@ class _Shared:
             self.batch.masters.append(master)
         return place
 
-    def full(self) -> Batch:
+    def full(self) -> FormulaBatch:
         """Return the batch and begin another."""
-        batch, self.batch = self.batch, Batch([], [])
+        batch, self.batch = self.batch, FormulaBatch([], [])
         self._places.clear()
         return batch
 
@@ -104,7 +111,7 @@ class FormulaTexts:
     def __init__(self) -> None:
         self._shared: dict[tuple[str, int, int], Translator] = {}
 
-    def text(self, told: Told, batch: Batch) -> str:
+    def text(self, told: FormulaFacts, batch: FormulaBatch) -> str:
         """Return a cell's formula with its "=", one that is shared as of its own cell."""
         if isinstance(told.text, str):
             return f"={told.text}" if told.text else _UNTOLD
@@ -124,7 +131,7 @@ class UnusualXmlError(Exception):
     """Cells are written in a way that they are not searched for."""
 
 
-def batches_of_rows(rows: Iterable[Piece]) -> Iterator[Batch]:
+def batches_of_rows(rows: Iterable[XmlPiece]) -> Iterator[FormulaBatch]:
     """Search pieces that are whole rows.
 
     Raises:
@@ -178,9 +185,9 @@ def _told(
     text: bytes,
     value: bytes,
     shared: _Shared,
-) -> Told:
+) -> FormulaFacts:
     if details is None:
-        return Told(row, column, None, _unescaped(value))
+        return FormulaFacts(row, column, None, _unescaped(value))
     written: str | int = _unescaped(text)
     if details:
         group = _GROUP.search(details) if b't="shared"' in details else None
@@ -191,7 +198,7 @@ def _told(
             else:
                 written = shared.text(key)
     is_error = b't="e"' in attributes
-    return Told(
+    return FormulaFacts(
         row,
         column,
         written,
@@ -209,7 +216,7 @@ def _unescaped(data: bytes) -> str:
     return unescape(text) if "&" in text else text
 
 
-def batches_of_part(package: Package, part: str) -> Iterator[Batch]:
+def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
     """Parse a sheet row by row, however it is written. Raises FileReadFailed."""
     shared = _Shared()
     number = 0
@@ -244,7 +251,7 @@ def _take_row(row: etree._Element, number: int, shared: _Shared) -> None:
         value = cell.findtext("{*}v") or ""
         if formula is None:
             if value:
-                shared.batch.cells.append(Told(number, column, None, value))
+                shared.batch.cells.append(FormulaFacts(number, column, None, value))
             continue
         written: str | int = formula.text or ""
         group = formula.get("si") if formula.get("t") == "shared" else None
@@ -255,5 +262,5 @@ def _take_row(row: etree._Element, number: int, shared: _Shared) -> None:
                 written = shared.text(group)
         error = value if kind == "e" else ""
         often = formula.get("ca") in ("1", "true")
-        told = Told(number, column, written, error, kind == "str" and not value, often)
+        told = FormulaFacts(number, column, written, error, kind == "str" and not value, often)
         shared.batch.cells.append(told)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from kbd_xlsx.reader.blocks import Stamp, Value
-from kbd_xlsx.reader.shown import plain_text
+from kbd_xlsx.reader.display import plain_text
 from kbd_xlsx.references import Area
 
-__all__ = ["SAMPLE_ROWS", "Island", "Run", "find_areas", "joined", "names_columns"]
+__all__ = ["SAMPLE_ROWS", "Island", "RowRun", "find_areas", "joined", "names_columns"]
 
 SAMPLE_ROWS = 51
 """The rows of an island that show whether its first one is a header."""
@@ -25,7 +25,7 @@ split without end would take minutes."""
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100
 
 
-class Run(msgspec.Struct, frozen=True):
+class RowRun(msgspec.Struct, frozen=True):
     """Rows that follow each other and have the same cells filled: bit 0 of the mask is column A."""
 
     top: int
@@ -40,13 +40,13 @@ class Island(msgspec.Struct, frozen=True):
     headers: tuple[str, ...] | None
 
 
-def joined(runs: Iterable[Run]) -> Iterator[Run]:
+def joined(runs: Iterable[RowRun]) -> Iterator[RowRun]:
     """Join runs that follow each other and are alike, and leave out the blank ones."""
-    open_run: Run | None = None
+    open_run: RowRun | None = None
     for run in runs:
         if open_run is not None:
             if run.mask == open_run.mask and run.top == open_run.bottom + 1:
-                open_run = Run(open_run.top, run.bottom, run.mask)
+                open_run = RowRun(open_run.top, run.bottom, run.mask)
                 continue
             yield open_run
         open_run = run if run.mask else None
@@ -54,7 +54,7 @@ def joined(runs: Iterable[Run]) -> Iterator[Run]:
         yield open_run
 
 
-def find_areas(runs: Sequence[Run]) -> list[Area]:
+def find_areas(runs: Sequence[RowRun]) -> list[Area]:
     """Find the islands of runs that go down the sheet, from top to bottom and left to right."""
     found: list[Area] = []
     stack = [list(runs)] if runs else []
@@ -72,20 +72,20 @@ def find_areas(runs: Sequence[Run]) -> list[Area]:
     return sorted(found, key=lambda area: (area.top, area.left))
 
 
-def _around(group: list[Run]) -> Area:
+def _around(group: list[RowRun]) -> Area:
     union = _union(group)
     left = (union & -union).bit_length()
     return Area(group[0].top, left, group[-1].bottom, union.bit_length())
 
 
-def _union(group: list[Run]) -> int:
+def _union(group: list[RowRun]) -> int:
     union = 0
     for run in group:
         union |= run.mask
     return union
 
 
-def _split_rows(group: list[Run]) -> list[list[Run]]:
+def _split_rows(group: list[RowRun]) -> list[list[RowRun]]:
     parts, start = [], 0
     for place in range(1, len(group)):
         if group[place].top > group[place - 1].bottom + 1:
@@ -94,7 +94,7 @@ def _split_rows(group: list[Run]) -> list[list[Run]]:
     return [*parts, group[start:]] if parts else [group]
 
 
-def _split_columns(group: list[Run]) -> list[list[Run]]:
+def _split_columns(group: list[RowRun]) -> list[list[RowRun]]:
     union = _union(group)
     spans = []
     while union:
@@ -106,7 +106,8 @@ def _split_columns(group: list[Run]) -> list[list[Run]]:
     if len(spans) == 1:
         return [group]
     return [
-        list(joined(Run(run.top, run.bottom, run.mask & span) for run in group)) for span in spans
+        list(joined(RowRun(run.top, run.bottom, run.mask & span) for run in group))
+        for span in spans
     ]
 
 

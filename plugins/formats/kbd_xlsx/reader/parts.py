@@ -12,7 +12,7 @@ import msgspec
 from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.extents import OVERLAP_BYTES
 
-__all__ = ["UTF_16", "Piece", "overlapping", "pieces"]
+__all__ = ["UTF_16", "XmlPiece", "overlapping", "pieces"]
 
 _BLOCK = 1 << 20
 _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*)?(/?)>")
@@ -20,7 +20,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a part begins that is not written in UTF-8."""
 
 
-class Piece(msgspec.Struct, frozen=True):
+class XmlPiece(msgspec.Struct, frozen=True):
     """A piece of a sheet's XML in UTF-8.
 
     Args:
@@ -34,7 +34,7 @@ class Piece(msgspec.Struct, frozen=True):
     prefix: bytes = b""
 
 
-def pieces(package: Package, part: str) -> Iterator[Piece]:
+def pieces(package: Package, part: str) -> Iterator[XmlPiece]:
     """Cut a sheet's part into pieces; a part without cells is one head. Raises FileReadFailed."""
     with package.open(part) as file, reading_errors(package.name):
         stream = _utf_8(file)
@@ -47,17 +47,17 @@ def pieces(package: Package, part: str) -> Iterator[Piece]:
             before.append(block)
             seam = (seam + block)[-OVERLAP_BYTES:]
         else:
-            yield Piece("head", b"".join(before))
+            yield XmlPiece("head", b"".join(before))
             return
         cut = found.end() - len(seam)
-        yield Piece("head", b"".join(before) + block[:cut])
+        yield XmlPiece("head", b"".join(before) + block[:cut])
         if found[2]:
-            yield Piece("tail", block[cut:] + b"".join(stream))
+            yield XmlPiece("tail", block[cut:] + b"".join(stream))
         else:
             yield from _cells(block[cut:], stream, found[1] or b"")
 
 
-def _cells(rest: bytes, stream: Iterator[bytes], prefix: bytes) -> Iterator[Piece]:
+def _cells(rest: bytes, stream: Iterator[bytes], prefix: bytes) -> Iterator[XmlPiece]:
     """Cut at the ends of rows until the cells end."""
     row_end, data_end = b"</" + prefix + b"row>", b"</" + prefix + b"sheetData"
     looked = 0
@@ -66,18 +66,18 @@ def _cells(rest: bytes, stream: Iterator[bytes], prefix: bytes) -> Iterator[Piec
         start = max(0, looked - len(data_end))
         end = rest.find(data_end, start)
         if end >= 0:
-            yield Piece("rows", rest[:end], prefix)
-            yield Piece("tail", rest[end:] + b"".join(stream))
+            yield XmlPiece("rows", rest[:end], prefix)
+            yield XmlPiece("tail", rest[end:] + b"".join(stream))
             return
         cut = rest.rfind(row_end, start)
         if cut >= 0:
             cut += len(row_end)
-            yield Piece("rows", rest[:cut], prefix)
+            yield XmlPiece("rows", rest[:cut], prefix)
             rest = rest[cut:]
         looked = len(rest)
         block = next(stream, b"")
         if not block:
-            yield Piece("rows", rest, prefix)
+            yield XmlPiece("rows", rest, prefix)
             return
         rest += block
 

@@ -21,8 +21,8 @@ from kbd_xlsx.reader.features import (
     add_tail,
     merged_areas,
 )
-from kbd_xlsx.reader.formulas import Batch, UnusualXmlError, batches_of_part, batches_of_rows
-from kbd_xlsx.reader.parts import Piece, overlapping, pieces
+from kbd_xlsx.reader.formulas import FormulaBatch, UnusualXmlError, batches_of_part, batches_of_rows
+from kbd_xlsx.reader.parts import XmlPiece, overlapping, pieces
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart
 
@@ -89,7 +89,7 @@ def _scanned(package: Package, sheet: SheetPart, *, parsed: bool = False) -> Sca
     return scan
 
 
-def _rows(scan: Scan, bound: Bound, found: Iterable[Piece]) -> Iterator[Piece]:
+def _rows(scan: Scan, bound: Bound, found: Iterable[XmlPiece]) -> Iterator[XmlPiece]:
     """Take what is around the cells, and hand the rows on."""
     for piece in found:
         match piece.kind:
@@ -120,7 +120,7 @@ def _take_hidden(scan: Scan, data: bytes) -> None:
             ranges.append((place, place))
 
 
-def _take(scan: Scan, batch: Batch) -> None:
+def _take(scan: Scan, batch: FormulaBatch) -> None:
     """Pack some formulas and errors, and note where they are."""
     formulas = errors = 0
     told = scan.told

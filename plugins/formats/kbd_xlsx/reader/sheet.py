@@ -7,16 +7,16 @@ from typing import Self, TypeVar
 import msgspec
 
 from kbd_xlsx.calculation import Standing, standing
-from kbd_xlsx.reader.blocks import Column, Value, column_values, unpack
-from kbd_xlsx.reader.building import Index, Stretch
-from kbd_xlsx.reader.formulas import Batch, FormulaTexts, Told
+from kbd_xlsx.reader.blocks import PackedColumn, Value, column_values, unpack
+from kbd_xlsx.reader.builder import PackedSheet, Stretch
+from kbd_xlsx.reader.display import plain_text
+from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
 from kbd_xlsx.reader.islands import SAMPLE_ROWS, Island, names_columns
-from kbd_xlsx.reader.keeping import Chest, Section, ShelfDamagedError
-from kbd_xlsx.reader.shown import plain_text
+from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart
 
-__all__ = ["Formula", "Sheet"]
+__all__ = ["Formula", "SheetReader"]
 
 T = TypeVar("T")
 
@@ -35,29 +35,29 @@ class Formula(msgspec.Struct, frozen=True):
     standing: Standing
 
 
-class Sheet:
+class SheetReader:
     """A sheet; a context manager.
 
     Args:
         part: What the workbook says of it.
         index: What there is.
-        chest: Where it is.
+        sections: Where it is.
     """
 
-    def __init__(self, part: SheetPart, index: Index, chest: Chest) -> None:
+    def __init__(self, part: SheetPart, index: PackedSheet, sections: SectionFile) -> None:
         self.part = part
         self.area = index.area
         self.features = index.features
         self._index = index
-        self._chest = chest
-        self._latest: tuple[Stretch | None, list[Column]] = (None, [])
+        self._sections = sections
+        self._latest: tuple[Stretch | None, list[PackedColumn]] = (None, [])
         self._texts = FormulaTexts()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._chest.close()
+        self._sections.close()
 
     def islands(self, most: int | None = None) -> tuple[list[Island], int]:
         """Return the islands with their headers, the first `most` of them, and how many there are.
@@ -113,17 +113,17 @@ class Sheet:
                 values = [column[place] for column in span]
                 yield first + place, [*[""] * before, *values, *[""] * after]
 
-    def blocks(self) -> Iterator[tuple[int, int, list[Column]]]:
+    def blocks(self) -> Iterator[tuple[int, int, list[PackedColumn]]]:
         """Yield the packed values: the first row and column of each block, and its columns."""
         for stretch in self._index.blocks:
             yield stretch.top, self._index.left, self._columns(stretch)
 
-    def told(self, area: Area) -> Iterator[tuple[Told, Batch]]:
+    def told(self, area: Area) -> Iterator[tuple[FormulaFacts, FormulaBatch]]:
         """Yield an area's cells with formulas or errors, in no order that could be relied on."""
         for stretch in self._index.batches:
             if stretch.top > area.bottom or stretch.bottom < area.top:
                 continue
-            batch = self._decoded(stretch.section, Batch)
+            batch = self._decoded(stretch.section, FormulaBatch)
             for cell in batch.cells:
                 if area.top <= cell.row <= area.bottom and area.left <= cell.column <= area.right:
                     yield cell, batch
@@ -163,7 +163,7 @@ class Sheet:
         """Return the ranges of hidden columns in an area."""
         return _within(list(self.features.hidden_columns), area.left, area.right)
 
-    def _formula(self, told: Told, batch: Batch, value: Value) -> Formula:
+    def _formula(self, told: FormulaFacts, batch: FormulaBatch, value: Value) -> Formula:
         if told.text is None:
             return Formula("", told.error, "missing")
         text = self._texts.text(told, batch)
@@ -191,19 +191,19 @@ class Sheet:
         stretch = self._latest[0]
         return stretch is not None and stretch.top <= row <= stretch.bottom
 
-    def _columns(self, stretch: Stretch) -> list[Column]:
+    def _columns(self, stretch: Stretch) -> list[PackedColumn]:
         """Return a block's columns; the latest is kept, for islands lie side by side."""
         if self._latest[0] is not stretch:
             try:
-                columns = unpack(self._chest.section(stretch.section))
+                columns = unpack(self._sections.section(stretch.section))
             except msgspec.MsgspecError as fault:
                 raise ShelfDamagedError from fault
             self._latest = (stretch, columns)
         return self._latest[1]
 
-    def _decoded(self, section: Section, kind: type[T]) -> T:
+    def _decoded(self, section: FileSection, kind: type[T]) -> T:
         try:
-            return msgspec.msgpack.decode(self._chest.section(section), type=kind)
+            return msgspec.msgpack.decode(self._sections.section(section), type=kind)
         except msgspec.MsgspecError as fault:
             raise ShelfDamagedError from fault
 

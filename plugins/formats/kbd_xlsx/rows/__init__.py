@@ -6,6 +6,6 @@ placing     puts rows on a sheet: as ready text where there are no cells, else c
 header      the names that a sheet has at its top
 text        the ready text of rows: some five times as fast as cells
 typed       what a cell holds for a value of a typed column
-looks       the style that a cell needs for what it holds
+formatting  the style that a cell needs for what it holds
 widths      how wide the columns of a new sheet are
 """

@@ -10,7 +10,7 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.references import MAX_ROW, cell_name
-from kbd_xlsx.rows.looks import RowLooks
+from kbd_xlsx.rows.formatting import RowFormatting
 from kbd_xlsx.rows.text import RowText
 from kbd_xlsx.rows.typed import TypedRows
 
@@ -43,7 +43,7 @@ class RowPlacing:
     ) -> None:
         self.next_row = row
         self._sheet, self._columns, self._typed, self._left = sheet, columns, typed, left
-        self._looks = RowLooks(book)
+        self._looks = RowFormatting(book)
         # Of a row that is not there, so that they are the columns' own.
         bases = [sheet.style_at(MAX_ROW + 1, left + number) for number in range(len(columns))]
         self._text = RowText(sheet.prefix, columns, left, typed, self._looks, bases)

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from kbd.formats import Column
 from kbd_xlsx.parts.cells import Content, cell_xml, escaped
 from kbd_xlsx.references import column_letters
-from kbd_xlsx.rows.looks import RowLooks
+from kbd_xlsx.rows.formatting import RowFormatting
 from kbd_xlsx.rows.typed import Held, TypedRows
 
 __all__ = ["RowText"]
@@ -52,7 +52,7 @@ class RowText:
         columns: Sequence[Column],
         left: int,
         typed: TypedRows,
-        looks: RowLooks,
+        looks: RowFormatting,
         bases: Sequence[int],
     ) -> None:
         self._prefix, self._columns, self._typed, self._looks = prefix, columns, typed, looks

@@ -9,10 +9,10 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import Area
+from kbd_xlsx.styled.asset_refs import WorkbookPlace, XlsxAssetRef, parse_place, parse_ref
 from kbd_xlsx.styled.copy_formatting import LookCopier, Restyling
 from kbd_xlsx.styled.copy_objects import ObjectCopier
 from kbd_xlsx.styled.part_copier import WorkbookPartCopier
-from kbd_xlsx.styled.picks import Pick, Place, parse_pick, parse_place
 from kbd_xlsx.styled.sourcebook import workbook_parts
 from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
 
@@ -34,7 +34,7 @@ def copy_assets(
         ValidationFailed: There is no such asset or place, or it cannot be copied without a loss.
         FileReadFailed: A file cannot be read.
     """
-    wanted = [parse_pick(pick) for pick in picks]
+    wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
         package = stack.enter_context(Package(source))
         if into is None:
@@ -68,7 +68,7 @@ class _Copying:
         self._looks = LookCopier(package, self._workbook, book)
         self._objects = ObjectCopier(package, self._workbook, book)
 
-    def copied(self, pick: Pick) -> str:
+    def copied(self, pick: XlsxAssetRef) -> str:
         """Copy one pick and return what changed."""
         match pick.kind:
             case "cell_style":
@@ -100,19 +100,19 @@ class _Copying:
         """Write what was gathered."""
         self._looks.finish()
 
-    def _cell_style(self, pick: Pick) -> str:
+    def _cell_style(self, pick: XlsxAssetRef) -> str:
         place = parse_place(pick.name)
         if place.area is None:
             raise ValidationFailed(f"{pick.asset_id} names no cell; write cell_style:Sheet1!A1.")
         sheet = self._source_sheet(place.sheet)
-        target = Place(sheet, place.area)
+        target = WorkbookPlace(sheet, place.area)
         if pick.target is not None:
-            target = Place(pick.target.sheet or sheet, pick.target.area or place.area)
+            target = WorkbookPlace(pick.target.sheet or sheet, pick.target.area or place.area)
         restyling = self._looks.cell_style(sheet, place.area)
         title = self._title(target, sheet)
         return self._put(pick, title, target.area or place.area, restyling)
 
-    def _placed(self, pick: Pick, restyling: Restyling) -> str:
+    def _placed(self, pick: XlsxAssetRef, restyling: Restyling) -> str:
         """Give the target's cells a look, if there is a target."""
         if pick.target is None or pick.target.area is None:
             self._title(pick.target, self._workbook.sheets[0].name)
@@ -120,7 +120,7 @@ class _Copying:
         title = self._title(pick.target, self._workbook.sheets[0].name)
         return self._put(pick, title, pick.target.area, restyling)
 
-    def _put(self, pick: Pick, title: str, area: Area, restyling: Restyling) -> str:
+    def _put(self, pick: XlsxAssetRef, title: str, area: Area, restyling: Restyling) -> str:
         self._looks.place(title, area, restyling)
         return f"{title}!{area}: {pick.asset_id}"
 
@@ -130,7 +130,7 @@ class _Copying:
             return self._workbook.sheets[0].name
         return find_sheet(self._workbook, name).name
 
-    def _title(self, place: Place | None, sheet: str) -> str:
+    def _title(self, place: WorkbookPlace | None, sheet: str) -> str:
         """Return the title of the sheet that a pick goes to, which a new workbook gets."""
         name = place.sheet if place and place.sheet else sheet
         if self._book.is_new:

@@ -10,7 +10,7 @@ from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.references import Area
 from kbd_xlsx.styled.copy_rules import RuleCopy
-from kbd_xlsx.styled.sheetlooks import read_sheet_looks
+from kbd_xlsx.styled.sheet_formatting import read_sheet_looks
 from kbd_xlsx.styled.sourcebook import workbook_parts
 from kbd_xlsx.styled.theme import XlsxTheme, fix_colors, read_workbook_theme
 from kbd_xlsx.workbook import Workbook, find_sheet

@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 
 from kbd_xlsx.parts.blankstyles import MAIN, STRICT_MAIN
-from kbd_xlsx.parts.dressing import translated
+from kbd_xlsx.parts.style_elements import translated
 from kbd_xlsx.parts.stylesheet import StyleSheet
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.styled.insertion import with_element

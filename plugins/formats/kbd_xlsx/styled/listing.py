@@ -1,4 +1,4 @@
-"""What `get_styles` answers: a workbook's looks in words, and what of it can be copied.
+"""Answer of `get_styles`: the formatting of a workbook in words, and what of it can be copied.
 
 It is for a model to read, so it is bounded everywhere; `left_out` says what there is more of.
 """
@@ -12,10 +12,10 @@ from kbd.opc.package import Package
 from kbd_xlsx.parts.numberformats import BUILTIN_CODES
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import cell_name, column_letters
-from kbd_xlsx.styled.describing import describe_format
+from kbd_xlsx.styled.description import describe_format
 from kbd_xlsx.styled.drawings import drawing_of, drawn_objects, why_not_copied
 from kbd_xlsx.styled.rules import describe_rules
-from kbd_xlsx.styled.sheetlooks import SheetLooks, read_sheet_looks
+from kbd_xlsx.styled.sheet_formatting import SheetFormatting, read_sheet_looks
 from kbd_xlsx.styled.sourcebook import style_tables, workbook_parts
 from kbd_xlsx.styled.theme import SLOT_NAMES, XlsxTheme, read_workbook_theme
 from kbd_xlsx.workbook import SheetPart, find_sheet, read_workbook
@@ -69,7 +69,6 @@ class _Listing:
         root = self._tables.root if self._tables else None
         self._theme = read_workbook_theme(package, parts.get("theme", ""), root)
         self._codes: dict[str, None] = {}
-        self._assets: set[str] = set()
         if self._tables is None and "styles" in parts:
             self.answer.note("cell_formats: the styles are of an unknown form")
 
@@ -97,12 +96,9 @@ class _Listing:
         return {"theme": _theme(self._theme), **self.answer.plain()}
 
     def _add_asset(self, kind: str, name: str, **beside: str) -> None:
-        id_ = f"{kind}:{name}"
-        if id_ not in self._assets:
-            self._assets.add(id_)
-            self.answer.add("assets", {"asset_id": id_, "kind": kind, "name": name, **beside})
+        self.answer.add_asset(kind, name, name=name, **beside)
 
-    def _add_formats(self, sheet: str, looks: SheetLooks, many: int) -> None:
+    def _add_formats(self, sheet: str, looks: SheetFormatting, many: int) -> None:
         if looks.unread_from:
             self.answer.note(f"cell_formats: {sheet} from row {looks.unread_from:,} on")
         if self._tables is None:
@@ -126,7 +122,7 @@ class _Listing:
             if code and number:
                 self._codes.setdefault(code)
 
-    def _add_measures(self, sheet: str, looks: SheetLooks) -> None:
+    def _add_measures(self, sheet: str, looks: SheetFormatting) -> None:
         """Note widths, heights and what stays in view."""
         for span in looks.columns:
             if span.width is None and not span.hidden:
@@ -145,7 +141,7 @@ class _Listing:
         if any(span.width is not None for span in looks.columns):
             self._add_asset("column_widths", sheet, sheet=sheet)
 
-    def _add_rules(self, sheet: str, looks: SheetLooks) -> None:
+    def _add_rules(self, sheet: str, looks: SheetFormatting) -> None:
         for blocks, extended in ((looks.rules, False), (looks.extended_rules, True)):
             for block in blocks:
                 for rule in describe_rules(block, self._tables, self._theme, extended=extended):
@@ -194,7 +190,7 @@ class _Listing:
 
 
 def _theme(theme: XlsxTheme) -> dict[str, Any]:
-    """Return the theme's name, fonts and colours."""
+    """Return the theme's name, fonts and colors."""
     return {
         "name": theme.name,
         "fonts": {"headings": theme.major, "body": theme.minor},

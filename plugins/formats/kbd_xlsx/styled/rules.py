@@ -7,7 +7,7 @@ from lxml import etree
 
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.parts.styletables import StyleTables, number_of
-from kbd_xlsx.styled.describing import describe_difference
+from kbd_xlsx.styled.description import describe_difference
 from kbd_xlsx.styled.theme import XlsxTheme
 
 __all__ = ["describe_rules"]
@@ -28,7 +28,7 @@ def describe_rules(
     Args:
         block: The element.
         tables: The style sheet, for the looks that rules name by position.
-        theme: The workbook's colours.
+        theme: The workbook's colors.
         extended: Whether it is of the extension of 2009, whose rules hold their looks themselves.
     """
     ranges = block.get("sqref") or block.findtext("{*}sqref") or ""
@@ -68,25 +68,25 @@ def _look(rule: etree._Element, tables: StyleTables | None) -> etree._Element | 
 
 
 def _scale(child: etree._Element, theme: XlsxTheme) -> dict[str, Any]:
-    """Return what a colour scale, a data bar or a set of icons shows."""
+    """Return what a color scale, a data bar or a set of icons shows."""
     name = local_name(child)
     if name not in ("colorScale", "dataBar", "iconSet"):
         return {}
     points = [_point(point) for point in child.iterchildren("{*}cfvo")]
     found: dict[str, Any] = {"points": points}
-    colours = [
-        theme.color(colour)
-        for colour in child
-        if local_name(colour) in ("color", "fillColor", "negativeFillColor")
+    colors = [
+        theme.color(color)
+        for color in child
+        if local_name(color) in ("color", "fillColor", "negativeFillColor")
     ]
-    if colours:
-        found["colors"] = [colour.rgb for colour in colours if colour]
+    if colors:
+        found["colors"] = [color.rgb for color in colors if color]
     if name == "iconSet":
         found["icons"] = child.get("iconSet", "3TrafficLights1")
     return found
 
 
 def _point(point: etree._Element) -> str:
-    """Return where a colour or icon begins, as "percent 33"."""
+    """Return where a color or icon begins, as "percent 33"."""
     value = point.get("val") or point.findtext("{*}f") or ""
     return f"{point.get('type', '')} {value}".strip()[:MAX_TEXT]

@@ -1,10 +1,10 @@
-"""Which section is meant: by its heading, else by its index."""
+"""Lookup of a section by its heading, else by its index."""
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from kbd.errors import ValidationFailed
-from kbd_docx.reader.document import Section
+from kbd_docx.reader.document import DocxSection
 
 __all__ = ["chosen"]
 
@@ -14,7 +14,7 @@ _MOST_COMPARED = 500
 _MOST_DIGITS = 9
 
 
-def chosen(name: str, sections: Sequence[Section], wanted: str | int) -> int:
+def chosen(name: str, sections: Sequence[DocxSection], wanted: str | int) -> int:
     """Return the index of the section that is meant.
 
     A text is a heading, with or without the number that the program shows before it; where it is
@@ -53,7 +53,7 @@ def _loosely(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def _those(sections: Sequence[Section], wanted: str, spelt: Callable[[str], str]) -> list[int]:
+def _those(sections: Sequence[DocxSection], wanted: str, spelt: Callable[[str], str]) -> list[int]:
     """Return the sections with a heading; those whose number belongs to the text come second."""
     found = [index for index, each in enumerate(sections) if spelt(each.heading) == wanted]
     return found or [
@@ -63,7 +63,7 @@ def _those(sections: Sequence[Section], wanted: str, spelt: Callable[[str], str]
     ]
 
 
-def _missing(name: str, sections: Sequence[Section], wanted: str) -> str:
+def _missing(name: str, sections: Sequence[DocxSection], wanted: str) -> str:
     headings = {_loosely(each.heading): each.heading for each in sections[:_MOST_COMPARED]}
     near = get_close_matches(_loosely(wanted[:_SHOWN_CHARS]), headings, n=3)
     told = " or ".join(f'"{headings[each][:_SHOWN_CHARS]}"' for each in near)

@@ -1,4 +1,4 @@
-"""The values of sheets by parsing them, for those that calamine cannot read.
+"""Fallback parser of the values of sheets that calamine cannot read.
 
 It is some ten times slower, and takes what office programs take: sheets of Excel 4 macros,
 cells with extensions, sheets whose range is told oddly. A value that cannot be told, such as a
@@ -16,7 +16,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw
-from kbd_xlsx.reader.moments import Meaning, meaning_of, moment, of_iso
+from kbd_xlsx.reader.dates import Meaning, meaning_of, moment, of_iso
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell
 from kbd_xlsx.workbook import find_sheet, read_workbook
 

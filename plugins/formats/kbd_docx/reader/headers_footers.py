@@ -6,20 +6,20 @@ from lxml import etree
 
 from kbd.opc.package import Package, Relation
 from kbd_docx.blocks import W
-from kbd_docx.reader.document import Margin
-from kbd_docx.reader.findings import Findings
+from kbd_docx.reader.document import DocxMargin
+from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.names import R, is_on
 from kbd_docx.reader.parts import related, root_of
-from kbd_docx.reader.stories import Story
+from kbd_docx.reader.stories import StoryRenderer
 
-__all__ = ["Layout", "margins"]
+__all__ = ["PageMargins", "margins"]
 
 _KINDS = {f"{W}headerReference": "header", f"{W}footerReference": "footer"}
 _TYPES = ("default", "first", "even")
 _MOST_MARGINS = 1_000
 
 
-class Layout:
+class PageMargins:
     """What the layout of some pages says of headers and footers.
 
     Args:
@@ -40,11 +40,11 @@ class Layout:
 def margins(
     package: Package,
     relations: Mapping[str, Relation],
-    layouts: Sequence[Layout],
-    findings: Findings,
+    layouts: Sequence[PageMargins],
+    findings: StoryFindings,
     *,
     has_even: bool,
-) -> tuple[Margin, ...]:
+) -> tuple[DocxMargin, ...]:
     """Return the headers and footers of all pages, each part once.
 
     Args:
@@ -54,7 +54,7 @@ def margins(
         findings: Where what they hold is found.
         has_even: Whether even pages have their own.
     """
-    found: list[Margin] = []
+    found: list[DocxMargin] = []
     seen: set[tuple[str, str]] = set()
     for place, layout in enumerate(layouts, 1):
         for kind, type_, key in layout.named:
@@ -65,7 +65,7 @@ def margins(
             root = root_of(package, relation)
             if root is None:
                 continue
-            text = Story(findings, related(package, relation.target)).text(root)
+            text = StoryRenderer(findings, related(package, relation.target)).text(root)
             is_shown = {"first": layout.has_first, "even": has_even}.get(type_, True)
-            found.append(Margin(kind, type_, place, text.strip("\n"), is_shown))
+            found.append(DocxMargin(kind, type_, place, text.strip("\n"), is_shown))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What is to be copied and where to, parsed."""
+"""Asset references of documents: kinds, and the places that assets go to."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,10 +9,10 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.formats.styled import parse_asset
+from kbd.office.asset_refs import AssetRef, parse_asset_ref
 from kbd_docx.styled.stylesheet import folded
 
-__all__ = ["AssetKind", "Pick", "Place", "PlaceKind", "missing", "parse_pick"]
+__all__ = ["AssetKind", "DocxAssetRef", "DocxPlace", "PlaceKind", "missing", "parse_ref"]
 
 AssetKind = Literal[
     "theme",
@@ -28,7 +28,6 @@ AssetKind = Literal[
 ]
 PlaceKind = Literal["section", "paragraph", "table"]
 
-_KINDS: Mapping[str, AssetKind] = {kind: kind for kind in get_args(AssetKind)}
 _PLACES: Mapping[AssetKind, PlaceKind] = {
     "page_setup": "section",
     "paragraph_style": "paragraph",
@@ -46,7 +45,7 @@ _PLACE = re.compile(
 _SHOWN = 60
 
 
-class Place(msgspec.Struct, frozen=True):
+class DocxPlace(msgspec.Struct, frozen=True):
     """Where something goes: the sections (from 0), paragraphs (from 1) or tables (from 0)."""
 
     kind: PlaceKind
@@ -54,27 +53,14 @@ class Place(msgspec.Struct, frozen=True):
     last: int
 
 
-class Pick(msgspec.Struct, frozen=True):
-    """Something to be copied.
-
-    Args:
-        asset_id: As it was given, for messages.
-        kind: What it is.
-        name: What comes after the kind.
-        place: Where it goes, None where that was not given.
-    """
-
-    asset_id: str
-    kind: AssetKind
-    name: str
-    place: Place | None
+DocxAssetRef = AssetRef[AssetKind, DocxPlace]
+"""Something to be copied."""
 
 
-def parse_pick(pick: AssetPick) -> Pick:
+def parse_ref(pick: AssetPick) -> DocxAssetRef:
     """Parse what is to be copied; raises ValidationFailed."""
-    kind, name = parse_asset(pick, _KINDS)
-    place = _place(pick.asset_id, kind, pick.target) if pick.target else None
-    return Pick(pick.asset_id, kind, name, place)
+    kinds = get_args(AssetKind)
+    return parse_asset_ref(pick, kinds, lambda kind, text: _place(pick.asset_id, kind, text))
 
 
 def missing(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
@@ -87,7 +73,7 @@ def missing(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
     )
 
 
-def _place(asset_id: str, kind: AssetKind, text: str) -> Place:
+def _place(asset_id: str, kind: AssetKind, text: str) -> DocxPlace:
     """Parse a target: "section:0", "paragraph:12", "paragraph:3-7", "table:0"."""
     wanted = _PLACES.get(kind)
     if wanted is None:
@@ -102,4 +88,4 @@ def _place(asset_id: str, kind: AssetKind, text: str) -> Place:
         raise ValidationFailed(
             f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is no place for it."
         )
-    return Place(wanted, first, last)
+    return DocxPlace(wanted, first, last)

@@ -1,4 +1,4 @@
-"""What a sheet's part says of looks, read as a stream: rows are forgotten as they pass."""
+"""Formatting of a sheet, read from its part as a stream: rows are forgotten as they pass."""
 
 import msgspec
 from lxml import etree
@@ -9,7 +9,7 @@ from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW
 from kbd_xlsx.styled.occurrences import Occurrences
 
-__all__ = ["ColumnSpan", "RowSpan", "SheetLooks", "read_sheet_looks"]
+__all__ = ["ColumnSpan", "RowSpan", "SheetFormatting", "read_sheet_looks"]
 
 MAX_CELLS = 1_000_000
 """Cells of a sheet that are looked at; some 4 s."""
@@ -43,7 +43,7 @@ class RowSpan(msgspec.Struct):
     hidden: bool
 
 
-class SheetLooks(msgspec.Struct):
+class SheetFormatting(msgspec.Struct):
     """What a sheet says of looks.
 
     Args:
@@ -69,13 +69,13 @@ class SheetLooks(msgspec.Struct):
     unread_from: int = 0
 
 
-def read_sheet_looks(package: Package, part: str) -> SheetLooks:
+def read_sheet_looks(package: Package, part: str) -> SheetFormatting:
     """Read a worksheet's part.
 
     Raises:
         FileReadFailed: It is damaged.
     """
-    found = SheetLooks(Occurrences())
+    found = SheetFormatting(Occurrences())
     row = count = 0
     known: dict[str, int] = {}
     with package.open(part) as file, reading_errors(package.name):
@@ -117,7 +117,7 @@ def _forget(element: etree._Element) -> None:
         del parent[0]
 
 
-def _add_rules(found: SheetLooks, element: etree._Element) -> None:
+def _add_rules(found: SheetFormatting, element: etree._Element) -> None:
     is_extended = etree.QName(element).namespace == _EXTENDED
     rules = found.extended_rules if is_extended else found.rules
     if len(rules) < MAX_RULES:
@@ -128,7 +128,9 @@ def _row_number(element: etree._Element, before: int) -> int:
     return min(number_of(element, "r") or before + 1, MAX_ROW)
 
 
-def _add_row(found: SheetLooks, row: int, element: etree._Element, known: dict[str, int]) -> int:
+def _add_row(
+    found: SheetFormatting, row: int, element: etree._Element, known: dict[str, int]
+) -> int:
     """Note a row and return how many cells it has; `known` keeps what letters and digits mean."""
     column = 0
     cells = []
@@ -168,7 +170,7 @@ def _column(place: str) -> int:
     return number if number <= MAX_COLUMN else 0
 
 
-def _add_columns(found: SheetLooks, element: etree._Element) -> None:
+def _add_columns(found: SheetFormatting, element: etree._Element) -> None:
     for column in element.iterchildren("{*}col"):
         first, last = number_of(column, "min"), min(number_of(column, "max"), MAX_COLUMN)
         if not 1 <= first <= last:

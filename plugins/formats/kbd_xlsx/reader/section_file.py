@@ -1,4 +1,4 @@
-"""What is found of a sheet, as one file of sections: written whole, read a section at a time.
+"""Cache file of a sheet, made of sections: written whole, read a section at a time.
 
     KBDSHEET, version   sections …   index   length of index, its CRC-32, KBDSHEET
 
@@ -16,7 +16,7 @@ import msgspec
 
 from kbd.formats.shelves import put
 
-__all__ = ["Chest", "Section", "ShelfDamagedError", "keep"]
+__all__ = ["FileSection", "SectionFile", "ShelfDamagedError", "keep"]
 
 _MAGIC = b"KBDSHEET"
 _VERSION = b"\x01"
@@ -27,7 +27,7 @@ class ShelfDamagedError(Exception):
     """What lies on a shelf is not what was put there."""
 
 
-class Section(msgspec.Struct, frozen=True, array_like=True):
+class FileSection(msgspec.Struct, frozen=True, array_like=True):
     """Where a section lies."""
 
     offset: int
@@ -35,7 +35,7 @@ class Section(msgspec.Struct, frozen=True, array_like=True):
     crc: int
 
 
-class Chest:
+class SectionFile:
     """Sections in memory, or in a file; closed by leaving it as a context manager."""
 
     def __init__(self) -> None:
@@ -46,21 +46,21 @@ class Chest:
         self.index = b""
 
     @classmethod
-    def opened(cls, path: Path) -> "Chest":
+    def opened(cls, path: Path) -> "SectionFile":
         """Open a file that `keep` wrote.
 
         Raises:
             OSError: There is none.
             ShelfDamagedError: It is something else.
         """
-        chest = cls()
-        chest._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        made = cls()
+        made._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            chest._read_index()
+            made._read_index()
         except BaseException:
-            chest.close()
+            made.close()
             raise
-        return chest
+        return made
 
     def _read_index(self) -> None:
         size = os.fstat(self._descriptor).st_size
@@ -72,7 +72,7 @@ class Chest:
         start = size - _END.size - length
         if magic != _MAGIC or start < 0:
             raise ShelfDamagedError
-        self.index = self.section(Section(start, length, crc))
+        self.index = self.section(FileSection(start, length, crc))
 
     def __enter__(self) -> Self:
         return self
@@ -86,15 +86,15 @@ class Chest:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def add(self, data: bytes) -> Section:
+    def add(self, data: bytes) -> FileSection:
         """Put a section in and tell where it lies."""
-        section = Section(self._size, len(data), zlib.crc32(data))
+        section = FileSection(self._size, len(data), zlib.crc32(data))
         self._data.append(data)
         self._places[section.offset] = data
         self._size += len(data)
         return section
 
-    def section(self, section: Section) -> bytes:
+    def section(self, section: FileSection) -> bytes:
         """Return a section; raises ShelfDamagedError."""
         if self._descriptor < 0:
             return self._places[section.offset]
@@ -109,6 +109,6 @@ class Chest:
         return [*self._data, self.index, end]
 
 
-def keep(path: Path, chest: Chest) -> None:
-    """Write a chest into its place on a shelf; where that cannot be, nothing is kept."""
-    put(path, chest.parts())
+def keep(path: Path, sections: SectionFile) -> None:
+    """Write sections into its place on a shelf; where that cannot be, nothing is kept."""
+    put(path, sections.parts())

@@ -1,4 +1,4 @@
-"""What numbers mean whose format shows a date, a time or a duration.
+"""Dates, times and durations of numbers whose format shows them as such.
 
 A workbook stores days since its first day. All is as the reader of values that is used for most
 sheets gives it, so that one workbook reads alike whoever reads it.

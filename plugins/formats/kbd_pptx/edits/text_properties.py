@@ -37,10 +37,10 @@ def dress_run(properties: etree._Element, formatting: PptxRunFormatting) -> None
         properties.set("u", formatting.underline)
     if formatting.font_color is not None:
         _remove(properties, _FILLS)
-        _colour(placed(properties, "solidFill", _RUN_ORDER), formatting.font_color)
+        _color(placed(properties, "solidFill", _RUN_ORDER), formatting.font_color)
     if formatting.highlight_color is not None:
         _remove(properties, ("highlight",))
-        _colour(placed(properties, "highlight", _RUN_ORDER), formatting.highlight_color)
+        _color(placed(properties, "highlight", _RUN_ORDER), formatting.highlight_color)
     if formatting.font_name is not None:
         # One name for all scripts, or text in another one keeps the old font.
         for name in ("latin", "ea", "cs"):
@@ -114,8 +114,8 @@ def _spaced(properties: etree._Element, name: str, unit: str, value: str) -> Non
     etree.SubElement(placed(properties, name, _PARAGRAPH_ORDER), f"{A}{unit}", {"val": value})
 
 
-def _colour(fill: etree._Element, colour: str) -> None:
-    etree.SubElement(fill, f"{A}srgbClr", {"val": colour})
+def _color(fill: etree._Element, color: str) -> None:
+    etree.SubElement(fill, f"{A}srgbClr", {"val": color})
 
 
 def _remove(parent: etree._Element, names: Sequence[str]) -> None:

@@ -106,7 +106,7 @@ def filled(fill: etree._Element, formatting: CellFormatting) -> etree._Element:
     if formatting.fill_color is not None and kind != "none":
         _refreshed(pattern, "fgColor", order).set("rgb", f"FF{formatting.fill_color}")
     if kind == "solid":
-        # The system's window colour: programs expect one, and do not show it.
+        # The system's window color: programs expect one, and do not show it.
         _refreshed(pattern, "bgColor", order).set("indexed", "64")
     return made
 
@@ -130,9 +130,9 @@ def bordered(border: etree._Element, formatting: CellFormatting, *, strict: bool
         element = _refreshed(border, name, _BORDER_ORDER)
         if side.style:
             element.set("style", side.style)
-            colour = new_element(element, "color")
-            colour.set("rgb", f"FF{side.color}")
-            element.append(colour)
+            color = new_element(element, "color")
+            color.set("rgb", f"FF{side.color}")
+            element.append(color)
     return border
 
 

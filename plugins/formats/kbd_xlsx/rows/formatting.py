@@ -1,4 +1,4 @@
-"""The style that a cell needs for what it holds; what it has stays where it shows that as well."""
+"""Formatting that a cell needs for what it holds; its own stays where it shows that as well."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.rows.typed import Held
 
-__all__ = ["RowLooks"]
+__all__ = ["RowFormatting"]
 
 _BOLD: Mapping[str, Any] = {"font_bold": True}
 _GENERAL = "General"
 
 
-class RowLooks:
+class RowFormatting:
     """Works out styles, each combination once.
 
     Args:

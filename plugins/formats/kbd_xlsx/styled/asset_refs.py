@@ -1,16 +1,15 @@
-"""What is to be copied and where to, parsed."""
+"""Asset references of workbooks: kinds, and the places that assets go to."""
 
-from collections.abc import Mapping
 from typing import Literal, get_args
 
 import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.formats.styled import parse_asset
+from kbd.office.asset_refs import AssetRef, parse_asset_ref
 from kbd_xlsx.references import Area, parse_area
 
-__all__ = ["AssetKind", "Pick", "Place", "parse_pick", "parse_place"]
+__all__ = ["AssetKind", "WorkbookPlace", "XlsxAssetRef", "parse_place", "parse_ref"]
 
 AssetKind = Literal[
     "cell_style",
@@ -21,41 +20,26 @@ AssetKind = Literal[
     "image",
     "chart",
 ]
-_KINDS: Mapping[str, AssetKind] = {kind: kind for kind in get_args(AssetKind)}
 _NOWHERE = Area(1, 1, 0, 0)
 
 
-class Place(msgspec.Struct, frozen=True):
+class WorkbookPlace(msgspec.Struct, frozen=True):
     """A place in a workbook: a sheet, or a range on one; `sheet` "" is the sheet it came from."""
 
     sheet: str = ""
     area: Area | None = None
 
 
-class Pick(msgspec.Struct, frozen=True):
-    """Something to be copied.
-
-    Args:
-        asset_id: As it was given, for messages.
-        kind: What it is.
-        name: What comes after the kind.
-        target: Where it goes, None where that was not given.
-    """
-
-    asset_id: str
-    kind: AssetKind
-    name: str
-    target: Place | None
+XlsxAssetRef = AssetRef[AssetKind, WorkbookPlace]
+"""Something to be copied."""
 
 
-def parse_pick(pick: AssetPick) -> Pick:
+def parse_ref(pick: AssetPick) -> XlsxAssetRef:
     """Parse what is to be copied; raises ValidationFailed."""
-    kind, name = parse_asset(pick, _KINDS)
-    target = parse_place(pick.target) if pick.target else None
-    return Pick(pick.asset_id, kind, name, target)
+    return parse_asset_ref(pick, get_args(AssetKind), lambda _, text: parse_place(text))
 
 
-def parse_place(text: str) -> Place:
+def parse_place(text: str) -> WorkbookPlace:
     """Parse a sheet, a range, or both: "Sheet1", "B2:C4", "'My sheet'!B2".
 
     Raises:
@@ -63,12 +47,12 @@ def parse_place(text: str) -> Place:
     """
     sheet, mark, cells = text.strip().rpartition("!")
     if mark:
-        return Place(_unquoted(sheet), _area(cells))
+        return WorkbookPlace(_unquoted(sheet), _area(cells))
     try:
-        return Place("", _area(cells))
+        return WorkbookPlace("", _area(cells))
     except ValidationFailed:
         # What is no range names a sheet.
-        return Place(_unquoted(cells))
+        return WorkbookPlace(_unquoted(cells))
 
 
 def _area(text: str) -> Area:

@@ -1,4 +1,4 @@
-"""How a cell's value is shown: as the plain form of tables has it, in a reading, over the wire."""
+"""Display of a cell's value: in the plain form of tables, in a reading, over the wire."""
 
 from kbd.formats import CellValue
 from kbd_xlsx.reader.blocks import Stamp, Value

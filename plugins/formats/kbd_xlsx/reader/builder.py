@@ -1,4 +1,4 @@
-"""A sheet looked through once, packed into a chest: blocks of values, formulas, islands."""
+"""Reader of a sheet in one pass: blocks of values, formulas, islands, packed as sections."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -11,13 +11,13 @@ from kbd_xlsx.extents import MAX_DENSE_CELLS
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
 from kbd_xlsx.reader.calamine import BookValues
 from kbd_xlsx.reader.features import Features
-from kbd_xlsx.reader.islands import Run, find_areas, joined
-from kbd_xlsx.reader.keeping import Chest, Section
+from kbd_xlsx.reader.islands import RowRun, find_areas, joined
 from kbd_xlsx.reader.scan import Scan, scan_sheet
+from kbd_xlsx.reader.section_file import FileSection, SectionFile
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetPart
 
-__all__ = ["Index", "Stretch", "build"]
+__all__ = ["PackedSheet", "Stretch", "build"]
 
 _BLOCK_CELLS = 5000
 """Cells of a block: what is unpacked at least to read one row."""
@@ -30,11 +30,11 @@ class Stretch(msgspec.Struct, frozen=True, array_like=True):
 
     top: int
     bottom: int
-    section: Section
+    section: FileSection
 
 
-class Index(msgspec.Struct, frozen=True, array_like=True):
-    """What a chest holds of a sheet.
+class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
+    """What a cache file holds of a sheet.
 
     Args:
         area: The used range: where values, formulas and errors are.
@@ -50,40 +50,40 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
     left: int
     blocks: tuple[Stretch, ...]
     batches: tuple[Stretch, ...]
-    islands: Section
-    hidden_rows: Section
+    islands: FileSection
+    hidden_rows: FileSection
     features: Features
 
 
-def build(package: Package, book: BookValues, sheet: SheetPart) -> tuple[Chest, Index]:
+def build(package: Package, book: BookValues, sheet: SheetPart) -> tuple[SectionFile, PackedSheet]:
     """Look through a sheet and pack what is found.
 
     Raises:
         FileReadFailed: It is too large, or damaged.
     """
     scan = scan_sheet(package, sheet)
-    chest = Chest()
+    sections = SectionFile()
     cells = book.cells(sheet.name) if sheet.part else None
     blocks: list[Stretch] = []
-    content = list(joined(_all_runs(package.name, scan, cells, chest, blocks)))
-    index = Index(
+    content = list(joined(_all_runs(package.name, scan, cells, sections, blocks)))
+    index = PackedSheet(
         area=_around(content),
         left=cells.area.left if cells else 1,
         blocks=tuple(blocks),
-        batches=tuple(Stretch(top, end, chest.add(data)) for top, end, data in scan.batches),
-        islands=chest.add(
+        batches=tuple(Stretch(top, end, sections.add(data)) for top, end, data in scan.batches),
+        islands=sections.add(
             msgspec.msgpack.encode([msgspec.structs.astuple(a) for a in find_areas(content)])
         ),
-        hidden_rows=chest.add(msgspec.msgpack.encode(scan.hidden_rows)),
+        hidden_rows=sections.add(msgspec.msgpack.encode(scan.hidden_rows)),
         features=scan.features,
     )
-    chest.index = msgspec.msgpack.encode(index)
-    return chest, index
+    sections.index = msgspec.msgpack.encode(index)
+    return sections, index
 
 
 def _all_runs(
-    name: str, scan: Scan, cells: Cells | None, chest: Chest, blocks: list[Stretch]
-) -> Iterator[Run]:
+    name: str, scan: Scan, cells: Cells | None, sections: SectionFile, blocks: list[Stretch]
+) -> Iterator[RowRun]:
     """Yield the runs of all rows, and pack the values on the way."""
     if cells is None:
         yield from _told_runs(scan, 0, 1 << 30)
@@ -98,21 +98,21 @@ def _all_runs(
         packed, filled = pack(rows)
         bottom = top + len(rows) - 1
         if any(flags is None or 1 in flags for flags in filled):
-            blocks.append(Stretch(top, bottom, chest.add(packed)))
+            blocks.append(Stretch(top, bottom, sections.add(packed)))
         yield from _runs(top, bottom, area.left, filled, scan)
         top = bottom + 1
     yield from _told_runs(scan, area.bottom + 1, 1 << 30)
 
 
-def _told_runs(scan: Scan, first: int, last: int) -> Iterator[Run]:
+def _told_runs(scan: Scan, first: int, last: int) -> Iterator[RowRun]:
     """Yield the rows between two that have formulas or errors."""
     for row in sorted(row for row in scan.told if first <= row <= last):
-        yield Run(row, row, scan.told[row])
+        yield RowRun(row, row, scan.told[row])
 
 
 def _runs(
     top: int, bottom: int, left: int, filled: list[bytes | None], scan: Scan
-) -> Iterator[Run]:
+) -> Iterator[RowRun]:
     """Yield the runs of a block: filled cells, and those that have formulas or errors."""
     whole = 0
     partial: list[tuple[int, bytes]] = []
@@ -122,7 +122,7 @@ def _runs(
         else:
             partial.append((1 << place, flags))
     if not partial and not scan.told_anywhere & ~whole:
-        yield Run(top, bottom, whole)
+        yield RowRun(top, bottom, whole)
         return
     rows = zip(*(flags for _, flags in partial), strict=True) if partial else None
     masks: dict[tuple[int, ...], int] = {}
@@ -132,10 +132,10 @@ def _runs(
         if mask is None:
             bits = zip(partial, pattern, strict=True)
             mask = masks[pattern] = whole | sum(bit for (bit, _), flag in bits if flag)
-        yield Run(row, row, mask | scan.told.get(row, 0))
+        yield RowRun(row, row, mask | scan.told.get(row, 0))
 
 
-def _around(runs: list[Run]) -> Area | None:
+def _around(runs: list[RowRun]) -> Area | None:
     if not runs:
         return None
     union = 0

@@ -7,12 +7,12 @@ comments.
 
 from collections.abc import Iterator
 
-from kbd_pptx.reader.beside import Comment, comments
-from kbd_pptx.reader.deck import Deck
-from kbd_pptx.reader.links import Link, links
+from kbd_pptx.reader.deck import DeckReader
+from kbd_pptx.reader.links import SlideLink, links
 from kbd_pptx.reader.names import A, P
+from kbd_pptx.reader.notes import Comment, comments
 from kbd_pptx.reader.order import reading_order
-from kbd_pptx.reader.shapes import Shape, is_image
+from kbd_pptx.reader.shapes import SlideShape, is_image
 from kbd_pptx.reader.slide import Slide, chart_on, diagram_on, notes_on
 from kbd_pptx.reader.tables import table_rows, written_rows
 from kbd_pptx.reader.text import BulletOf, lines, plain_text, written_lines
@@ -22,7 +22,7 @@ __all__ = ["is_outside", "written_slide"]
 _FOOTERS = {"dt": "Date", "ftr": "Footer", "sldNum": "Slide number"}
 
 
-def written_slide(deck: Deck, slide: Slide) -> str:
+def written_slide(deck: DeckReader, slide: Slide) -> str:
     """Return a slide as text; what of it cannot be read goes into the deck's warnings."""
     blocks = ["[This slide is hidden.]"] if slide.is_hidden else []
     outside: list[str] = []
@@ -46,7 +46,7 @@ def written_slide(deck: Deck, slide: Slide) -> str:
     return "\n\n".join(blocks)
 
 
-def is_outside(deck: Deck, shape: Shape) -> bool:
+def is_outside(deck: DeckReader, shape: SlideShape) -> bool:
     """Tell whether a shape lies wholly outside of the slide."""
     box, (width, height) = shape.box, deck.size
     if box is None:
@@ -55,7 +55,7 @@ def is_outside(deck: Deck, shape: Shape) -> bool:
     return (across or box.y >= height or box.y + box.height <= 0) and bool(box.width or box.height)
 
 
-def _written(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
+def _written(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[str]:
     """Yield what a shape says, in lines."""
     alt_text = " ".join(shape.alt_text.split())
     match shape.kind:
@@ -84,7 +84,7 @@ def _written(deck: Deck, slide: Slide, shape: Shape) -> Iterator[str]:
             yield _text(slide, shape)
 
 
-def _chart(deck: Deck, slide: Slide, shape: Shape, alt_text: str) -> Iterator[str]:
+def _chart(deck: DeckReader, slide: Slide, shape: SlideShape, alt_text: str) -> Iterator[str]:
     chart = chart_on(deck, slide, shape)
     if chart is None:
         yield f"[Chart: {alt_text or shape.name}]"
@@ -98,13 +98,13 @@ def _chart(deck: Deck, slide: Slide, shape: Shape, alt_text: str) -> Iterator[st
         yield f"[The chart goes on; {len(rows) - 1} rows of it are shown.]"
 
 
-def _program(shape: Shape) -> str:
+def _program(shape: SlideShape) -> str:
     data = shape.element.find(f"{A}graphic/{A}graphicData")
     named = None if data is None else next(data.iter(f"{P}oleObj"), None)
     return (named.get("progId") if named is not None else "") or shape.name
 
 
-def _text(slide: Slide, shape: Shape) -> str:
+def _text(slide: Slide, shape: SlideShape) -> str:
     body = shape.body
     if body is None:
         return ""
@@ -115,7 +115,7 @@ def _text(slide: Slide, shape: Shape) -> str:
     return written_lines(lines(body, _bullet_of(shape), slide.number))
 
 
-def _bullet_of(shape: Shape) -> BulletOf:
+def _bullet_of(shape: SlideShape) -> BulletOf:
     if not shape.placeholder:
         return lambda _: ""
     return lambda level: shape.layout.bullet(shape.placeholder, shape.index, level)
@@ -127,10 +127,10 @@ def _comment(comment: Comment) -> str:
     return f"{before}{told}: {' '.join(comment.text.split())}"
 
 
-def _links(deck: Deck, slide: Slide) -> Iterator[Link]:
+def _links(deck: DeckReader, slide: Slide) -> Iterator[SlideLink]:
     return links(slide.root, deck.parts.relations(slide.part), deck.numbers)
 
 
-def _link(link: Link) -> str:
+def _link(link: SlideLink) -> str:
     on_hover = " (when pointed at)" if link.on_hover else ""
     return f"- {link.text or 'a shape'} -> {link.target}{on_hover}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from kbd.opc.package import Relation
-from kbd_docx.reader.document import Picture
+from kbd_docx.reader.document import DocxPicture
 from kbd_docx.reader.names import PIC, WP, A, O, R, V, number
 
 __all__ = ["chart", "drawn_picture", "embedded_object", "label", "vector_picture"]
@@ -28,7 +28,7 @@ _WORDS = {"picture": "image", "object": "embedded object"}
 _NO_RELATION = Relation("", "", "", external=False)
 
 
-def label(picture: Picture, said: str = "") -> str:
+def label(picture: DocxPicture, said: str = "") -> str:
     """Return what stands in the text for a picture; `said` is what a chart or diagram says."""
     word = _WORDS.get(picture.kind, picture.kind)
     name = picture.name if picture.kind == "object" else ""
@@ -40,7 +40,7 @@ def drawn_picture(
     element: etree._Element,
     frame: etree._Element | None,
     relations: Mapping[str, Relation],
-) -> Picture:
+) -> DocxPicture:
     """Return a picture (`pic:pic`) that stands in a frame, alone or in a group."""
     own = element.find(f"{PIC}nvPicPr/{PIC}cNvPr")
     blip = element.find(f"{PIC}blipFill/{A}blip")
@@ -53,19 +53,19 @@ def drawn_picture(
     extent = None if frame is None else frame.find(f"{WP}extent")
     width, height = _inches(size if extent is None else extent)
     name = _told(outer, "name") or _told(own, "name")
-    return Picture("picture", _alt(outer) or _alt(own), name, file, width, height)
+    return DocxPicture("picture", _alt(outer) or _alt(own), name, file, width, height)
 
 
-def chart(kind: str, frame: etree._Element | None, relation: Relation | None) -> Picture:
+def chart(kind: str, frame: etree._Element | None, relation: Relation | None) -> DocxPicture:
     """Return a chart or a diagram that stands in a frame."""
     outer = None if frame is None else frame.find(f"{WP}docPr")
     width, height = _inches(None if frame is None else frame.find(f"{WP}extent"))
-    return Picture(
+    return DocxPicture(
         kind, _alt(outer), _told(outer, "name"), _file(relation or _NO_RELATION), width, height
     )
 
 
-def vector_picture(element: etree._Element, relations: Mapping[str, Relation]) -> Picture:
+def vector_picture(element: etree._Element, relations: Mapping[str, Relation]) -> DocxPicture:
     """Return a picture of VML (`v:imagedata`)."""
     shape = element.getparent()
     key = element.get(f"{R}id") or element.get(f"{R}pict") or element.get(f"{O}relid") or ""
@@ -74,17 +74,19 @@ def vector_picture(element: etree._Element, relations: Mapping[str, Relation]) -
     file = _file(relations.get(key, _NO_RELATION))
     name = _told(shape, "id")
     # The ids that Word gives by itself name nothing.
-    return Picture("picture", alt, "" if name.startswith("_x0000_") else name, file, width, height)
+    return DocxPicture(
+        "picture", alt, "" if name.startswith("_x0000_") else name, file, width, height
+    )
 
 
-def embedded_object(element: etree._Element, relations: Mapping[str, Relation]) -> Picture:
+def embedded_object(element: etree._Element, relations: Mapping[str, Relation]) -> DocxPicture:
     """Return an object of another program (`o:OLEObject`); its name is the program's."""
     parent = element.getparent()
     shape = None if parent is None else next(parent.iter(f"{V}shape", f"{V}rect"), None)
     width, height = _vector_size(shape)
     relation = relations.get(element.get(f"{R}id", ""), _NO_RELATION)
     program = _clean(element.get("ProgID", ""))
-    return Picture("object", _told(shape, "alt"), program, _file(relation), width, height)
+    return DocxPicture("object", _told(shape, "alt"), program, _file(relation), width, height)
 
 
 def _file(relation: Relation) -> str:

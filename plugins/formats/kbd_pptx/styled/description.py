@@ -1,4 +1,4 @@
-"""How text looks, told in the words of operations: sizes in points, colours as RRGGBB."""
+"""Description of the formatting of text, in the words of operations: points, RRGGBB."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _DEFAULT_SIZE = 18.0
 
 
 def describe_letters(look: etree._Element, palette: PptxTheme) -> dict[str, Any]:
-    """Return the font, its size and colour as a look has them."""
+    """Return the font, its size and color as a look has them."""
     inner = letters(look)
     latin = inner.find(f"{A}latin")
     found: dict[str, Any] = {
@@ -39,7 +39,7 @@ def describe_letters(look: etree._Element, palette: PptxTheme) -> dict[str, Any]
         found["caps"] = short(inner.get("cap"))
     fill = inner.find(f"{A}solidFill")
     if fill is None:
-        # A run of colours is told by its first; what has no fill has the theme's text colour.
+        # A run of colors is told by its first; what has no fill has the theme's text color.
         fill = inner.find(f"{A}gradFill/{A}gsLst/{A}gs")
     if fill is None:
         fill = etree.Element(f"{A}solidFill")
@@ -73,7 +73,7 @@ def describe_level(look: etree._Element, palette: PptxTheme) -> dict[str, Any]:
 
 
 def describe_fill(element: etree._Element | None, palette: PptxTheme) -> dict[str, Any]:
-    """Return what fills a background (`p:bgPr` or `p:bgRef`): its kind, and a colour if it has one.
+    """Return what fills a background (`p:bgPr` or `p:bgRef`): its kind, and a color if it has one.
 
     Of a picture the kind alone is told.
     """

@@ -1,4 +1,4 @@
-"""Looks in the words that operations use: names, points, inches, #RRGGBB."""
+"""Description of formatting in the words of operations: names, points, inches, #RRGGBB."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.styled.properties import Properties
-from kbd_docx.styled.stylesheet import Looks
+from kbd_docx.styled.stylesheet import StyleFormatting
 
 __all__ = ["described", "inches", "page_setup"]
 
@@ -30,7 +30,7 @@ _SHOWN = 100
 """How many characters of a font's name or another word are shown."""
 
 
-def described(looks: Looks, *, has_paragraph: bool) -> dict[str, Any]:
+def described(looks: StyleFormatting, *, has_paragraph: bool) -> dict[str, Any]:
     """Return what looks come to, in words.
 
     Args:

@@ -1,23 +1,22 @@
-"""What is to be copied and where to, parsed."""
+"""Asset references of decks: kinds, and the places that assets go to."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.formats.styled import parse_asset
+from kbd.office.asset_refs import AssetRef, parse_asset_ref
 
-__all__ = ["AssetKind", "Pick", "Spot", "not_there", "parse_pick", "parse_spot", "same_name"]
+__all__ = ["AssetKind", "DeckPlace", "PptxAssetRef", "not_there", "parse_place", "parse_ref"]
 
 AssetKind = Literal["layout", "text_style", "theme", "image"]
-_KINDS: Mapping[str, AssetKind] = {kind: kind for kind in get_args(AssetKind)}
 _SHOWN = 100
 
 
-class Spot(msgspec.Struct, frozen=True):
+class DeckPlace(msgspec.Struct, frozen=True):
     """A place in a deck.
 
     Args:
@@ -34,37 +33,16 @@ class Spot(msgspec.Struct, frozen=True):
         return f"{self.kind}:{self.index}" + (f"/{self.name}" if self.name else "")
 
 
-class Pick(msgspec.Struct, frozen=True):
-    """Something to be copied.
-
-    Args:
-        asset_id: As it was given, for messages.
-        kind: What it is.
-        name: What comes after the kind.
-        target: Where it goes, None where that was not given.
-    """
-
-    asset_id: str
-    kind: AssetKind
-    name: str
-    target: Spot | None
+PptxAssetRef = AssetRef[AssetKind, DeckPlace]
+"""Something to be copied."""
 
 
-def parse_pick(pick: AssetPick) -> Pick:
+def parse_ref(pick: AssetPick) -> PptxAssetRef:
     """Parse what is to be copied; raises ValidationFailed."""
-    kind, name = parse_asset(pick, _KINDS)
-    target = None
-    if pick.target:
-        target = parse_spot(pick.target)
-        if target is None:
-            raise ValidationFailed(
-                f"{pick.target[:_SHOWN]!r} is no place in a deck; write slide:0, slide:0/Title 1, "
-                "master:0 or master:0/title, counted from 0."
-            )
-    return Pick(pick.asset_id, kind, name, target)
+    return parse_asset_ref(pick, get_args(AssetKind), lambda _, text: _target(text))
 
 
-def parse_spot(text: str) -> Spot | None:
+def parse_place(text: str) -> DeckPlace | None:
     """Parse a place: "slide:2", "slide:2/Title 1", "master:0/body"; None if it is none."""
     where, _, name = text.strip().partition("/")
     word, _, number = where.partition(":")
@@ -73,16 +51,21 @@ def parse_spot(text: str) -> Spot | None:
         return None
     match word.strip().lower():
         case "slide":
-            return Spot("slide", int(number), name.strip())
+            return DeckPlace("slide", int(number), name.strip())
         case "master":
-            return Spot("master", int(number), name.strip())
+            return DeckPlace("master", int(number), name.strip())
         case _:
             return None
 
 
-def same_name(one: str, other: str) -> bool:
-    """Tell whether two names are the same, blanks and case ignored."""
-    return "".join(one.split()).casefold() == "".join(other.split()).casefold()
+def _target(text: str) -> DeckPlace:
+    place = parse_place(text)
+    if place is None:
+        raise ValidationFailed(
+            f"{text[:_SHOWN]!r} is no place in a deck; write slide:0, slide:0/Title 1, master:0 or "
+            "master:0/title, counted from 0."
+        )
+    return place
 
 
 def not_there(what: str, name: str, known: Iterable[str]) -> ValidationFailed:

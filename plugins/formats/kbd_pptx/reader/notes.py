@@ -3,7 +3,7 @@
 import msgspec
 from lxml import etree
 
-from kbd_pptx.reader.deck import Deck
+from kbd_pptx.reader.deck import DeckReader
 from kbd_pptx.reader.layouts import NO_LAYOUT
 from kbd_pptx.reader.names import P188, P
 from kbd_pptx.reader.order import FOOTERS
@@ -32,7 +32,7 @@ def notes(root: etree._Element) -> str:
     return "\n".join(text for text in texts if text.strip()).strip("\n")
 
 
-def comments(deck: Deck, part: str) -> list[Comment]:
+def comments(deck: DeckReader, part: str) -> list[Comment]:
     """Return the comments on a slide, of the usual kind and of the later, threaded one."""
     found: list[Comment] = []
     for relation in deck.parts.relations(part).values():
@@ -47,7 +47,7 @@ def comments(deck: Deck, part: str) -> list[Comment]:
     return found
 
 
-def _authors(deck: Deck, kind: str) -> dict[str, str]:
+def _authors(deck: DeckReader, kind: str) -> dict[str, str]:
     part = deck.parts.target(deck.part, kind)
     if not part:
         return {}

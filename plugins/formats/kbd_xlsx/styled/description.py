@@ -1,4 +1,4 @@
-"""Looks in the words of a style object, so that whoever reads one can use it at once."""
+"""Description of the formatting of cells as style objects, which operations take as they are."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.parts.styletables import StyleTables, number_of
 from kbd_xlsx.styled.theme import XlsxTheme
 
-__all__ = ["Described", "describe_difference", "describe_format"]
+__all__ = ["StyleDescription", "describe_difference", "describe_format"]
 
 _SIDES = {
     "left": "border_left",
@@ -24,12 +24,12 @@ _SIDES = {
 _FALSE = ("0", "false")
 
 
-class Described(msgspec.Struct, frozen=True):
+class StyleDescription(msgspec.Struct, frozen=True):
     """A look in words.
 
     Args:
         style: A style object as operations take it; what is as usual is left out.
-        theme_colors: Which of its colours are slots of the theme, by the same keys.
+        theme_colors: Which of its colors are slots of the theme, by the same keys.
         beside: What the look has and a style object cannot say ("gradient fill").
     """
 
@@ -56,12 +56,12 @@ class _Words:
         self.beside: list[str] = []
         self._theme = theme
 
-    def add_colour(self, key: str, element: etree._Element | None) -> None:
-        colour = self._theme.color(element)
-        if colour is not None:
-            self.style[key] = colour.rgb
-            if colour.slot:
-                self.slots[key] = colour.slot
+    def add_color(self, key: str, element: etree._Element | None) -> None:
+        color = self._theme.color(element)
+        if color is not None:
+            self.style[key] = color.rgb
+            if color.slot:
+                self.slots[key] = color.slot
 
     def add_font(self, font: etree._Element) -> None:
         for child in font:
@@ -78,7 +78,7 @@ class _Words:
                 case "u" if value != "none":
                     self.style["font_underline"] = value or "single"
                 case "color":
-                    self.add_colour("font_color", child)
+                    self.add_color("font_color", child)
                 case "strike" | "outline" | "shadow" as name if value not in _FALSE:
                     self.beside.append(name)
                 case "vertAlign" if value and value != "baseline":
@@ -99,7 +99,7 @@ class _Words:
         elif is_difference and back is not None:
             # In a differential format it is the back that shows of a solid fill.
             front = back
-        self.add_colour("fill_color", front)
+        self.add_color("fill_color", front)
 
     def add_border(self, border: etree._Element) -> None:
         for child in border:
@@ -109,10 +109,10 @@ class _Words:
                 if style != "none":
                     self.beside.append(f"{local_name(child)} border")
                 continue
-            colour = self._theme.color(child.find("{*}color"))
-            self.style[key] = {"style": style, "color": colour.rgb if colour else "000000"}
-            if colour and colour.slot:
-                self.slots[key] = colour.slot
+            color = self._theme.color(child.find("{*}color"))
+            self.style[key] = {"style": style, "color": color.rgb if color else "000000"}
+            if color and color.slot:
+                self.slots[key] = color.slot
 
     def add_alignment(self, alignment: etree._Element) -> None:
         for name, key, usual in (
@@ -135,13 +135,13 @@ class _Words:
         if protection.get("hidden", "0") not in _FALSE:
             self.beside.append("formula hidden")
 
-    def described(self) -> Described:
-        return Described(self.style, self.slots, tuple(self.beside))
+    def described(self) -> StyleDescription:
+        return StyleDescription(self.style, self.slots, tuple(self.beside))
 
 
 def describe_format(
     tables: StyleTables, theme: XlsxTheme, index: int, *, section: str = "cellXfs"
-) -> Described:
+) -> StyleDescription:
     """Describe a cell format, or with section `cellStyleXfs` that of a named style."""
     xf = tables.entry(section, index)
     words = _Words(theme)
@@ -164,7 +164,7 @@ def describe_format(
     return words.described()
 
 
-def describe_difference(theme: XlsxTheme, dxf: etree._Element) -> Described:
+def describe_difference(theme: XlsxTheme, dxf: etree._Element) -> StyleDescription:
     """Describe a differential format: what a rule or a table changes in the look of a cell."""
     words = _Words(theme)
     for child in dxf:

@@ -1,4 +1,4 @@
-"""A document looked through once, from its first paragraph to its last, in linear time.
+"""Reader of a whole document in one pass, in linear time; what it finds is cached on its shelf.
 
 The body is parsed piece by piece and each piece dropped when its text is taken, so that memory is
 that of the text and not of the tree.
@@ -11,23 +11,25 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd.formats.shelves import keep, kept
 from kbd.opc import Identity, doubt, read_transitional
 from kbd.opc.package import Package
 from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
-from kbd_docx.family import FAMILY
-from kbd_docx.reader.document import Changes, Document, Notices, Table
-from kbd_docx.reader.findings import Findings
+from kbd_docx.family import FAMILY, opened
+from kbd_docx.reader.document import Changes, DocxContents, DocxTable, TextNotices
+from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.graphics import Graphics
-from kbd_docx.reader.lists import Lists
-from kbd_docx.reader.margins import Layout, margins
+from kbd_docx.reader.headers_footers import PageMargins, margins
+from kbd_docx.reader.lists import ListLabels
 from kbd_docx.reader.names import is_on
 from kbd_docx.reader.notes import Notes
 from kbd_docx.reader.parts import related, root_of
-from kbd_docx.reader.sections import Assembly
-from kbd_docx.reader.stories import Line, Story
-from kbd_docx.reader.styles import Styles
+from kbd_docx.reader.sections import SectionAssembly
+from kbd_docx.reader.stories import StoryLine, StoryRenderer
+from kbd_docx.reader.styles import StyleIndex
 
-__all__ = ["build"]
+__all__ = ["read_contents"]
 
 _BODY = f"{W}body"
 _LAYOUT = f"{W}sectPr"
@@ -42,14 +44,30 @@ _BREAKS = {
     "nextColumn": "[section break, next column]",
 }
 
+_KEPT = "document.1"
+"""The name on the shelf, with the version of what is in it."""
 
-def build(package: Package, identity: Identity) -> Document:
-    """Look through a document.
+
+def read_contents(source: Source) -> DocxContents:
+    """Return what is found of a document.
 
     Raises:
-        FileReadFailed: It is damaged, or past a limit.
+        FileReadFailed: It is no document, is encrypted or damaged, or past a limit.
     """
-    return _Building(package, identity).document()
+    found = kept(source.shelf, _KEPT, DocxContents)
+    if found is not None:
+        return found
+    with opened(source) as (package, identity):
+        try:
+            found = _Building(package, identity).document()
+        except MemoryError as error:
+            raise FileReadFailed(
+                f"{source.name} holds more than fits into the memory that reading a file may take."
+            ) from error
+        except RecursionError as error:
+            raise FileReadFailed(f"{source.name} is nested too deeply to be read.") from error
+    keep(source.shelf, _KEPT, found)
+    return found
 
 
 class _Building:
@@ -62,22 +80,22 @@ class _Building:
         self._relations = {relation.id: relation for relation in relations}
         by_kind = {relation.kind: relation for relation in reversed(relations)}
         self._data = read_transitional(package, identity.part)
-        styles = Styles(root_of(package, by_kind.get("styles")))
-        lists = Lists(
+        styles = StyleIndex(root_of(package, by_kind.get("styles")))
+        lists = ListLabels(
             root_of(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
         )
         may_hide = b"vanish" in self._data or self._data.startswith(_WIDE)
-        self._findings = Findings(styles, lists, Graphics(package), may_hide=may_hide)
+        self._findings = StoryFindings(styles, lists, Graphics(package), may_hide=may_hide)
         self._notes = Notes(package, relations, self._findings)
-        self._story = Story(self._findings, self._relations)
+        self._story = StoryRenderer(self._findings, self._relations)
         self._settings = by_kind.get("settings")
-        self._assembly = Assembly()
-        self._tables: list[Table] = []
-        self._layouts: list[Layout] = []
+        self._assembly = SectionAssembly()
+        self._tables: list[DocxTable] = []
+        self._layouts: list[PageMargins] = []
         self._count = 0
-        self._changes = Notices()
+        self._changes = TextNotices()
 
-    def document(self) -> Document:
+    def document(self) -> DocxContents:
         """Return what there is."""
         for element in _standing(self._data, self._package.name):
             self._take(element)
@@ -91,7 +109,7 @@ class _Building:
         )
         links, embedded = self._reach()
         changed = self._changes
-        return Document(
+        return DocxContents(
             sections=sections,
             tables=tuple(self._tables),
             pictures=pictures,
@@ -126,11 +144,11 @@ class _Building:
             lines += [f"[end of {name}]"] if grid.is_open else []
             self._add("\n".join(lines), 0, name)
         elif element.tag == _LAYOUT:
-            self._layouts.append(Layout(element))
+            self._layouts.append(PageMargins(element))
         elif other := self._story.other(element):
             self._add(other, 0)
 
-    def _take_paragraph(self, line: Line) -> None:
+    def _take_paragraph(self, line: StoryLine) -> None:
         text = line.text
         if not line.level and line.layout is None and not self._findings.is_noted:
             self._assembly.add_plain(text, self._count)
@@ -141,7 +159,7 @@ class _Building:
                 self._assembly.head(heading, line.label, line.level)
             text = f"{'#' * line.level} {line.labelled}" if heading else text
         if line.layout is not None:
-            self._layouts.append(Layout(line.layout))
+            self._layouts.append(PageMargins(line.layout))
             kind = line.layout.find(f"{W}type")
             told = "" if kind is None else kind.get(f"{W}val", "")
             text = f"{text}\n{_BREAKS.get(told, '[section break]')}".strip("\n")

@@ -1,4 +1,4 @@
-"""Elements put into others, in the places that the schema gives them.
+"""Order of elements: children inserted in the places that the schema gives them.
 
 Order of elements: ECMA-376, part 1, annex A (CT_PPr, CT_RPr, CT_Style and the like).
 """
