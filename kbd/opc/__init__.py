@@ -11,11 +11,11 @@
 Formats that are such packages share it. Only modules that a worker preloads import it.
 """
 
-from kbd.opc.kinds import Family, Identity, doubt, identify
+from kbd.opc.kinds import Family, Identity, doubt, identify, open_member
 from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from kbd.opc.strict import read_transitional, strict, transitional
+from kbd.opc.strict import is_strict_part, read_transitional, strict, transitional
 
 __all__ = [
     "Family",
@@ -26,7 +26,9 @@ __all__ = [
     "Rewriting",
     "doubt",
     "identify",
+    "is_strict_part",
     "library_errors",
+    "open_member",
     "read_transitional",
     "reading_errors",
     "strict",

@@ -4,15 +4,17 @@ A format says what is its own with a `Family`. Programs refuse a file whose suff
 such as one with macros under a suffix that promises none; it can be read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import PurePath
 
 import msgspec
 
 from kbd.errors import FileReadFailed
-from kbd.opc.package import CONTENT_TYPES, Package
+from kbd.formats import Source
+from kbd.opc.package import CONTENT_TYPES, Package, reading_errors
 
-__all__ = ["Family", "Identity", "doubt", "identify"]
+__all__ = ["Family", "Identity", "doubt", "identify", "open_member"]
 
 _UNTOLD = ("", "application/xml", "text/xml")
 """Types that say nothing; then the part itself must tell."""
@@ -74,6 +76,17 @@ def identify(package: Package, family: Family) -> Identity:
         )
     macros = any(relation.kind == _MACROS for relation in package.relations(main))
     return Identity(main, found, macros)
+
+
+@contextmanager
+def open_member(family: Family, source: Source) -> Iterator[tuple[Package, Identity]]:
+    """Open a file of a family; what is damaged in it raises FileReadFailed meanwhile, too.
+
+    Raises:
+        FileReadFailed: It is not of the family, encrypted, damaged, or past a limit.
+    """
+    with Package(source) as package, reading_errors(source.name):
+        yield package, identify(package, family)
 
 
 def doubt(identity: Identity, family: Family, name: str) -> str:

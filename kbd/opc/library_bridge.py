@@ -23,7 +23,7 @@ from kbd.opc.guard import part_key
 from kbd.opc.kinds import Identity
 from kbd.opc.package import CONTENT_TYPES, Package, relations_part
 from kbd.opc.rewriter import Rewriting
-from kbd.opc.strict import strict, transitional, variants
+from kbd.opc.strict import is_strict_part, strict, transitional
 
 __all__ = ["Lending", "LentPackage", "LentPart", "library_errors"]
 
@@ -194,13 +194,8 @@ class Lending:
         data = part.blob
         if data == known.blob:
             return
-        found = variants(self._package.read(name))
-        if len(found) > 1:
-            msg = (
-                f"{self._package.name}: {name} mixes the two variants of its format; save it anew."
-            )
-            raise ValidationFailed(msg)
-        rewriting.put(name, strict(data) if "strict" in found else data)
+        was_strict = is_strict_part(self._package.read(name), name, self._package.name)
+        rewriting.put(name, strict(data) if was_strict else data)
 
     def _add(self, rewriting: Rewriting, part: LentPart) -> str:
         """Add a part that the library made, and return its name."""

@@ -9,9 +9,17 @@ import codecs
 import re
 from collections.abc import Mapping
 
+from kbd.errors import ValidationFailed
 from kbd.opc.package import STRICT, Package
 
-__all__ = ["TRANSITIONAL", "read_transitional", "strict", "transitional", "variants"]
+__all__ = [
+    "TRANSITIONAL",
+    "is_strict_part",
+    "read_transitional",
+    "strict",
+    "transitional",
+    "variants",
+]
 
 TRANSITIONAL = "http://schemas.openxmlformats.org/"
 """How the names of the usual variant begin."""
@@ -47,11 +55,27 @@ def strict(part: bytes) -> bytes:
     return _USUAL_NAME.sub(_strict, _narrow(part))
 
 
-def variants(part: bytes) -> frozenset[str]:
-    """Tell which names a part has: "strict", "transitional", both, or none.
+def is_strict_part(data: bytes, part: str, file: str) -> bool:
+    """Tell whether a part that is about to change has the strict names.
 
-    Of one that has both, naming over loses which was which.
+    Args:
+        data: Its bytes.
+        part: Its name, and that of the file, for messages.
+        file: The file's name.
+
+    Raises:
+        ValidationFailed: It has both: naming over loses which was which.
     """
+    found = variants(data)
+    if len(found) > 1:
+        raise ValidationFailed(
+            f"{file}: {part} mixes the two variants of its format; save it anew."
+        )
+    return "strict" in found
+
+
+def variants(part: bytes) -> frozenset[str]:
+    """Tell which names a part has: "strict", "transitional", both, or none."""
     narrow = _narrow(part)
     found = set()
     if STRICT.encode() in narrow:

@@ -1,12 +1,9 @@
 """What belongs to the format, and how a file of it is opened."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 
-from kbd.formats import Source
 from kbd.office.suffixes import Suffixes
-from kbd.opc import Family, Identity, identify
-from kbd.opc.package import Package, reading_errors
+from kbd.opc import Family, open_member
 
 __all__ = ["FAMILY", "PLAIN_TYPE", "SUFFIXES", "opened"]
 
@@ -29,13 +26,5 @@ FAMILY = Family(
 
 SUFFIXES = Suffixes(FAMILY, "document", makes_templates=True)
 
-
-@contextmanager
-def opened(source: Source) -> Iterator[tuple[Package, Identity]]:
-    """Open a file of the format; what is damaged in it raises FileReadFailed.
-
-    Raises:
-        FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
-    """
-    with Package(source) as package, reading_errors(source.name):
-        yield package, identify(package, FAMILY)
+opened = partial(open_member, FAMILY)
+"""Opens a source of the format as a context: its package, and what kind of one it is."""

@@ -11,7 +11,7 @@ replacing    text replaced in a flow
 writing      paragraphs and tables made as operations describe them
 looks        how runs and paragraphs look, as operations say it
 styles       styles that operations name: found, or taken over from the template
-sides        how the strict variant names the sides of a page
+variants     values that the strict variant spells otherwise
 texts        text as documents hold it
 removal      content taken out without breaking what goes on around it
 losses       what goes with content beside its text, in words

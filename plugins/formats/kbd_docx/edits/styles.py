@@ -19,7 +19,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import template_roots
-from kbd_docx.edits.sides import name_sides
+from kbd_docx.edits.variants import respell
 
 __all__ = ["StyleType", "Styles"]
 
@@ -103,7 +103,7 @@ class Styles:
         self._set_relative(style, "basedOn", type_, depth)
         self._bring_numbering(style)
         if self._is_strict:
-            name_sides(style)
+            respell(style, is_strict=True)
         self._root().append(style)
         for key in _names(style):
             self._styles.setdefault(type_, {}).setdefault(key, style)
@@ -176,7 +176,7 @@ class Styles:
         for link in abstract.iter(f"{W}pStyle"):
             link.set(_VALUE, style.get(_ID, ""))
         if self._is_strict:
-            name_sides(abstract)
+            respell(abstract, is_strict=True)
         made.set(f"{W}numId", made_id)
         for element in made.findall(f"{W}abstractNumId"):
             element.set(_VALUE, abstract_id)

@@ -18,9 +18,9 @@ from kbd_docx.edits.formatting import (
     read_paragraph,
     read_text_runs,
 )
-from kbd_docx.edits.sides import name_sides
 from kbd_docx.edits.styles import Styles
 from kbd_docx.edits.texts import clean, shown, text_nodes
+from kbd_docx.edits.variants import respell
 from kbd_docx.operations import Cell, ParagraphFields
 
 __all__ = ["Writer"]
@@ -78,7 +78,7 @@ class Writer:
                 if text := shown(value):
                     self.write(etree.SubElement(cell.p_lst[0], _RUN), text)
         if self._is_strict:
-            name_sides(made)
+            respell(made, is_strict=True)
         return made
 
     def write(self, run: etree._Element, text: str) -> None:
@@ -97,7 +97,7 @@ class Writer:
         found.right_indent = _inches(formatting.indent_right)
         found.first_line_indent = _inches(formatting.indent_first_line)
         if self._is_strict:
-            name_sides(paragraph)
+            respell(paragraph, is_strict=True)
 
 
 def _format_run(font: Font, formatting: DocxRunFormatting) -> None:

@@ -7,6 +7,5 @@ parts as trees; `theme` resolves references; `properties` are looks as a flat ta
 Copied: `copy_assets` does what its `asset_refs` say to a `target`. `copy_styles`,
 `copy_lists`, `copy_banners` and `copy_pictures` take each kind along; `excerpts` makes pieces
 ready to stand elsewhere, `part_copier` takes the parts that they are related to. `element_order`
-puts elements where the schema has them, `variants` spells values as strict documents do, or the
-others.
+puts elements where the schema has them.
 """

@@ -13,6 +13,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
+from kbd_docx.edits.variants import respell
 from kbd_docx.styled.asset_refs import DocxPlace, missing
 from kbd_docx.styled.document import Document, R
 from kbd_docx.styled.element_order import inserted
@@ -30,7 +31,6 @@ from kbd_docx.styled.sections import (
 )
 from kbd_docx.styled.stylesheet import folded
 from kbd_docx.styled.target import Target
-from kbd_docx.styled.variants import spelt
 
 __all__ = ["BannerCopier", "chosen_sections"]
 
@@ -112,7 +112,7 @@ class BannerCopier:
         self._target.added(part, root, banner.kind)
         self._copier.begin(what)
         self._copier.relate_named([root], self._source.relations(banner.part), part)
-        spelt(root, is_strict=self._target.rewriting.is_strict)
+        respell(root, is_strict=self._target.rewriting.is_strict)
         return part
 
     def _settle(

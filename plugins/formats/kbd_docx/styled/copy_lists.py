@@ -13,6 +13,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_docx.blocks import W
+from kbd_docx.edits.variants import respell
 from kbd_docx.styled.document import Document
 from kbd_docx.styled.element_order import remove
 from kbd_docx.styled.lists import ListDefinitions
@@ -20,7 +21,6 @@ from kbd_docx.styled.part_copier import DocumentPartCopier
 from kbd_docx.styled.stylesheet import StyleType, value_of
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import DocxTheme, made_plain
-from kbd_docx.styled.variants import spelt
 
 __all__ = ["ListCopier"]
 
@@ -146,7 +146,7 @@ class ListCopier:
                 remove(bullet)
         if self._theme is not None:
             made_plain(copied, self._theme)
-        spelt(copied, is_strict=self._target.rewriting.is_strict)
+        respell(copied, is_strict=self._target.rewriting.is_strict)
         return copied
 
     def _bullet(self, number: str) -> str:

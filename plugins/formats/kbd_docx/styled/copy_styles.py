@@ -14,13 +14,13 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.office.warnings import listed
 from kbd_docx.blocks import W
+from kbd_docx.edits.variants import respell
 from kbd_docx.styled.copy_lists import ListCopier
 from kbd_docx.styled.element_order import merge, put_child, remove
 from kbd_docx.styled.properties import Properties, difference, given, put
 from kbd_docx.styled.stylesheet import Style, StyleSheet, StyleType, value_of
 from kbd_docx.styled.target import Target
 from kbd_docx.styled.theme import DocxTheme, made_plain, read_document_theme
-from kbd_docx.styled.variants import spelt
 
 __all__ = ["StyleCopier"]
 
@@ -194,7 +194,7 @@ class StyleCopier:
             self._merge(style, copied)
         else:
             self._say(style, copied)
-        spelt(copied, is_strict=self._target.rewriting.is_strict)
+        respell(copied, is_strict=self._target.rewriting.is_strict)
         self._target.welcome(self._target.part("styles"), copied)
         self.ours.enter(copied)
 

@@ -6,7 +6,7 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc import strict, transitional
+from kbd.opc import is_strict_part, strict
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W, blocks
 from kbd_docx.styled.document import Document, R
@@ -56,13 +56,7 @@ class Target(Document):
         """
         if part not in self._changed:
             data = self.rewriting.read(part)
-            is_strict = transitional(data) != data
-            if is_strict and strict(data) != data:
-                raise ValidationFailed(
-                    f"{self.rewriting.name}: {part} mixes the two variants of its format; save "
-                    "it anew."
-                )
-            self._changed[part] = is_strict
+            self._changed[part] = is_strict_part(data, part, self.rewriting.name)
         return self.root(part)
 
     def added(self, part: str, root: etree._Element, type_: str) -> None:

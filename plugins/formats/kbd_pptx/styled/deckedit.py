@@ -4,8 +4,7 @@ import re
 
 from lxml import etree
 
-from kbd.errors import ValidationFailed
-from kbd.opc import strict, transitional
+from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent
 from kbd_pptx.edits.percentages import as_strict
@@ -54,12 +53,7 @@ class DeckEdit(DeckParts):
         Raises:
             ValidationFailed: The part mixes the two variants of the format.
         """
-        old = self.rewriting.read(part)
-        was_strict = transitional(old) != old
-        if was_strict and strict(old) != old:
-            raise ValidationFailed(
-                f"{self.name}: {part} mixes the two variants of its format; save it anew."
-            )
+        was_strict = is_strict_part(self.rewriting.read(part), part, self.name)
         self.rewriting.put(part, strict(xml_bytes(root)) if was_strict else xml_bytes(root))
         self.forget(part)
 
