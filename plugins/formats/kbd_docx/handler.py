@@ -31,8 +31,8 @@ class DocxFormat(OfficeFormat, Composed):
         "objects": "kbd_docx.reader.reading:read_objects",
         "passages": "kbd_docx.reader.reading:passages",
         "apply": "kbd_docx.edits.apply:apply",
-        "get_styles": "kbd_docx.styled.listing:get_styles",
-        "copy_assets": "kbd_docx.styled.copy_assets:copy_assets",
+        "get_styles": "kbd_docx.styles.listing:get_styles",
+        "copy_assets": "kbd_docx.assets.copy_assets:copy_assets",
     }
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "

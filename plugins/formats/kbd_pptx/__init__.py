@@ -7,7 +7,8 @@
     operations  the operations that an edit is made of
     reader      mapping and reading
     edits       applies operations
-    styled      how a deck looks, and what of it another one can take
+    styles      how a deck looks, told in words
+    assets      what of it another one can take
 """
 
 from collections.abc import Sequence

@@ -33,8 +33,8 @@ class PptxFormat(OfficeFormat, Composed):
         "objects": "kbd_pptx.reader.reading:read_objects",
         "passages": "kbd_pptx.reader.reading:passages",
         "apply": "kbd_pptx.edits.apply:apply",
-        "get_styles": "kbd_pptx.styled.listing:get_styles",
-        "copy_assets": "kbd_pptx.styled.copy_assets:copy_assets",
+        "get_styles": "kbd_pptx.styles.listing:get_styles",
+        "copy_assets": "kbd_pptx.assets.copy_assets:copy_assets",
     }
     guidance = (
         "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "

@@ -1,14 +1,13 @@
 """Workbooks of Office Open XML.
 
 `handler` declares the format and `operations` what can be asked of it; `references` are cells and
-ranges, `suffixes` what a name promises. `values`, `formulatext` and `contents` check what goes into
-cells and spell it as files do.
+ranges. `values`, `formulatext` and `contents` check what goes into cells and spell it as files do.
 
 Seen: `workbook` reads what there is beside sheets, `extents` bounds a sheet before it is loaded,
 `reader` finds what is in it, once; `mapping`, `reading` and `tables` show it.
 
-Changed: `parts` are the pieces of a file, each changed by itself. `edits` carry out operations,
-`rows` and `filling` write tables, `styled` tells looks and copies them, `calculation` knows which
+Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
+and `filling` write tables, `styles` tells looks, `assets` copies them, `calculation` knows which
 results an edit makes old.
 """
 

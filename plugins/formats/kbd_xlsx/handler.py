@@ -32,8 +32,8 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
         "cells": "kbd_xlsx.reading:read_cells",
         "passages": "kbd_xlsx.reading:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
-        "get_styles": "kbd_xlsx.styled.listing:get_styles",
-        "copy_assets": "kbd_xlsx.styled.copy_assets:copy_assets",
+        "get_styles": "kbd_xlsx.styles.listing:get_styles",
+        "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
         "write_table": "kbd_xlsx.filling:write_table",
     }

@@ -1,0 +1,209 @@
+"""Answer of `get_styles`: the formatting of a document in words, and what of it can be copied.
+
+It is for a model to read, so it is bounded everywhere; `left_out` says what there is more of.
+"""
+
+from collections import Counter
+from typing import Any
+
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd.formats import Source
+from kbd.formats.styled import Answer
+from kbd_docx.blocks import PARAGRAPH, W
+from kbd_docx.family import opened
+from kbd_docx.styles.description import described, page_setup
+from kbd_docx.styles.document import Document
+from kbd_docx.styles.lists import read_lists
+from kbd_docx.styles.pictures import EMU_PER_INCH, DocumentPicture, pictures
+from kbd_docx.styles.sections import banners, page_sections, section_titles, text_of
+from kbd_docx.styles.stylesheet import STYLE_TYPES, Style, StyleSheet
+from kbd_docx.styles.theme import read_document_theme
+
+__all__ = ["get_styles"]
+
+_LIMITS = {
+    "paragraph_styles": 80,
+    "character_styles": 40,
+    "table_styles": 40,
+    "numbering_styles": 20,
+    "page_setups": 20,
+    "headers": 20,
+    "footers": 20,
+    "images": 60,
+    "lists": 20,
+    "assets": 300,
+}
+_SHOWN = 300
+"""How many characters of a header's text or an alternative text are shown."""
+
+_NAMED_BY = {"paragraph": "pStyle", "character": "rStyle", "table": "tblStyle"}
+
+
+def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
+    """Return a document's looks as plain values.
+
+    Args:
+        source: The document.
+        sheet: Always None; documents have no sheets.
+
+    Raises:
+        FileReadFailed: The file cannot be read.
+        ValidationFailed: A sheet is named.
+    """
+    if sheet is not None:
+        raise ValidationFailed("Documents have no sheets; leave sheet out.")
+    with opened(source) as (package, identity):
+        return _Listing(Document(package, identity.part)).listed()
+
+
+class _Listing:
+    """The looks of a document while they are gathered."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._theme = read_document_theme(document)
+        self._sheet = StyleSheet(document.one("styles"), self._theme)
+        self._lists = read_lists(document)
+        self._answer = Answer(_LIMITS)
+
+    def listed(self) -> dict[str, Any]:
+        """Return all of it."""
+        body = self._document.root(self._document.main)
+        # Few and nowhere else to be seen first.
+        self._add_banners()
+        self._add_pictures()
+        self._add_pages(body)
+        self._add_styles(body)
+        self._add_lists(body)
+        if self._document.part("theme"):
+            self._answer.add_asset("theme", "theme")
+        bare = self._sheet.looks(None, "paragraph")
+        defaults = {type_: found.id for type_ in STYLE_TYPES.values()
+                    if (found := self._sheet.default(type_))}  # fmt: skip
+        return {
+            "document_defaults": described(bare, has_paragraph=True),
+            "default_styles": defaults,
+            "theme": {
+                "fonts": {
+                    "headings": self._theme.fonts.get("major-latin", ""),
+                    "body": self._theme.fonts.get("minor-latin", ""),
+                },
+                "colors": {slot: f"#{value}" for slot, value in self._theme.colors.items()},
+            },
+            **self._answer.plain(),
+        }
+
+    def _add_styles(self, body: etree._Element) -> None:
+        """Add the styles, those first that the body uses most."""
+        used = _usage(body, self._sheet)
+        order = sorted(self._sheet, key=lambda style: -used[style.type, style.id])
+        for style in order:
+            key = f"{style.type}_styles"
+            kind = f"{style.type}_style"
+            uses = used[style.type, style.id]
+            entry: dict[str, Any] = {"id": style.id, "name": style.name, "used": uses}
+            if self._answer.room(key):
+                entry |= self._described(style)
+            if style.type != "paragraph" and style.is_default:
+                self._answer.add(key, entry)
+                continue
+            entry["asset_id"] = f"{kind}:{style.id}"
+            if self._answer.add(key, entry):
+                self._answer.add_asset(kind, style.id, name=style.name)
+
+    def _described(self, style: Style) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for word, key in (("based_on", "basedOn"), ("next", "next"), ("linked", "link")):
+            if style.named(key) and style.named(key) != style.id:
+                found[word] = style.named(key)
+        if style.is_default:
+            found["is_default"] = True
+        if style.type == "numbering":
+            number, _ = self._sheet.numbering(style)
+            return found | {"levels": self._lists.described(number)}
+        looks = self._sheet.looks(style, style.type)
+        if style.type != "paragraph":
+            return found | described(looks, has_paragraph=False)
+        number, level = self._sheet.numbering(style)
+        if number not in ("", "0"):
+            found["list"] = {"id": number, "level": level or "0"}
+        return found | described(looks, has_paragraph=True)
+
+    def _add_banners(self) -> None:
+        for banner in banners(self._document):
+            text = text_of(self._document.root(banner.part))
+            entry: dict[str, Any] = {
+                "type": banner.type,
+                "sections": list(banner.sections[:20]),
+                "text": text[:_SHOWN],
+                "asset_id": f"{banner.kind}:{banner.name}",
+            }
+            if not banner.is_shown:
+                entry["is_shown"] = False
+            self._answer.add(f"{banner.kind}s", entry)
+            self._answer.add_asset(banner.kind, banner.name, type=banner.type)
+
+    def _add_pictures(self) -> None:
+        for picture in pictures(self._document):
+            entry: dict[str, Any] = {
+                "name": picture.name,
+                "type": _type_of(self._document, picture),
+                "width": round(picture.width / EMU_PER_INCH, 3),
+                "height": round(picture.height / EMU_PER_INCH, 3),
+                "alt_text": picture.alt_text[:_SHOWN],
+                "where": picture.where,
+            }
+            if picture.is_floating:
+                entry["is_floating"] = True
+            if picture.is_linked:
+                entry["is_linked"] = True
+            else:
+                entry["asset_id"] = f"image:{picture.name}"
+                self._answer.add_asset("image", picture.name, where=picture.where)
+            self._answer.add("images", entry)
+
+    def _add_pages(self, body: etree._Element) -> None:
+        for index, section in enumerate(page_sections(body)):
+            entry = {"section": index, **page_setup(section)}
+            if section_titles(section):
+                entry["has_title_page"] = True
+            self._answer.add("page_setups", entry | {"asset_id": f"page_setup:section{index}"})
+            self._answer.add_asset("page_setup", f"section{index}")
+
+    def _add_lists(self, body: etree._Element) -> None:
+        """Add the lists that the body or a style uses."""
+        used = Counter(each.get(f"{W}val", "") for each in body.iter(f"{W}numId"))
+        told = self._sheet.root.iter(f"{W}numId") if self._sheet.root is not None else ()
+        styled = {each.get(f"{W}val", "") for each in told}
+        for number in self._lists.numbers:
+            if number != "0" and (used[number] or number in styled):
+                entry: dict[str, Any] = {"id": number, "used": used[number]}
+                if self._answer.room("lists"):
+                    entry["levels"] = self._lists.described(number)
+                if self._answer.add("lists", entry | {"asset_id": f"list:{number}"}):
+                    self._answer.add_asset("list", number)
+
+
+def _usage(body: etree._Element, sheet: StyleSheet) -> Counter[tuple[str, str]]:
+    """Count how often each style is used in the body, by type and id."""
+    used: Counter[tuple[str, str]] = Counter()
+    for type_, name in _NAMED_BY.items():
+        for element in body.iter(f"{W}{name}"):
+            holder = element.getparent()
+            owner = holder.getparent() if holder is not None else None
+            # A tracked change holds what was; a style in a list's definition is another matter.
+            if owner is not None and owner.tag not in (f"{W}pPrChange", f"{W}rPrChange"):
+                used[type_, element.get(f"{W}val", "")] += 1
+    default = sheet.default("paragraph")
+    if default is not None:
+        named = sum(count for (type_, _), count in used.items() if type_ == "paragraph")
+        paragraphs = sum(1 for _ in body.iter(PARAGRAPH))
+        used["paragraph", default.id] += max(0, paragraphs - named)
+    return used
+
+
+def _type_of(document: Document, picture: DocumentPicture) -> str:
+    """Return the type of a picture: "image/png"."""
+    return "" if picture.is_linked else document.parts.content_type(picture.relation.target)

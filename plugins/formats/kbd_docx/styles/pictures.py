@@ -1,0 +1,170 @@
+"""The pictures of a document: in its body, its headers and its footers."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+import msgspec
+from lxml import etree
+
+from kbd.opc.package import Relation
+from kbd_docx.blocks import PARAGRAPH, W, blocks
+from kbd_docx.styles.document import Document, R
+from kbd_docx.styles.sections import banners
+from kbd_docx.styles.stylesheet import folded
+
+__all__ = ["EMU_PER_INCH", "PIC", "WP", "A", "DocumentPicture", "pictures"]
+
+EMU_PER_INCH = 914_400
+"""How long lengths of drawings are: English Metric Units."""
+
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
+WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
+_V = "{urn:schemas-microsoft-com:vml}"
+_OFFICE = "{urn:schemas-microsoft-com:office:office}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?)(pt|in|cm|mm|px)?\s*")
+_EMU = {"pt": 12_700, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525, "": 9_525}
+_MOST_EMU = 100 * EMU_PER_INCH
+"""Larger sizes are damaged ones; a page has at most 22 inches."""
+
+
+class DocumentPicture(msgspec.Struct, frozen=True):
+    """A picture.
+
+    Args:
+        name: Its name, which no other picture of the document has.
+        owner: The part that shows it.
+        relation: How that part names what it shows.
+        element: What shows it: `pic:pic`, or `v:shape` of the older form.
+        width: In English Metric Units, 0 if that is not told.
+        height: Likewise.
+        alt_text: What it shows, in words.
+        where: "paragraph 3", "table 0", or the asset whose part it is.
+        is_floating: Whether it has a place of its own, beside the text.
+    """
+
+    name: str
+    owner: str
+    relation: Relation
+    element: etree._Element
+    width: int
+    height: int
+    alt_text: str
+    where: str
+    is_floating: bool
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether the picture itself is somewhere else."""
+        return self.relation.external
+
+
+def pictures(document: Document) -> Iterator[DocumentPicture]:
+    """Yield the pictures of a document in order, those of headers and footers last.
+
+    Where a picture has a newer and an older form, the newer one counts.
+    """
+    names: dict[str, int] = {}
+    for part, where, block in _places(document):
+        relations = document.relations(part)
+        for found in block.iter(f"{W}drawing", f"{W}pict"):
+            if not relations or next(found.iterancestors(_FALLBACK), None) is not None:
+                continue
+            drawn = _drawn if found.tag == f"{W}drawing" else _older
+            for picture in drawn(found, part, where, relations):
+                yield _named(picture, names)
+
+
+def _places(document: Document) -> Iterator[tuple[str, str, etree._Element]]:
+    """Yield what may hold pictures: its part, where it is, its element."""
+    body = document.root(document.main).find(f"{W}body")
+    paragraph, table = 0, -1
+    for block in blocks(body) if body is not None else ():
+        if block.tag == PARAGRAPH:
+            paragraph += 1
+            yield document.main, f"paragraph {paragraph}", block
+        else:
+            table += 1
+            yield document.main, f"table {table}", block
+    seen = set()
+    for banner in banners(document):
+        if banner.part not in seen:
+            seen.add(banner.part)
+            where = f"{banner.kind}:{banner.name}"
+            yield banner.part, where, document.root(banner.part)
+
+
+def _drawn(
+    drawing: etree._Element, part: str, where: str, relations: dict[str, Relation]
+) -> Iterator[DocumentPicture]:
+    """Yield the pictures of a drawing; there are several in a group."""
+    found = [(each, _relation(each, relations)) for each in drawing.iter(f"{PIC}pic")]
+    named = drawing.find(f"./*/{WP}docPr")
+    for element, relation in found:
+        if relation is None:
+            continue
+        own = element.find(f"{PIC}nvPicPr/{PIC}cNvPr")
+        size = element.find(f"{PIC}spPr/{A}xfrm/{A}ext")
+        label = own
+        if len(found) == 1 and named is not None:
+            label = named
+            whole = drawing.find(f"./*/{WP}extent")
+            size = whole if whole is not None else size
+        name, alt = "", ""
+        if label is not None:
+            name, alt = label.get("name", ""), label.get("descr", "")
+        floats = drawing.find(f"./{WP}anchor") is not None
+        size_emu = (_emu(size, "cx"), _emu(size, "cy"))
+        yield DocumentPicture(name, part, relation, element, *size_emu, alt, where, floats)
+
+
+def _older(
+    pict: etree._Element, part: str, where: str, relations: dict[str, Relation]
+) -> Iterator[DocumentPicture]:
+    """Yield the pictures of a drawing of the older form (VML)."""
+    for data in pict.iter(f"{_V}imagedata"):
+        shape = data.getparent()
+        relation = relations.get(data.get(f"{R}id", "") or data.get(f"{R}href", ""))
+        if relation is None or relation.kind != "image" or shape is None:
+            continue
+        style = shape.get("style", "")
+        size = {key: _length(number, unit) for key, number, unit in _LENGTH.findall(style)}
+        name = data.get(f"{_OFFICE}title", "") or shape.get("id", "")
+        floats = "position:absolute" in style.replace(" ", "")
+        size_emu = (size.get("width", 0), size.get("height", 0))
+        alt = shape.get("alt", "")
+        yield DocumentPicture(name, part, relation, shape, *size_emu, alt, where, floats)
+
+
+def _relation(element: etree._Element, relations: dict[str, Relation]) -> Relation | None:
+    """Return how a picture's part names what it shows: what is embedded, else what is linked."""
+    blip = element.find(f"{PIC}blipFill/{A}blip")
+    if blip is None:
+        return None
+    found = relations.get(blip.get(f"{R}embed", "")) or relations.get(blip.get(f"{R}link", ""))
+    return found if found is not None and found.kind == "image" else None
+
+
+def _named(picture: DocumentPicture, names: dict[str, int]) -> DocumentPicture:
+    """Return a picture under a name that no other one has; blanks and case do not count."""
+    stem = " ".join(picture.name.split()) or posixpath.basename(picture.relation.target)[:80]
+    stem = stem or "picture"
+    name, number = stem, names.get(folded(stem), 0)
+    while folded(name) in names:
+        number += 1
+        name = f"{stem} ({number})"
+    # The next one of this name is tried with the next number first.
+    names[folded(stem)] = max(1, number)
+    names.setdefault(folded(name), 1)
+    return msgspec.structs.replace(picture, name=name)
+
+
+def _emu(size: etree._Element | None, key: str) -> int:
+    text = size.get(key, "") if size is not None else ""
+    return min(int(text), _MOST_EMU) if re.fullmatch(r"\d{1,12}", text, re.ASCII) else 0
+
+
+def _length(number: str, unit: str) -> int:
+    return min(round(float(number) * _EMU[unit]), _MOST_EMU)

@@ -1,0 +1,244 @@
+"""The properties of paragraphs and runs as a flat table, read from elements and put into them.
+
+What an element says is cut into what is inherited by itself: `spacing` into `spacing/before`,
+`spacing/line` and so on, borders into their sides. So two looks can be compared whichever styles
+they come from, and the one be made the other by a few elements. References to the theme are
+resolved. What holds where nothing is said: the "default" of each property in ECMA-376, part 1,
+17.3.1 and 17.3.2.
+"""
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from itertools import islice
+from typing import Literal
+
+from lxml import etree
+
+from kbd_docx.blocks import W
+from kbd_docx.styles.document import local_name
+from kbd_docx.styles.element_order import inserted, put_child
+from kbd_docx.styles.theme import DocxTheme, made_plain
+
+__all__ = ["Kind", "Properties", "difference", "given", "put"]
+
+Kind = Literal["p", "r"]
+"""Whether properties are those of paragraphs (pPr) or of runs (rPr)."""
+
+Value = tuple[tuple[str, str], ...]
+"""A property's attributes, sorted, with the names that the usual variant has."""
+
+Properties = dict[str, Value]
+
+_MOST_TABS = 64
+"""As many tab stops as programs take."""
+
+_ON_OFF_WORDS = (
+    "b bCs i iCs caps smallCaps strike dstrike outline shadow emboss imprint snapToGrid vanish "
+    "webHidden rtl cs specVanish oMath keepNext keepLines pageBreakBefore widowControl "
+    "suppressLineNumbers suppressAutoHyphens kinsoku wordWrap overflowPunct topLinePunct "
+    "autoSpaceDE autoSpaceDN bidi adjustRightInd contextualSpacing mirrorIndents suppressOverlap"
+)
+_ON_WORDS = (
+    "snapToGrid widowControl kinsoku wordWrap overflowPunct autoSpaceDE autoSpaceDN adjustRightInd"
+)
+_PASSED_WORDS = (
+    "pStyle rStyle rPr sectPr pPrChange rPrChange lang noProof numPr cnfStyle divId "
+    "eastAsianLayout fitText"
+)
+_ON_OFF = frozenset(_ON_OFF_WORDS.split())
+_ON_BY_ITSELF = frozenset(_ON_WORDS.split())
+_PASSED = frozenset(_PASSED_WORDS.split())
+"""What is no look, or belongs to one place only; numbering is carried by itself."""
+_SPREAD = {"p": ("spacing", "ind"), "r": ()}
+_LINE = ("spacing/line", "spacing/lineRule")
+_FONTS = ("ascii", "hAnsi", "eastAsia", "cs")
+_NO_BORDER: Value = (("val", "nil"),)
+_NEUTRAL: Mapping[str, Value] = {
+    "color": (("val", "auto"),),
+    "spacing": (("val", "0"),),
+    "w": (("val", "100"),),
+    "kern": (("val", "0"),),
+    "position": (("val", "0"),),
+    "sz": (("val", "20"),),
+    "szCs": (("val", "20"),),
+    "highlight": (("val", "none"),),
+    "u": (("val", "none"),),
+    "effect": (("val", "none"),),
+    "bdr": _NO_BORDER,
+    "shd": (("color", "auto"), ("fill", "auto"), ("val", "clear")),
+    "vertAlign": (("val", "baseline"),),
+    "em": (("val", "none"),),
+    "jc": (("val", "left"),),
+    "textDirection": (("val", "lrTb"),),
+    "textAlignment": (("val", "auto"),),
+    "textboxTightWrap": (("val", "none"),),
+    "outlineLvl": (("val", "9"),),
+    "spacing/line": (("", "240"),),
+    "spacing/lineRule": (("", "auto"),),
+    **{f"rFonts/{slot}": (("", "Times New Roman"),) for slot in _FONTS},
+}
+_SIDES = {"start": "left", "end": "right", "startChars": "leftChars", "endChars": "rightChars"}
+_OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
+
+
+def given(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
+    """Return what an element (pPr, rPr) says of looks.
+
+    Args:
+        container: The element; None says nothing.
+        kind: Of what it holds the properties.
+        theme: What references in it mean.
+    """
+    found: Properties = {}
+    if container is None:
+        return found
+    plain = deepcopy(container)
+    made_plain(plain, theme)
+    for element in plain.iterchildren(f"{W}*"):
+        name = local_name(element)
+        if name in _PASSED:
+            continue
+        if name == "rFonts":
+            for slot in _FONTS:
+                if element.get(f"{W}{slot}"):
+                    found[f"rFonts/{slot}"] = (("", element.get(f"{W}{slot}", "")),)
+        elif name in _SPREAD[kind]:
+            _spread(name, _attributes(element), found)
+        elif name == "pBdr":
+            for side in element.iterchildren(f"{W}*"):
+                word = local_name(side)
+                found[f"pBdr/{_SIDES.get(word, word)}"] = tuple(_attributes(side).items())
+        elif name == "tabs":
+            for tab in islice(element.iterchildren(f"{W}tab"), _MOST_TABS):
+                found[f"tabs/{tab.get(f'{W}pos', '')}"] = tuple(_attributes(tab).items())
+        else:
+            found[name] = _simple(name, _attributes(element))
+    return found
+
+
+def difference(wanted: Properties, there: Properties) -> Properties:
+    """Return what must be said on top of what is there, that the look becomes the wanted one."""
+    made = {}
+    for key in sorted({*wanted, *there}):
+        neutral = _neutral(key)
+        value = wanted.get(key, neutral)
+        if value is not None and value != there.get(key, neutral):
+            made[key] = value
+    if made.keys() & set(_LINE):
+        # One program takes a height without its rule for an exact one.
+        made |= {key: wanted.get(key, _NEUTRAL[key]) for key in _LINE}
+    return made
+
+
+def put(container: etree._Element, properties: Properties) -> None:
+    """Say properties in an element (pPr, rPr), each in the place that the schema gives it."""
+    for key, value in properties.items():
+        name, slash, part = key.partition("/")
+        if not slash:
+            _replaced(container, name, value)
+        elif name in ("pBdr", "tabs"):
+            _put_part(container, name, part, value)
+        else:
+            _put_attribute(container, name, part, value[0][1])
+
+
+def _attributes(element: etree._Element) -> dict[str, str]:
+    """Return an element's own attributes, sorted."""
+    found = {}
+    for key, value in sorted(element.attrib.items()):
+        name = etree.QName(str(key))
+        if name.namespace == W.strip("{}"):
+            found[name.localname] = str(value)
+    return found
+
+
+def _simple(name: str, attributes: dict[str, str]) -> Value:
+    if name in _ON_OFF:
+        return (("val", _OFF_WORDS.get(attributes.get("val", "1"), "1")),)
+    if name == "jc":
+        word = attributes.get("val", "")
+        return (("val", _SIDES.get(word, word)),)
+    return tuple(attributes.items())
+
+
+def _spread(name: str, attributes: dict[str, str], found: Properties) -> None:
+    """Cut spacing or indents into what is inherited by itself."""
+    for key, value in attributes.items():
+        word = _SIDES.get(key, key)
+        if word == "hanging":
+            # It rules over firstLine, and is its opposite.
+            found["ind/firstLine"] = (("", _opposite(value)),)
+        elif word != "firstLine" or "hanging" not in attributes:
+            found[f"{name}/{word}"] = (("", value),)
+
+
+def _opposite(value: str) -> str:
+    if value.strip("0.") in ("", "-"):
+        return "0"
+    return value.removeprefix("-") if value.startswith("-") else f"-{value}"
+
+
+def _neutral(key: str) -> Value | None:
+    """Return what holds where nothing is said, None if that cannot be said."""
+    if key in _NEUTRAL:
+        return _NEUTRAL[key]
+    name, _, part = key.partition("/")
+    if name in _ON_OFF:
+        return (("val", "1" if name in _ON_BY_ITSELF else "0"),)
+    match name:
+        case "spacing" | "ind":
+            return (("", "0"),)
+        case "pBdr":
+            return _NO_BORDER
+        case "tabs":
+            return (("pos", part), ("val", "clear"))
+        case _:
+            return None
+
+
+def _replaced(container: etree._Element, name: str, value: Value) -> None:
+    for old in container.findall(f"{W}{name}"):
+        container.remove(old)
+    element = container.makeelement(f"{W}{name}")
+    for key, text in value:
+        element.set(f"{W}{key}", text)
+    inserted(container, element)
+
+
+def _put_part(container: etree._Element, name: str, part: str, value: Value) -> None:
+    """Replace a side of the borders, or a tab stop; tab stops stand in order of their places."""
+    group = put_child(container, name)
+    word = "tab" if name == "tabs" else part
+    for old in list(group):
+        if local_name(old) in (word, *(k for k, v in _SIDES.items() if v == word)) and (
+            name == "pBdr" or old.get(f"{W}pos") == part
+        ):
+            group.remove(old)
+    element = group.makeelement(f"{W}{word}")
+    for key, text in value:
+        element.set(f"{W}{key}", text)
+    inserted(group, element)
+    if name == "tabs":
+        group[:] = sorted(group, key=_tab_place)
+
+
+def _tab_place(tab: etree._Element) -> float:
+    found = re.match(r"-?\d{1,9}", tab.get(f"{W}pos", "") if isinstance(tab.tag, str) else "")
+    return float(found[0]) if found else 0.0
+
+
+def _put_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
+    element = put_child(container, name)
+    if name == "rFonts":
+        theme = "cstheme" if part == "cs" else f"{part}Theme"
+        element.attrib.pop(f"{W}{theme}", "")
+    if part == "firstLine":
+        for old in ("firstLine", "hanging"):
+            element.attrib.pop(f"{W}{old}", "")
+        if text.startswith("-"):
+            part, text = "hanging", text.removeprefix("-")
+    for spelling, usual in _SIDES.items():
+        if usual == part:
+            element.attrib.pop(f"{W}{spelling}", "")
+    element.set(f"{W}{part}", text)

@@ -1,0 +1,125 @@
+"""The sections of a document's pages, and the headers and footers that they have.
+
+A section is what one `sectPr` describes; sections of pages have nothing to do with the sections
+under headings. One without a header of a type has that of the section before.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+from lxml import etree
+
+from kbd_docx.blocks import PARAGRAPH, W
+from kbd_docx.styles.document import Document, R
+
+__all__ = [
+    "BANNER_TYPES",
+    "Banner",
+    "BannerKind",
+    "banners",
+    "is_on",
+    "page_sections",
+    "reference",
+    "section_titles",
+    "text_of",
+]
+
+BannerKind = Literal["header", "footer"]
+
+BANNER_TYPES = ("default", "first", "even")
+_BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n"}
+
+
+class Banner(msgspec.Struct, frozen=True):
+    """A header or footer.
+
+    Args:
+        kind: Which of both.
+        type: "default", "first" (page) or "even" (pages).
+        sections: The sections that name it, from 0.
+        part: Its part.
+        is_shown: Whether the settings have it shown at all.
+    """
+
+    kind: BannerKind
+    type: str
+    sections: tuple[int, ...]
+    part: str
+    is_shown: bool
+
+    @property
+    def name(self) -> str:
+        """How it is called among the assets, after its kind."""
+        return f"section{self.sections[0]}/{self.type}"
+
+
+def page_sections(body: etree._Element) -> list[etree._Element]:
+    """Return the sections of a document's pages, in order: the elements that describe them."""
+    # A tracked change holds a former description.
+    owners = (f"{W}pPr", f"{W}body")
+    found = []
+    for section in body.iter(f"{W}sectPr"):
+        parent = section.getparent()
+        if parent is not None and parent.tag in owners:
+            found.append(section)
+    return found
+
+
+def section_titles(section: etree._Element) -> bool:
+    """Tell whether a section's first page has a header of its own."""
+    return is_on(section.find(f"{W}titlePg"))
+
+
+def reference(section: etree._Element, kind: BannerKind, type_: str) -> etree._Element | None:
+    """Return the element by which a section names a header or footer of a type, if it does."""
+    for each in section.iterchildren(f"{W}{kind}Reference"):
+        if each.get(f"{W}type", "default") == type_:
+            return each
+    return None
+
+
+def banners(document: Document) -> Iterator[Banner]:
+    """Yield the headers and footers that sections name, each part once a type."""
+    sections = page_sections(document.root(document.main))
+    relations = document.relations(document.main)
+    settings = document.one("settings")
+    evens = settings is not None and is_on(settings.find(f"{W}evenAndOddHeaders"))
+    users: dict[tuple[BannerKind, str, str], list[int]] = {}
+    shown: set[tuple[BannerKind, str, str]] = set()
+    kinds: tuple[BannerKind, ...] = ("header", "footer")
+    for index, section in enumerate(sections):
+        for kind in kinds:
+            for type_ in BANNER_TYPES:
+                found = reference(section, kind, type_)
+                relation = relations.get(found.get(f"{R}id", "")) if found is not None else None
+                if relation is None or relation.external or relation.target not in document.parts:
+                    continue
+                key = (kind, type_, relation.target)
+                users.setdefault(key, []).append(index)
+                if type_ == "default" or (evens if type_ == "even" else section_titles(section)):
+                    shown.add(key)
+    for (kind, type_, part), indices in users.items():
+        yield Banner(kind, type_, tuple(indices), part, (kind, type_, part) in shown)
+
+
+def text_of(element: etree._Element) -> str:
+    """Return the text of an element, its paragraphs as lines."""
+    pieces: list[str] = []
+    for each in element.iter(PARAGRAPH, f"{W}t", *_BREAKS):
+        if each.tag == PARAGRAPH:
+            pieces.append("\n")
+        elif _is_in_run(each):
+            # Tab stops have the name of tabs.
+            pieces.append(_BREAKS.get(str(each.tag)) or each.text or "")
+    return "".join(pieces).strip("\n")
+
+
+def _is_in_run(element: etree._Element) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.tag == f"{W}r"
+
+
+def is_on(switch: etree._Element | None) -> bool:
+    """Tell whether a switch is there and on."""
+    return switch is not None and switch.get(f"{W}val", "1") not in ("0", "false", "off")

@@ -1,0 +1,186 @@
+"""The styles of a document: found by id or name, with what they come to after inheriting.
+
+A style rests on the one it is based on, the first of a chain on the document's defaults. A program
+takes the first of several styles of one id; styles without an id cannot be used.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+from lxml import etree
+
+from kbd_docx.blocks import W
+from kbd_docx.styles.properties import Kind, Properties, given
+from kbd_docx.styles.theme import DocxTheme
+
+__all__ = [
+    "STYLE_TYPES",
+    "Style",
+    "StyleFormatting",
+    "StyleSheet",
+    "StyleType",
+    "folded",
+    "value_of",
+]
+
+StyleType = Literal["paragraph", "character", "table", "numbering"]
+
+STYLE_TYPES: Mapping[str, StyleType] = {
+    "paragraph": "paragraph",
+    "character": "character",
+    "table": "table",
+    "numbering": "numbering",
+}
+
+_MOST_BASES = 100
+"""Longer chains are cut; programs allow about ten."""
+
+
+class Style(msgspec.Struct, frozen=True):
+    """A style: its element, its id, its kind and its name (the id where it has none)."""
+
+    element: etree._Element
+    id: str
+    type: StyleType
+    name: str
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is for what names no style."""
+        return self.element.get(f"{W}default", "0") not in ("0", "false", "off")
+
+    def named(self, what: str) -> str:
+        """Return the id of the style that it names ("basedOn", "next", "link"), or ""."""
+        return value_of(self.element, what)
+
+
+class StyleFormatting(msgspec.Struct, frozen=True):
+    """What paragraphs and what runs come to by a style."""
+
+    paragraph: Properties
+    run: Properties
+
+
+class StyleSheet:
+    """The styles of one document.
+
+    Args:
+        root: The root of their part; None for a document without.
+        theme: What references to a theme mean.
+    """
+
+    def __init__(self, root: etree._Element | None, theme: DocxTheme) -> None:
+        self.root, self.theme = root, theme
+        self._styles: dict[tuple[StyleType, str], Style] = {}
+        self._names: dict[tuple[StyleType, str], Style] = {}
+        self._defaults: dict[StyleType, Style] = {}
+        self._own: dict[tuple[StyleType, str], StyleFormatting] = {}
+        for element in root.iterchildren(f"{W}style") if root is not None else ():
+            self.enter(element)
+
+    def __iter__(self) -> Iterator[Style]:
+        return iter(self._styles.values())
+
+    def enter(self, element: etree._Element) -> None:
+        """Take note of a style's element."""
+        type_ = STYLE_TYPES.get(element.get(f"{W}type", "paragraph"))
+        id_ = element.get(f"{W}styleId", "")
+        if type_ is None or not id_:
+            return
+        style = Style(element, id_, type_, value_of(element, "name") or id_)
+        self._styles.setdefault((type_, id_), style)
+        self._names.setdefault((type_, folded(style.name)), style)
+        if style.is_default:
+            self._defaults.setdefault(type_, style)
+
+    def forget(self, style: Style) -> None:
+        """Forget a style whose element is taken away."""
+        self._styles.pop((style.type, style.id), None)
+        self._own.pop((style.type, style.id), None)
+        self._names.pop((style.type, folded(style.name)), None)
+        if self._defaults.get(style.type) is style:
+            del self._defaults[style.type]
+
+    def has_id(self, id_: str) -> bool:
+        """Tell whether a style of any kind has an id."""
+        return any((type_, id_) in self._styles for type_ in STYLE_TYPES.values())
+
+    def get(self, type_: StyleType, id_: str) -> Style | None:
+        """Return the style of exactly this id."""
+        return self._styles.get((type_, id_))
+
+    def named(self, type_: StyleType, name: str) -> Style | None:
+        """Return the style of a name, blanks and case ignored."""
+        return self._names.get((type_, folded(name)))
+
+    def find(self, type_: StyleType, text: str) -> Style | None:
+        """Return the style that is meant: by its id, else by its name, blanks and case ignored."""
+        exact = self.get(type_, text) or self.named(type_, text)
+        wanted = folded(text)
+        return exact or next((each for each in self if each.type == type_
+                              and folded(each.id) == wanted), None)  # fmt: skip
+
+    def default(self, type_: StyleType) -> Style | None:
+        """Return the style of what names none."""
+        return self._defaults.get(type_)
+
+    def chain(self, style: Style) -> list[Style]:
+        """Return a style and those it is based on, itself first."""
+        found = {style.id: style}
+        last = style
+        while len(found) < _MOST_BASES:
+            base = self.get(style.type, last.named("basedOn"))
+            if base is None or base.id in found:
+                break
+            last = found[base.id] = base
+        return list(found.values())
+
+    def looks(self, style: Style | None, type_: StyleType) -> StyleFormatting:
+        """Return what a style comes to; None is for what has neither a style nor a default.
+
+        A paragraph style rests on the document's defaults; others on nothing, since they lie over
+        what the paragraph has.
+        """
+        paragraph: Properties = {}
+        run: Properties = {}
+        if type_ == "paragraph":
+            paragraph |= self._defaults_of("pPr", "p")
+            run |= self._defaults_of("rPr", "r")
+        for each in reversed(self.chain(style) if style else []):
+            key = (each.type, each.id)
+            if key not in self._own:
+                self._own[key] = StyleFormatting(
+                    given(each.element.find(f"{W}pPr"), "p", self.theme),
+                    given(each.element.find(f"{W}rPr"), "r", self.theme),
+                )
+            paragraph |= self._own[key].paragraph
+            run |= self._own[key].run
+        return StyleFormatting(paragraph, run)
+
+    def _defaults_of(self, name: str, kind: Kind) -> Properties:
+        """Return what the document's defaults say of paragraphs or of runs."""
+        path = f"{W}docDefaults/{W}{name}Default/{W}{name}"
+        return given(self.root.find(path) if self.root is not None else None, kind, self.theme)
+
+    def numbering(self, style: Style | None) -> tuple[str, str]:
+        """Return the number (numId) and the level that a style comes to, each "" if none."""
+        level = ""
+        for each in self.chain(style) if style else ():
+            found = each.element.find(f"{W}pPr/{W}numPr")
+            if found is not None:
+                level = level or value_of(found, "ilvl")
+                if value_of(found, "numId"):
+                    return value_of(found, "numId"), level
+        return "", level
+
+
+def folded(name: str) -> str:
+    """Return what two spellings of a name have in common: no blanks, no case."""
+    return "".join(name.split()).casefold()
+
+
+def value_of(parent: etree._Element, name: str) -> str:
+    """Return the `val` of an element's child, "" if there is none."""
+    found = parent.find(f"{W}{name}")
+    return found.get(f"{W}val", "") if found is not None else ""

@@ -1,0 +1,112 @@
+"""What `copy_assets` does: layouts, styles of text, themes and pictures go into another deck."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import assert_never
+
+from kbd.formats import Applied, AssetPick, Source
+from kbd.opc.rewriter import Rewriting
+from kbd_pptx.assets.asset_refs import PptxAssetRef, parse_ref
+from kbd_pptx.assets.copy_images import ImageCopier
+from kbd_pptx.assets.copy_layouts import LayoutCopier
+from kbd_pptx.assets.copy_text import TextCopier
+from kbd_pptx.assets.copy_themes import copy_theme
+from kbd_pptx.assets.deckedit import DeckEdit, new_deck
+from kbd_pptx.assets.part_copier import DeckPartCopier
+from kbd_pptx.assets.sourcedeck import SourceDeck
+from kbd_pptx.family import SUFFIXES, opened
+from kbd_pptx.slides import P, R
+
+__all__ = ["copy_assets"]
+
+
+def copy_assets(
+    source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
+) -> Applied:
+    """Write the deck that results from copying assets, all or nothing.
+
+    A new deck that gets layouts has just these, with their master, and slides of their size.
+
+    Args:
+        source: The deck that has them.
+        into: The deck that gets them, None for a new one.
+        picks: What to copy.
+        target: A path that does not exist yet.
+
+    Raises:
+        ValidationFailed: There is no such asset or place, or it cannot be copied without a loss.
+        FileReadFailed: A file cannot be read.
+    """
+    wanted = [parse_ref(pick) for pick in picks]
+    with ExitStack() as stack:
+        package, identity = stack.enter_context(opened(source))
+        having = SourceDeck(package, identity.part)
+        if into is None:
+            edit = new_deck(target.name)
+        else:
+            getting, kind = stack.enter_context(opened(into))
+            edit = DeckEdit(Rewriting(getting), kind.part)
+            SUFFIXES.fit(edit.rewriting, kind.part, target.name)
+        changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
+        edit.rewriting.save(target)
+    return Applied(len(changed), changed, tuple(edit.warnings), tuple(edit.external))
+
+
+class _Copying:
+    """Copies the picks of one call."""
+
+    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+        self._source, self._edit, self._copier = source, edit, copier
+        self._layouts = LayoutCopier(source, edit, copier)
+        self._texts = TextCopier(source, edit, copier)
+        self._images = ImageCopier(source, edit, copier)
+
+    def copied(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
+        """Copy picks and return what each changed, in their order."""
+        changed: dict[int, str] = {}
+        places = list(range(len(picks)))
+        if self._edit.is_new:
+            # A slide that a picture needs is to be one of the layouts that come.
+            places = sorted(places, key=lambda place: picks[place].kind != "layout")
+            if any(each.kind == "layout" and each.target is None for each in picks):
+                self._begin_without_layouts()
+        for place in places:
+            changed[place] = self._copied(picks[place])
+        return tuple(changed[place] for place in range(len(picks)))
+
+    def _copied(self, pick: PptxAssetRef) -> str:
+        self._copier.begin(pick.asset_id)
+        match pick.kind:
+            case "layout":
+                return self._layouts.copy(pick.name, pick.target)
+            case "text_style":
+                return self._texts.copy(pick)
+            case "theme":
+                return copy_theme(self._source, self._edit, self._copier, pick.name, pick.target)
+            case "image":
+                return self._images.copy(pick)
+            case other:
+                assert_never(other)
+
+    def _begin_without_layouts(self) -> None:
+        """Take the master and layouts of a new deck away, and give slides the source's size."""
+        edit, deck = self._edit, self._edit.deck()
+        root = edit.fresh(edit.main)
+        masters = root.find(f"{P}sldMasterIdLst")
+        if masters is not None:
+            for entry in masters:
+                edit.rewriting.unrelate(edit.main, entry.get(f"{R}id", ""))
+            del masters[:]
+        parts = self._source.parts
+        size, theirs = root.find(f"{P}sldSz"), parts.root(parts.main).find(f"{P}sldSz")
+        if size is not None and theirs is not None:
+            size.attrib.clear()
+            size.attrib.update(theirs.attrib)
+        edit.put(edit.main, root)
+        for relation in edit.relations(edit.main).values():
+            if relation.kind == "theme":
+                edit.rewriting.unrelate(edit.main, relation.id)
+        for master in deck.masters:
+            for part in (*(layout.part for layout in master.layouts), master.part, master.theme):
+                edit.rewriting.drop(part)
+                edit.forget(part)

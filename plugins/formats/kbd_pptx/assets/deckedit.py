@@ -1,0 +1,107 @@
+"""A deck that gets something: its parts while they are changed, by the usual names."""
+
+import re
+
+from lxml import etree
+
+from kbd.opc import is_strict_part, strict, transitional
+from kbd.opc.rewriter import Rewriting, xml_bytes
+from kbd_pptx.edits.blank import blank_deck, unlent
+from kbd_pptx.edits.percentages import as_strict
+from kbd_pptx.family import SUFFIXES
+from kbd_pptx.slides import P
+from kbd_pptx.styles.deck import Deck, DeckParts, read_deck
+
+__all__ = ["DeckEdit", "new_deck"]
+
+_FIRST_ID = 2147483648
+"""The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
+
+_MOST_ID = 4294967295
+_SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
+
+
+class DeckEdit(DeckParts):
+    """A deck that is changed; what is read of it is what was put last.
+
+    Args:
+        rewriting: The deck's package.
+        main: The part of its presentation.
+        is_new: Whether it came from no file.
+
+    Attributes:
+        rewriting: The package.
+        is_new: Whether it came from no file.
+        warnings: What a reader must know of the change.
+        external: What the deck reaches out to now.
+    """
+
+    def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool = False) -> None:
+        super().__init__(rewriting, main)
+        self.rewriting = rewriting
+        self.is_new = is_new
+        self.warnings: dict[str, None] = {}
+        self.external: dict[str, None] = {}
+
+    def deck(self) -> Deck:
+        """Return what the deck has now."""
+        return read_deck(self)
+
+    def put(self, part: str, root: etree._Element) -> None:
+        """Replace a part by a tree.
+
+        Raises:
+            ValidationFailed: The part mixes the two variants of the format.
+        """
+        was_strict = is_strict_part(self.rewriting.read(part), part, self.name)
+        self.rewriting.put(part, strict(xml_bytes(root)) if was_strict else xml_bytes(root))
+        self.forget(part)
+
+    def in_variant(self, data: bytes) -> bytes:
+        """Return a part or the type of a relation in the names that this deck uses."""
+        plain = transitional(data)
+        return strict(plain) if self.rewriting.is_strict else plain
+
+    def fit_numbers(self, root: etree._Element) -> None:
+        """Write shares as this deck's variant does: "75%" in a strict one, 75000 in others.
+
+        ISO 29500-1, 22.9.2.9, against 29500-4, 20.1.10.40.
+        """
+        if self.rewriting.is_strict:
+            as_strict(root)
+            return
+        for element in root.iter():
+            for key, value in element.attrib.items():
+                if _SHARE.fullmatch(str(value)):
+                    element.set(key, str(round(float(str(value)[:-1]) * 1000)))
+
+    def free_id(self) -> str:
+        """Return an id for a master or a layout, which none of them has."""
+        taken = set()
+        lists = [(self.main, f"{P}sldMasterIdLst/{P}sldMasterId")]
+        lists += [(each.part, f"{P}sldLayoutIdLst/{P}sldLayoutId") for each in self.deck().masters]
+        for part, path in lists:
+            for entry in self.root(part).iterfind(path):
+                text = entry.get("id", "")
+                if text.isascii() and text.isdigit() and len(text) < 11:
+                    taken.add(int(text))
+        highest = max(taken, default=_FIRST_ID - 1)
+        number = max(highest + 1, _FIRST_ID)
+        if number > _MOST_ID:
+            number = next(each for each in range(_FIRST_ID, _MOST_ID) if each not in taken)
+        return str(number)
+
+
+def new_deck(name: str) -> DeckEdit:
+    """Return a new deck without slides.
+
+    Args:
+        name: Its file name, whose suffix says of which kind it is.
+
+    Raises:
+        ValidationFailed: It promises macros, or a template.
+    """
+    main_type = SUFFIXES.type_of_new(name)
+    deck = blank_deck()
+    main = str(deck.part.partname).lstrip("/")
+    return DeckEdit(unlent(deck, name, main_type), main, is_new=True)

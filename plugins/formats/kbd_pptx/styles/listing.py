@@ -1,0 +1,279 @@
+"""Answer of `get_styles`: the formatting of a deck in words, and what of it can be copied.
+
+It is for a model to read, so it is bounded everywhere; `left_out` says what there is more of.
+"""
+
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Source
+from kbd.formats.styled import Answer
+from kbd.office.theme import SLOTS
+from kbd_pptx.family import opened
+from kbd_pptx.reader.boxes import EMU_PER_INCH, inches
+from kbd_pptx.slides import A, P
+from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck, short
+from kbd_pptx.styles.description import describe_fill, describe_letters, describe_level
+from kbd_pptx.styles.inheritance import FormattingScope, box_above, place_of, placeholders, scope
+from kbd_pptx.styles.levels import LEVELS, merged
+from kbd_pptx.styles.pictures import (
+    Carrier,
+    DeckPicture,
+    carrier_root,
+    carriers,
+    media_type,
+    pictures,
+    pixel_size,
+)
+from kbd_pptx.styles.textstyles import (
+    KINDS,
+    has_own_look,
+    shape_looks,
+    shape_names,
+    style_label,
+    style_looks,
+)
+from kbd_pptx.styles.theme import PptxTheme
+
+__all__ = ["get_styles"]
+
+_LIMITS = {
+    "masters": 20,
+    "layouts": 100,
+    "text_styles": 60,
+    "fonts": 60,
+    "images": 100,
+    "table_styles": 40,
+    "assets": 300,
+}
+_MOST_PLACEHOLDERS = 20
+"""Of one layout."""
+
+_MOST_PLACES = 20
+"""Where a picture stands, of those that are listed."""
+
+_TEXT_ASSETS = 60
+"""Texts of shapes that are listed as assets; others can be named as well."""
+
+
+def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
+    """Return a deck's looks as plain values.
+
+    Args:
+        source: The deck.
+        sheet: None; a deck has no sheets.
+
+    Raises:
+        FileReadFailed: The file cannot be read.
+        ValidationFailed: A sheet is asked for.
+    """
+    if sheet is not None:
+        raise ValidationFailed("A deck has no sheets; leave sheet out.")
+    with opened(source) as (package, identity):
+        parts = DeckParts(package, identity.part)
+        return _Listing(parts, read_deck(parts)).listed()
+
+
+class _Listing:
+    """The looks of a deck while they are gathered."""
+
+    def __init__(self, parts: DeckParts, deck: Deck) -> None:
+        self._parts, self._deck = parts, deck
+        self._answer = Answer(_LIMITS)
+        self._media: dict[str, dict[str, Any]] = {}
+        self._fonts: Counter[str] = Counter()
+        self._theme_fonts: set[str] = set()
+        self._texts: list[tuple[str, dict[str, Any]]] = []
+
+    def listed(self) -> dict[str, Any]:
+        """Return the looks."""
+        for index, master in enumerate(self._deck.masters):
+            self._add_master(index, master)
+        for carrier in carriers(self._parts, self._deck):
+            try:
+                self._add_carried(carrier)
+            except FileReadFailed as error:
+                self._answer.note(f"{carrier.place}: {error.message}")
+        for entry in self._media.values():
+            self._answer.add("images", entry)
+        for name, entry in self._texts:
+            self._add_asset("text_style", name, **entry)
+        for name, count in self._fonts.most_common():
+            theme = {"of_theme": True} if name in self._theme_fonts else {}
+            self._answer.add("fonts", {"name": name, "mentions": count, **theme})
+        self._add_table_styles()
+        size = {
+            "width": round(self._deck.width / EMU_PER_INCH, 3),
+            "height": round(self._deck.height / EMU_PER_INCH, 3),
+        }
+        return {"format": "pptx", "slide_size": size, **self._answer.plain()}
+
+    def _add_asset(self, kind: str, name: str, **beside: Any) -> None:
+        self._answer.add_asset(kind, name, name=name, **beside)
+
+    def _add_master(self, index: int, master: Master) -> None:
+        root = self._parts.root(master.part)
+        around = scope(self._parts, master, of="master")
+        palette = around.palette
+        for font in ("+mj-lt", "+mn-lt"):
+            if name := palette.font(font):
+                self._theme_fonts.add(name)
+                self._fonts.setdefault(name, 0)
+        if not self._answer.room("masters"):
+            self._answer.leave_out("masters", 1)
+            self._answer.leave_out("layouts", len(master.layouts))
+            return
+        entry = {
+            "index": index,
+            "name": master.name,
+            "theme": _theme(palette),
+            "background": describe_fill(_background(root), palette),
+            "layouts": len(master.layouts),
+        }
+        self._answer.add("masters", entry)
+        several = len(self._deck.masters) > 1
+        for layout in master.layouts:
+            self._add_layout(index, master, layout)
+        for kind in KINDS:
+            levels = LEVELS if kind == "body" else 1
+            looks = style_looks(around, root, kind, levels)
+            if looks is None:
+                continue
+            name = style_label(master, kind, several=several)
+            told = [
+                {"level": level + 1, **describe_level(look, palette)}
+                for level, look in enumerate(looks)
+            ]
+            style = {"master": index, "kind": kind, "levels": told}
+            self._answer.add("text_styles", style | {"asset_id": f"text_style:{name}"})
+            self._add_asset("text_style", name, font_name=told[0]["font_name"])
+        if master.theme:
+            self._add_asset("theme", master.label)
+
+    def _add_layout(self, index: int, master: Master, layout: DeckLayout) -> None:
+        self._add_asset("layout", layout.label)
+        if not self._answer.room("layouts"):
+            self._answer.leave_out("layouts", 1)
+            return
+        root = self._parts.root(layout.part)
+        around = scope(self._parts, master, layout.part, of="layout")
+        entry: dict[str, Any] = {
+            "index": layout.index,
+            "name": layout.name,
+            "type": layout.type,
+            "master": index,
+        }
+        own = _background(root)
+        if own is not None:
+            entry["background"] = describe_fill(own, around.palette)
+        found = list(placeholders(root))
+        entry["placeholders"] = [
+            _placeholder(around, shape) for shape, _ in found[:_MOST_PLACEHOLDERS]
+        ]
+        if len(found) > _MOST_PLACEHOLDERS:
+            entry["more_placeholders"] = len(found) - _MOST_PLACEHOLDERS
+        self._answer.add("layouts", entry | {"asset_id": f"layout:{layout.label}"})
+
+    def _add_carried(self, carrier: Carrier) -> None:
+        """Note the pictures of a slide, layout or master, and the fonts that it names."""
+        root = carrier_root(self._parts, carrier)
+        for picture in pictures(self._parts, carrier, root):
+            self._add_picture(carrier.place, picture)
+        for element in root.iter(f"{A}latin", f"{A}ea", f"{A}cs", f"{A}sym"):
+            name = short(element.get("typeface"))
+            if name and not name.startswith("+m"):
+                self._fonts[name] += 1
+        if carrier.place.startswith("slide:") and len(self._texts) < _TEXT_ASSETS:
+            self._note_texts(carrier, root)
+
+    def _note_texts(self, carrier: Carrier, root: etree._Element) -> None:
+        """Note the shapes of a slide whose letters look as their layout does not say."""
+        found = {name: each for name, each in shape_names(root).items() if has_own_look(each)}
+        if not found:
+            return
+        master = self._deck.master_of(carrier.layout)
+        around = scope(self._parts, master, carrier.layout if master else "", of="slide")
+        for name, shape in islice(found.items(), _TEXT_ASSETS - len(self._texts)):
+            told = describe_letters(shape_looks(around, shape)[0], around.palette)
+            entry = {"font_name": told["font_name"], "font_size": told["font_size"]}
+            self._texts.append((f"{carrier.place}/{name}", entry))
+
+    def _add_picture(self, place: str, picture: DeckPicture) -> None:
+        if not picture.media:
+            what = f"linked to {short(picture.link)}" if picture.link else "without a picture"
+            self._answer.note(f"images: {picture.name}, {what}")
+            return
+        key = picture.media.casefold()
+        entry = self._media.get(key)
+        if entry is None:
+            data = self._parts.read(picture.media)
+            entry = {
+                "name": picture.media.rpartition("/")[2],
+                "type": media_type(picture.media),
+                "size_bytes": len(data),
+                "places": [],
+                "slides": [],
+                "alt_text": picture.alt_text,
+                "asset_id": f"image:{picture.name}",
+            }
+            pixels = pixel_size(data)
+            if pixels is not None:
+                entry["width_px"], entry["height_px"] = pixels
+            self._media[key] = entry
+            self._add_asset("image", picture.name, type=entry["type"])
+        if len(entry["places"]) < _MOST_PLACES:
+            entry["places"].append(picture.name)
+        number = place.removeprefix("slide:")
+        if number.isdigit() and int(number) not in entry["slides"][-1:]:
+            entry["slides"].append(int(number))
+
+    def _add_table_styles(self) -> None:
+        part = self._parts.related(self._parts.main, "tableStyles")
+        if not part:
+            return
+        try:
+            root = self._parts.fresh(part)
+        except FileReadFailed as error:
+            self._answer.note(f"table_styles: {error.message}")
+            return
+        default = root.get("def", "")
+        for entry in root.iterfind(f"{A}tblStyle"):
+            id_ = entry.get("styleId", "")
+            told = {"name": short(entry.get("styleName")), "id": short(id_)}
+            self._answer.add("table_styles", told | ({"default": True} if id_ == default else {}))
+
+
+def _theme(palette: PptxTheme) -> dict[str, Any]:
+    """Return a theme's name, fonts and colors."""
+    return {
+        "name": short(palette.theme.name),
+        "fonts": {"headings": palette.font("+mj-lt"), "body": palette.font("+mn-lt")},
+        "colors": {word: palette.theme.colors.get(slot, "") for slot, word in SLOTS.items()},
+    }
+
+
+def _background(root: etree._Element) -> etree._Element | None:
+    """Return what says how a background is filled, None if that is left to what is above."""
+    return root.find(f"{P}cSld/{P}bg/*")
+
+
+def _placeholder(around: FormattingScope, shape: etree._Element) -> dict[str, Any]:
+    """Return a placeholder with the looks of its first level."""
+    place = place_of(shape)
+    chain = around.chain(shape)
+    box = box_above(chain)
+    properties = shape.find(f"./*/{P}cNvPr")
+    look = merged(around.looks(shape, 0))
+    told = describe_level(look, around.palette)
+    found: dict[str, Any] = {
+        "name": short(properties.get("name")) if properties is not None else "",
+        "kind": place.kind if place is not None else "",
+        "idx": place.index if place is not None else "",
+        "bounds": inches(box) if box is not None else None,
+    }
+    wanted = ("font_name", "font_size", "bold", "font_color", "alignment")
+    return found | {key: told[key] for key in wanted}

@@ -1,0 +1,144 @@
+"""The pictures of a deck: where they stand, what they are called, what they are made of."""
+
+import io
+import posixpath
+import struct
+import warnings
+from collections.abc import Iterator
+
+import msgspec
+from lxml import etree
+from PIL import Image
+
+from kbd_pptx.reader.boxes import UNMOVED, Box, inside
+from kbd_pptx.slides import A, P, R
+from kbd_pptx.styles.deck import Deck, DeckParts, short, unique
+from kbd_pptx.styles.inheritance import box_above, scope, shapes
+from kbd_pptx.styles.levels import local
+
+__all__ = [
+    "Carrier",
+    "DeckPicture",
+    "box_on",
+    "carrier_root",
+    "carriers",
+    "media_type",
+    "pictures",
+    "pixel_size",
+]
+
+_MOST_SLIDES = 500
+"""Whose pictures are listed; a deck of more is rare, and each costs its parsing."""
+
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
+
+
+class Carrier(msgspec.Struct, frozen=True):
+    """What pictures stand on, and what it is called: "slide:0", "layout:Title Slide", "master:0".
+
+    `layout` is the part of the layout that it follows, or that it is; "" for none.
+    """
+
+    part: str
+    place: str
+    layout: str = ""
+
+
+class DeckPicture(msgspec.Struct, frozen=True):
+    """A picture as it stands somewhere.
+
+    Args:
+        name: What tells it from others: "slide:0/Picture 3".
+        carrier: What it stands on.
+        element: The picture.
+        media: The part with its bytes, "" if it is linked or missing.
+        link: The address of a linked picture.
+        alt_text: What it shows, in words.
+    """
+
+    name: str
+    carrier: Carrier
+    element: etree._Element
+    media: str
+    link: str
+    alt_text: str
+
+
+def carriers(parts: DeckParts, deck: Deck) -> Iterator[Carrier]:
+    """Yield the slides, then the layouts, then the masters of a deck."""
+    for index, part in enumerate(deck.slides[:_MOST_SLIDES]):
+        if part:
+            yield Carrier(part, f"slide:{index}", parts.related(part, "slideLayout"))
+    for layout in deck.layouts:
+        yield Carrier(layout.part, f"layout:{layout.label}", layout.part)
+    for index, master in enumerate(deck.masters):
+        yield Carrier(master.part, f"master:{index}")
+
+
+def carrier_root(parts: DeckParts, carrier: Carrier) -> etree._Element:
+    """Return the tree of a slide, layout or master; raises FileReadFailed if it is damaged."""
+    slide = carrier.place.startswith("slide:")
+    return parts.fresh(carrier.part) if slide else parts.root(carrier.part)
+
+
+def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[DeckPicture]:
+    """List the pictures that stand on a slide, layout or master, those in groups too."""
+    found = [shape for shape in shapes(root) if local(shape) == "pic"]
+    if not found:
+        return []
+    relations = parts.relations(carrier.part)
+    names = unique([short(_said(shape, "name")) or "Picture" for shape in found])
+    made = []
+    for shape, name in zip(found, names, strict=True):
+        blip = shape.find(f"{P}blipFill/{A}blip")
+        embedded = relations.get(blip.get(f"{R}embed", "")) if blip is not None else None
+        linked = relations.get(blip.get(f"{R}link", "")) if blip is not None else None
+        inside_it = embedded is not None and not embedded.external and embedded.target in parts
+        made.append(
+            DeckPicture(
+                name=f"{carrier.place}/{name}",
+                carrier=carrier,
+                element=shape,
+                media=embedded.target if embedded is not None and inside_it else "",
+                link=linked.target if linked is not None and linked.external else "",
+                alt_text=_said(shape, "descr")[:500],
+            )
+        )
+    return made
+
+
+def box_on(parts: DeckParts, deck: Deck, picture: DeckPicture) -> Box | None:
+    """Return where a picture stands on its slide; None if nothing tells."""
+    carrier = picture.carrier
+    master = deck.master_of(carrier.layout) if carrier.layout else None
+    around = scope(parts, master, carrier.layout, of=carrier.place.partition(":")[0])
+    found = box_above(around.chain(picture.element))
+    outer = UNMOVED
+    for group in reversed(list(picture.element.iterancestors(f"{P}grpSp"))):
+        outer = inside(group.find(f"{P}grpSpPr/{A}xfrm"), outer)
+    return outer.of(found) if found is not None else None
+
+
+def pixel_size(data: bytes) -> tuple[int, int] | None:
+    """Return a picture's width and height in pixels, None for drawings and what is damaged."""
+    with warnings.catch_warnings():
+        # A picture of very many pixels is only measured here, not unpacked.
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
+                return image.size
+        except (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError,
+                RuntimeError, SyntaxError, TypeError, ValueError, struct.error,
+                Image.DecompressionBombError):  # fmt: skip
+            # What a damaged picture makes of the code that reads its head is not told anywhere.
+            return None
+
+
+def media_type(part: str) -> str:
+    """Return the kind of a picture by its part's suffix ("png")."""
+    return posixpath.splitext(part)[1].lstrip(".").lower()
+
+
+def _said(shape: etree._Element, name: str) -> str:
+    properties = shape.find(f"./*/{P}cNvPr")
+    return properties.get(name, "") if properties is not None else ""

@@ -1,0 +1,138 @@
+"""What `copy_assets` does: looks, widths, pictures and charts carried into another workbook."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import assert_never
+
+from kbd.errors import ValidationFailed
+from kbd.formats import Applied, AssetPick, Source
+from kbd.opc.package import Package
+from kbd_xlsx.assets.asset_refs import WorkbookPlace, XlsxAssetRef, parse_place, parse_ref
+from kbd_xlsx.assets.copy_formatting import LookCopier, Restyling
+from kbd_xlsx.assets.copy_objects import ObjectCopier
+from kbd_xlsx.assets.part_copier import WorkbookPartCopier
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.references import Area
+from kbd_xlsx.styles.sourcebook import workbook_parts
+from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
+
+__all__ = ["copy_assets"]
+
+
+def copy_assets(
+    source: Source, into: Source | None, picks: tuple[AssetPick, ...], target: Path
+) -> Applied:
+    """Write the workbook that results from copying assets, all or nothing.
+
+    Args:
+        source: The workbook that has them.
+        into: The workbook that gets them, None for a new one.
+        picks: What to copy, in order.
+        target: A path that does not exist yet.
+
+    Raises:
+        ValidationFailed: There is no such asset or place, or it cannot be copied without a loss.
+        FileReadFailed: A file cannot be read.
+    """
+    wanted = [parse_ref(pick) for pick in picks]
+    with ExitStack() as stack:
+        package = stack.enter_context(Package(source))
+        if into is None:
+            SUFFIXES.type_of_new(target.name)
+            book = BookEdit.blank(target.name)
+            _carry_theme(package, book)
+        else:
+            book = BookEdit.opened(stack.enter_context(Package(into)))
+            book.fit(target.name)
+        copying = _Copying(package, book)
+        changed = tuple(copying.copied(pick) for pick in wanted)
+        copying.finish()
+        book.save(target)
+    return Applied(len(changed), changed, book.warnings, book.notices.external)
+
+
+def _carry_theme(package: Package, book: BookEdit) -> None:
+    """Give a new workbook the theme that the looks to come were made for."""
+    theme = workbook_parts(package).get("theme")
+    if theme and not package.is_strict:
+        part = WorkbookPartCopier(package, book.rewriting).copy(theme)
+        book.rewriting.relate(book.main, "theme", part)
+
+
+class _Copying:
+    """Copies the picks of one call."""
+
+    def __init__(self, package: Package, book: BookEdit) -> None:
+        self._book = book
+        self._workbook = read_workbook(package)
+        self._looks = LookCopier(package, self._workbook, book)
+        self._objects = ObjectCopier(package, self._workbook, book)
+
+    def copied(self, pick: XlsxAssetRef) -> str:
+        """Copy one pick and return what changed."""
+        match pick.kind:
+            case "cell_style":
+                return self._cell_style(pick)
+            case "named_style":
+                return self._placed(pick, self._looks.named_style(pick.name))
+            case "number_format":
+                if pick.target is None or pick.target.area is None:
+                    raise ValidationFailed(
+                        f"{pick.asset_id} needs a target: the cells that get the number format."
+                    )
+                return self._placed(pick, self._looks.number_format(pick.name))
+            case "column_widths":
+                sheet = self._source_sheet(pick.name)
+                return self._looks.column_widths(sheet, self._title(pick.target, sheet))
+            case "conditional_formats":
+                sheet = self._source_sheet(pick.name)
+                return self._looks.conditional_formats(sheet, self._title(pick.target, sheet))
+            case "image" | "chart":
+                found, _, _ = self._objects.find(pick.kind, pick.name)
+                title = self._title(pick.target, found.name)
+                area = pick.target.area if pick.target else None
+                where = self._objects.copy(pick.kind, pick.name, title, area)
+                return f"{where}: {pick.kind} {pick.name}"
+            case other:
+                assert_never(other)
+
+    def finish(self) -> None:
+        """Write what was gathered."""
+        self._looks.finish()
+
+    def _cell_style(self, pick: XlsxAssetRef) -> str:
+        place = parse_place(pick.name)
+        if place.area is None:
+            raise ValidationFailed(f"{pick.asset_id} names no cell; write cell_style:Sheet1!A1.")
+        sheet = self._source_sheet(place.sheet)
+        target = WorkbookPlace(sheet, place.area)
+        if pick.target is not None:
+            target = WorkbookPlace(pick.target.sheet or sheet, pick.target.area or place.area)
+        restyling = self._looks.cell_style(sheet, place.area)
+        title = self._title(target, sheet)
+        return self._put(pick, title, target.area or place.area, restyling)
+
+    def _placed(self, pick: XlsxAssetRef, restyling: Restyling) -> str:
+        """Give the target's cells a look, if there is a target."""
+        if pick.target is None or pick.target.area is None:
+            self._title(pick.target, self._workbook.sheets[0].name)
+            return pick.asset_id
+        title = self._title(pick.target, self._workbook.sheets[0].name)
+        return self._put(pick, title, pick.target.area, restyling)
+
+    def _put(self, pick: XlsxAssetRef, title: str, area: Area, restyling: Restyling) -> str:
+        self._looks.place(title, area, restyling)
+        return f"{title}!{area}: {pick.asset_id}"
+
+    def _source_sheet(self, name: str) -> str:
+        """Return the title of a sheet of the source; without a name the only one."""
+        if not name and len(self._workbook.sheets) == 1:
+            return self._workbook.sheets[0].name
+        return find_sheet(self._workbook, name).name
+
+    def _title(self, place: WorkbookPlace | None, sheet: str) -> str:
+        """Return the title of the sheet that a pick goes to, which a new workbook gets."""
+        name = place.sheet if place and place.sheet else sheet
+        if self._book.is_new:
+            self._book.ensure(name)
+        return self._book.title(name)

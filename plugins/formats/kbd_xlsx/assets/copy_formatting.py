@@ -1,0 +1,190 @@
+"""Looks of cells, widths and conditional formats copied into another workbook."""
+
+from collections.abc import Callable, Mapping
+
+from kbd.errors import ValidationFailed
+from kbd.opc.package import Package
+from kbd_xlsx.assets.copy_rules import RuleCopy
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.parts.cells import CellEdit, Restyle
+from kbd_xlsx.parts.sheet import SheetPart
+from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.references import Area
+from kbd_xlsx.styles.sheet_formatting import read_sheet_looks
+from kbd_xlsx.styles.sourcebook import workbook_parts
+from kbd_xlsx.styles.theme import XlsxTheme, fix_colors, read_workbook_theme
+from kbd_xlsx.workbook import Workbook, find_sheet
+
+__all__ = ["LookCopier"]
+
+MAX_CELLS = 100_000
+"""Cells that one pick gives a look to."""
+
+MAX_COLUMNS = 2_000
+"""Columns that get a width one by one."""
+
+Restyling = Callable[[int], int]
+"""Gives the position of a cell format from the one that a cell has."""
+
+
+class LookCopier:
+    """Copies looks.
+
+    Args:
+        source: The workbook that has them.
+        workbook: The same, as it is read.
+        book: The workbook that gets them.
+    """
+
+    def __init__(self, source: Package, workbook: Workbook, book: BookEdit) -> None:
+        self._source, self._workbook, self._book = source, workbook, book
+        self._styles: StyleSheet | None = None
+        self._sheets: dict[str, SheetPart] = {}
+        # What is to change, in order, by the title of the sheet.
+        self._placed: dict[str, list[tuple[Area, Restyling]]] = {}
+
+    def cell_style(self, sheet: str, cell: Area) -> Restyling:
+        """Adopt the look of a cell.
+
+        Raises:
+            ValidationFailed: There is no such sheet, or there are too many formats.
+        """
+        index = self._sheet(sheet).style_at(cell.top, cell.left)
+        adopted = self._book.styles.adopt(self._source_styles(), index)
+        return lambda _: adopted
+
+    def named_style(self, name: str) -> Restyling:
+        """Adopt a named style.
+
+        Raises:
+            ValidationFailed: There is no such style, or the target has one that looks different.
+        """
+        adopted = self._book.styles.adopt_name(self._source_styles(), name)
+        return lambda _: adopted
+
+    def number_format(self, code: str) -> Restyling:
+        """Return what gives cells a number format."""
+        return lambda base: self._book.styles.formatted(base, code)
+
+    def place(self, title: str, area: Area, restyling: Restyling) -> None:
+        """Give the cells of a range a look; it happens with `finish`.
+
+        Raises:
+            ValidationFailed: There are too many cells.
+        """
+        count = (area.bottom - area.top + 1) * (area.right - area.left + 1)
+        if count > MAX_CELLS:
+            raise ValidationFailed(
+                f"{title}!{area} has {count:,} cells; a look is copied to {MAX_CELLS:,} at most."
+            )
+        self._placed.setdefault(title, []).append((area, restyling))
+
+    def finish(self) -> None:
+        """Write the placed looks into their sheets.
+
+        Raises:
+            ValidationFailed: A sheet cannot be changed safely, or there are too many formats.
+        """
+        self._book.settle()
+        for title, placed in self._placed.items():
+            part = self._book.part(title)
+            sheet = SheetPart(self._book.rewriting.read(part), title)
+            changes: dict[str, Restyling] = {}
+            for count, (area, restyling) in enumerate(placed):
+                changes[str(count)] = restyling
+                # The sheet hands this back for each cell; here it only names the change.
+                edit = CellEdit(looks=({"change": str(count)},))
+                for row in range(area.top, area.bottom + 1):
+                    for column in range(area.left, area.right + 1):
+                        sheet.set(row, column, edit)
+            self._book.rewriting.put(part, sheet.xml(_restyle(changes)))
+
+    def column_widths(self, sheet: str, title: str) -> str:
+        """Copy the widths of a sheet's columns and return which ones.
+
+        Raises:
+            ValidationFailed: There is no such sheet, it has no widths, or there are too many.
+        """
+        part = find_sheet(self._workbook, sheet).part
+        spans = read_sheet_looks(self._source, part).columns
+        widths = [(span.first, span.last, span.width) for span in spans if span.width is not None]
+        if not widths:
+            raise ValidationFailed(f"Sheet {sheet} has no widths of its own.")
+        if sum(last - first + 1 for first, last, _ in widths) > MAX_COLUMNS:
+            # One width for all that remain is how programs write an unusual standard width.
+            widths = [(first, min(last, MAX_COLUMNS), width) for first, last, width in widths]
+            self._book.notices.warn(
+                f"{title}: the widths of columns past the {MAX_COLUMNS:,}th were not copied."
+            )
+        target = self._book.sheet(title)
+        for first, last, width in widths:
+            for column in range(first, last + 1):
+                target.set_width(column, width)
+        return f"{title}: widths of {sum(max(0, b - a + 1) for a, b, _ in widths)} columns"
+
+    def conditional_formats(self, sheet: str, title: str) -> str:
+        """Copy the conditional formats of a sheet and return how many.
+
+        Raises:
+            ValidationFailed: There is no such sheet, it has none, or some that cannot be copied.
+        """
+        looks = read_sheet_looks(self._source, find_sheet(self._workbook, sheet).part)
+        if not looks.rules:
+            raise ValidationFailed(f"Sheet {sheet} has no conditional formats.")
+        if looks.extended_rules:
+            raise ValidationFailed(
+                f"The conditional formats of {sheet} cannot be copied without a loss: some are "
+                "of the extended kind (data bars, icons or rules over other sheets)."
+            )
+        if any(block.get("pivot") in ("1", "true") for block in looks.rules):
+            raise ValidationFailed(
+                f"The conditional formats of {sheet} belong to a pivot table, which stays behind."
+            )
+        self._book.settle()
+        part = self._book.part(title)
+        rules = RuleCopy(self._book.styles, self._source_styles())
+        self._book.rewriting.put(
+            part, rules.added(looks.rules, self._book.rewriting.read(part), title)
+        )
+        for formula in rules.reaching:
+            self._book.notices.warn(
+                f"{title}: a conditional format refers to other sheets or names: {formula[:100]}"
+            )
+        return f"{title}: {rules.count} conditional formats"
+
+    def _sheet(self, name: str) -> SheetPart:
+        """Return a sheet of the source."""
+        found = find_sheet(self._workbook, name)
+        if found.kind != "worksheet" or not found.part:
+            raise ValidationFailed(f"Sheet {found.name} of the source has no cells.")
+        known = self._sheets.get(found.part)
+        if known is None:
+            known = SheetPart(self._source.read(found.part), found.name)
+            self._sheets[found.part] = known
+        return known
+
+    def _source_styles(self) -> StyleSheet:
+        """Return the styles of the source, with colours that mean the same in the target."""
+        if self._styles is None:
+            parts = workbook_parts(self._source)
+            root = self._source.root(parts["styles"]) if "styles" in parts else None
+            self._styles = StyleSheet(root)
+            old = read_workbook_theme(self._source, parts.get("theme", ""), root)
+            fix_colors(self._styles.tables.root, old, self._palette())
+        return self._styles
+
+    def _palette(self) -> XlsxTheme:
+        """Return the palette of the target."""
+        rewriting, main = self._book.rewriting, self._book.main
+        parts = {each.kind: each.target for each in rewriting.relations(main)}
+        root = self._book.styles.tables.root
+        return read_workbook_theme(rewriting, parts.get("theme", ""), root)
+
+
+def _restyle(changes: Mapping[str, Restyling]) -> Restyle:
+    def restyle(base: int, edit: CellEdit) -> int:
+        for look in edit.looks:
+            base = changes[look["change"]](base)
+        return base
+
+    return restyle

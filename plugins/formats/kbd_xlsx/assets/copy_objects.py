@@ -1,0 +1,229 @@
+"""Pictures and charts copied onto sheets of another workbook, with all their parts."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from kbd.errors import ValidationFailed
+from kbd.opc.package import Package
+from kbd.opc.rewriter import xml_bytes
+from kbd_xlsx.assets.anchors import copied_anchor, like, moved_anchor, next_id
+from kbd_xlsx.assets.insertion import with_element
+from kbd_xlsx.assets.part_copier import WorkbookPartCopier
+from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.parts.pool import local_name
+from kbd_xlsx.references import Area
+from kbd_xlsx.styles.drawings import (
+    RELATION_SPACES,
+    DrawnObject,
+    drawing_of,
+    drawn_objects,
+    why_not_copied,
+)
+from kbd_xlsx.styles.sourcebook import workbook_parts
+from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet
+
+__all__ = ["ObjectCopier"]
+
+_DRAWING_TYPE = "application/vnd.openxmlformats-officedocument.drawing+xml"
+_ALONE = "only what stands alone can be copied."
+_SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^\s!'(),:;&*/+\"-]+))!")
+
+
+class ObjectCopier:
+    """Copies pictures and charts.
+
+    Args:
+        source: The workbook that has them.
+        workbook: The same, as it is read.
+        book: The workbook that gets them.
+    """
+
+    def __init__(self, source: Package, workbook: Workbook, book: BookEdit) -> None:
+        self._source, self._workbook, self._book = source, workbook, book
+        self._copier = WorkbookPartCopier(source, book.rewriting)
+
+    def find(self, kind: str, name: str) -> tuple[SheetPart, str, DrawnObject]:
+        """Return an object with its sheet and the part of its drawing.
+
+        Args:
+            kind: "image" or "chart".
+            name: As "Sheet1/Picture 1".
+
+        Raises:
+            ValidationFailed: There is none, or it cannot be copied.
+        """
+        known = []
+        for sheet in self._workbook.sheets:
+            part = drawing_of(self._source, sheet.part) if sheet.part else ""
+            for drawn in drawn_objects(self._source.root(part)) if part else ():
+                full = f"{sheet.name}/{drawn.name}"
+                if drawn.kind != kind:
+                    continue
+                if full.casefold() == name.casefold():
+                    reason = why_not_copied(drawn)
+                    if reason:
+                        raise ValidationFailed(f"There is {kind} {name!r}, {reason}; {_ALONE}")
+                    return sheet, part, drawn
+                known.append(full)
+        there = f"; there are: {', '.join(known[:20])}" if known else ""
+        raise ValidationFailed(f"The source has no {kind} {name!r}{there}.")
+
+    def copy(self, kind: str, name: str, sheet: str, area: Area | None) -> str:
+        """Copy an object to a sheet and return where it is then.
+
+        Args:
+            kind: "image" or "chart".
+            name: As "Sheet1/Picture 1".
+            sheet: The title of the sheet that it goes to.
+            area: The cell of its top left corner; None keeps its place.
+
+        Raises:
+            ValidationFailed: There is no such object, or it cannot be copied without a loss.
+        """
+        _, part, drawn = self.find(kind, name)
+        self._check_variants()
+        self._copier.begin()
+        try:
+            covered = self._anchored(part, drawn, area, self._drawing(sheet, drawn), name)
+        except ValidationFailed as error:
+            raise ValidationFailed(
+                f"The {kind} {name!r} cannot be copied. {error.message}"
+            ) from error
+        for address in self._copier.external:
+            self._book.notices.note_external(f"{sheet}, {kind} {drawn.name}: {address}")
+        self._copier.external.clear()
+        return f"{sheet}!{covered}" if covered else sheet
+
+    def _check_variants(self) -> None:
+        strict = self._book.rewriting.relation_types.startswith("http://purl.oclc.org")
+        if strict != self._source.is_strict:
+            raise ValidationFailed(
+                "Pictures and charts cannot be copied between a strict workbook and another one."
+            )
+
+    def _anchored(
+        self, part: str, drawn: DrawnObject, area: Area | None, drawing: str, name: str
+    ) -> str:
+        """Append an object's anchor to a drawing and return the cells that it covers there."""
+        root = self._book.rewriting.root(drawing)
+        anchor = copied_anchor(drawn.anchor)
+        pictures = [each for each in drawn_objects(_wrapped(anchor)) if each.kind == drawn.kind]
+        if drawn.kind == "chart":
+            self._check_chart(part, drawn, name)
+        self._copier.relate_named([anchor], self._copier.relations(part), drawing)
+        number = next_id(root)
+        for element in anchor.iter("{*}cNvPr"):
+            element.set("id", str(number))
+            number += 1
+        if drawn.element.get("macro"):
+            self._book.notices.warn(f"{drawn.kind} {name} ran a macro when clicked; it does not.")
+            for element in anchor.iter("{*}pic", "{*}graphicFrame"):
+                element.set("macro", "")
+        if area is not None:
+            anchor = moved_anchor(anchor, pictures[0].element, area)
+        root.append(anchor)
+        _check_prefixes(anchor)
+        self._book.rewriting.put(drawing, xml_bytes(root))
+        return drawn_objects(_wrapped(copied_anchor(anchor)))[0].range
+
+    def _drawing(self, sheet: str, drawn: DrawnObject) -> str:
+        """Return the part of a sheet's drawing, which is made if there is none."""
+        # What is pending on the sheet is written first: later it would undo what is put here.
+        self._book.settle()
+        rewriting, part = self._book.rewriting, self._book.part(sheet)
+        for relation in rewriting.relations(part):
+            if relation.kind == "drawing" and relation.target in rewriting:
+                return relation.target
+        folder = posixpath.dirname(self._book.main)
+        drawing = rewriting.free_name(posixpath.join(folder, "drawings/drawing{}.xml"))
+        root = drawn.anchor.getroottree().getroot()
+        empty = like(root, local_name(root))
+        empty.attrib.update(root.attrib)
+        rewriting.add(drawing, xml_bytes(empty), _DRAWING_TYPE)
+        id_ = rewriting.relate(part, "drawing", drawing)
+        space = RELATION_SPACES[self._source.is_strict].strip("{}")
+
+        def made(prefix: str) -> str:
+            return f'<{prefix}drawing xmlns:r="{space}" r:id="{id_}"/>'
+
+        rewriting.put(part, with_element(rewriting.read(part), sheet, "drawing", made))
+        return drawing
+
+    def _check_chart(self, part: str, drawn: DrawnObject, name: str) -> None:
+        """Refuse a chart that cannot live elsewhere; tell what it will show there."""
+        relations = self._copier.relations(part)
+        for element in drawn.element.iter("{*}chart"):
+            for key, value in element.attrib.items():
+                relation = relations.get(str(value))
+                if not str(key).startswith(RELATION_SPACES) or relation is None:
+                    continue
+                root = self._source.root(relation.target)
+                if root.find("{*}pivotSource") is not None:
+                    raise ValidationFailed("It shows a pivot table, which stays behind.")
+                formulas = [each.text or "" for each in root.iter("{*}f")]
+                self._check_formulas(formulas, name)
+
+    def _check_formulas(self, formulas: list[str], name: str) -> None:
+        for sheet in dict.fromkeys(sheet for text in formulas for sheet in _sheets(text)):
+            if "[" in sheet:
+                raise ValidationFailed(f"It takes its data from another workbook ({sheet[:60]}).")
+            found = self._book.find(sheet)
+            if found is None:
+                self._book.notices.warn(
+                    f"Chart {name} takes its data from sheet {sheet}, which this workbook does "
+                    "not have; it shows what it was saved with."
+                )
+            elif not self._is_same(sheet, found):
+                self._book.notices.warn(
+                    f"Chart {name} takes its data from sheet {found} of this workbook now, which "
+                    "is not the same as in the source."
+                )
+        if any("_xlchart" in text for text in formulas):
+            raise ValidationFailed("Its data is in hidden names, which stay behind.")
+
+    def _is_same(self, sheet: str, title: str) -> bool:
+        """Tell whether two sheets are of the same bytes, their shared texts among them."""
+        try:
+            old = find_sheet(self._workbook, sheet)
+        except ValidationFailed:
+            return False
+        return (self._source.read(old.part), self._texts(self._source)) == (
+            self._book.rewriting.read(self._book.part(title)),
+            self._texts(None),
+        )
+
+    def _texts(self, package: Package | None) -> bytes:
+        """Return the shared texts of the source, or for None of the workbook that is changed."""
+        if package is not None:
+            part = workbook_parts(package).get("sharedStrings", "")
+            return package.read(part) if part else b""
+        rewriting = self._book.rewriting
+        relations = rewriting.relations(self._book.main)
+        part = next((each.target for each in relations if each.kind == "sharedStrings"), "")
+        return rewriting.read(part) if part in rewriting else b""
+
+
+def _wrapped(anchor: etree._Element) -> etree._Element:
+    """Return an element that holds just an anchor."""
+    root = etree.Element("drawing")
+    root.append(anchor)
+    return root
+
+
+def _sheets(formula: str) -> Iterator[str]:
+    """Yield the sheets that a formula names."""
+    for found in _SHEET.finditer(formula):
+        name = (found[1] or "").replace("''", "'") or found[2]
+        if name != "[0]":
+            yield name
+
+
+def _check_prefixes(anchor: etree._Element) -> None:
+    """Refuse what names a prefix that is not declared where it stands now."""
+    for element in anchor.iter():
+        wanted = element.get("Requires", "").split() if local_name(element) == "Choice" else ()
+        if any(prefix not in element.nsmap for prefix in wanted):
+            raise ValidationFailed("It uses a newer form of the format in an unusual way.")

@@ -1,0 +1,215 @@
+"""Formatting of a sheet, read from its part as a stream: rows are forgotten as they pass."""
+
+import msgspec
+from lxml import etree
+
+from kbd.opc.package import Package, reading_errors
+from kbd_xlsx.parts.pool import local_name
+from kbd_xlsx.parts.styletables import number_of
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW
+from kbd_xlsx.styles.occurrences import Occurrences
+
+__all__ = ["ColumnSpan", "RowSpan", "SheetFormatting", "read_sheet_looks"]
+
+MAX_CELLS = 1_000_000
+"""Cells of a sheet that are looked at; some 4 s."""
+
+MAX_RULES = 500
+"""Blocks of conditional formats that are kept of a sheet."""
+
+_EXTENDED = "http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"
+_KEPT = ("{*}row", "{*}cols", "{*}sheetViews", "{*}sheetFormatPr", "{*}conditionalFormatting")
+_PASSED = ("{*}mergeCell", "{*}hyperlink", "{*}dataValidation", "{*}ignoredError", "{*}brk")
+"""What there may be many of and nobody asks for here."""
+_FALSE = ("0", "false")
+
+
+class ColumnSpan(msgspec.Struct, frozen=True):
+    """Columns from `first` to `last` that are alike; a width in characters, if they have one."""
+
+    first: int
+    last: int
+    width: float | None
+    hidden: bool
+    style: int
+
+
+class RowSpan(msgspec.Struct):
+    """Rows from `first` to `last` of one height in points, if they have one of their own."""
+
+    first: int
+    last: int
+    height: float | None
+    hidden: bool
+
+
+class SheetFormatting(msgspec.Struct):
+    """What a sheet says of looks.
+
+    Args:
+        cells: Where each style is.
+        columns: Widths, as the file spans them.
+        rows: Heights, spans of equal neighbours.
+        default_width: Of columns without a width, None where the program decides.
+        default_height: Of rows without a height.
+        frozen: Rows and columns that stay in view.
+        rules: `conditionalFormatting` elements.
+        extended_rules: The same of the extension of 2009.
+        unread_from: The first row that was not looked at, 0 if all were.
+    """
+
+    cells: Occurrences
+    columns: list[ColumnSpan] = []
+    rows: list[RowSpan] = []
+    default_width: float | None = None
+    default_height: float | None = None
+    frozen: tuple[int, int] = (0, 0)
+    rules: list[etree._Element] = []
+    extended_rules: list[etree._Element] = []
+    unread_from: int = 0
+
+
+def read_sheet_looks(package: Package, part: str) -> SheetFormatting:
+    """Read a worksheet's part.
+
+    Raises:
+        FileReadFailed: It is damaged.
+    """
+    found = SheetFormatting(Occurrences())
+    row = count = 0
+    known: dict[str, int] = {}
+    with package.open(part) as file, reading_errors(package.name):
+        events = etree.iterparse(
+            file,
+            events=("end",),
+            tag=(*_KEPT, *_PASSED),
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+        )
+        for _, element in events:
+            match local_name(element):
+                case "row" if not found.unread_from:
+                    row = _row_number(element, row)
+                    count += _add_row(found, row, element, known)
+                    if count > MAX_CELLS:
+                        found.unread_from = row + 1
+                case "cols":
+                    _add_columns(found, element)
+                case "sheetViews":
+                    found.frozen = _frozen(element)
+                case "sheetFormatPr":
+                    found.default_width = _measure(element.get("defaultColWidth"))
+                    found.default_height = _measure(element.get("defaultRowHeight"))
+                case "conditionalFormatting":
+                    _add_rules(found, element)
+                    continue
+            _forget(element)
+    found.cells.finish()
+    return found
+
+
+def _forget(element: etree._Element) -> None:
+    """Free an element and what came before it beside it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def _add_rules(found: SheetFormatting, element: etree._Element) -> None:
+    is_extended = etree.QName(element).namespace == _EXTENDED
+    rules = found.extended_rules if is_extended else found.rules
+    if len(rules) < MAX_RULES:
+        rules.append(element)
+
+
+def _row_number(element: etree._Element, before: int) -> int:
+    return min(number_of(element, "r") or before + 1, MAX_ROW)
+
+
+def _add_row(
+    found: SheetFormatting, row: int, element: etree._Element, known: dict[str, int]
+) -> int:
+    """Note a row and return how many cells it has; `known` keeps what letters and digits mean."""
+    column = 0
+    cells = []
+    for cell in element.iterchildren("{*}c"):
+        letters = cell.get("r", "").rstrip("0123456789")
+        if letters:
+            column = known.get(letters) or known.setdefault(letters, _column(letters))
+        else:
+            column += 1
+        style = cell.get("s", "0")
+        cells.append((column, known.get(style) or known.setdefault(style, number_of(cell, "s"))))
+    cells.sort()
+    whole = None
+    if element.get("customFormat", "0") not in _FALSE:
+        whole = number_of(element, "s")
+    found.cells.add_row(row, cells, whole)
+    height = _measure(element.get("ht"))
+    if element.get("customHeight", "0") in _FALSE:
+        height = None
+    hidden = element.get("hidden", "0") not in _FALSE
+    if height is not None or hidden:
+        last = found.rows[-1] if found.rows else None
+        if last and (last.last, last.height, last.hidden) == (row - 1, height, hidden):
+            last.last = row
+        else:
+            found.rows.append(RowSpan(row, row, height, hidden))
+    return len(cells)
+
+
+def _column(place: str) -> int:
+    """Return the column of a cell's name; 0 for none, which is skipped."""
+    number = 0
+    for letter in place:
+        if not "A" <= letter <= "Z":
+            break
+        number = number * 26 + ord(letter) - 64
+    return number if number <= MAX_COLUMN else 0
+
+
+def _add_columns(found: SheetFormatting, element: etree._Element) -> None:
+    for column in element.iterchildren("{*}col"):
+        first, last = number_of(column, "min"), min(number_of(column, "max"), MAX_COLUMN)
+        if not 1 <= first <= last:
+            continue
+        style = number_of(column, "style")
+        hidden = column.get("hidden", "0") not in _FALSE
+        width = _measure(column.get("width"))
+        span = ColumnSpan(first, last, width, hidden, style)
+        before = found.columns[-1] if found.columns else None
+        joins = before is not None and before.last == first - 1
+        if before and joins and msgspec.structs.replace(before, first=first, last=last) == span:
+            found.columns[-1] = msgspec.structs.replace(before, last=last)
+        else:
+            found.columns.append(span)
+    spans: list[tuple[int, int, int]] = []
+    for span in found.columns:
+        if spans and spans[-1][0] == span.style and spans[-1][2] == span.first - 1:
+            spans[-1] = span.style, spans[-1][1], span.last
+        else:
+            spans.append((span.style, span.first, span.last))
+    for style, first, last in spans:
+        if style:
+            found.cells.add_columns(style, first, last)
+
+
+def _frozen(views: etree._Element) -> tuple[int, int]:
+    pane = views.find("{*}sheetView/{*}pane")
+    if pane is None or not pane.get("state", "").startswith("frozen"):
+        return 0, 0
+    rows, columns = (_measure(pane.get(name)) or 0 for name in ("ySplit", "xSplit"))
+    return int(rows), int(columns)
+
+
+def _measure(text: str | None) -> float | None:
+    """Return a width or height, rounded to hundredths."""
+    try:
+        value = round(float(text or ""), 2)
+    except ValueError:
+        return None
+    if not 0 <= value < MAX_ROW:
+        return None
+    return int(value) if value == int(value) else value
