@@ -9,6 +9,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.office.warnings import EditWarnings
 from kbd.opc import strict, transitional
 from kbd.opc.guard import part_key
 from kbd.opc.package import Package, Relation
@@ -59,9 +60,9 @@ class PartCopier:
     Args:
         source: Where the parts are.
         target: Where they go.
+        warnings: Get what lies outside of the package and copied parts reach out to.
 
     Attributes:
-        external: What lies outside of the package and copied parts reach out to, in order.
         place: What is being copied, as the sentences of errors begin.
     """
 
@@ -75,10 +76,9 @@ class PartCopier:
     """Whether a part's relations lie in the file behind the first part that they lead to, not
     behind the last one."""
 
-    def __init__(self, source: Package, target: Rewriting) -> None:
-        self.external: dict[str, None] = {}
+    def __init__(self, source: Package, target: Rewriting, warnings: EditWarnings) -> None:
         self.place = "It"
-        self._source, self._target = source, target
+        self._source, self._target, self._warnings = source, target, warnings
         self._types = source.content_types()
         self._copied: dict[str, str] = {}
         self._count = 0
@@ -110,7 +110,7 @@ class PartCopier:
 
     def note_external(self, relation: Relation) -> None:
         """Note what a copied part reaches out to; a format may override it."""
-        self.external.setdefault(relation.target)
+        self._warnings.note_external(relation.target)
 
     def relations(self, part: str) -> dict[str, Relation]:
         """Return the relations of a part of the source by their ids."""

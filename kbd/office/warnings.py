@@ -9,8 +9,6 @@ __all__ = ["EditWarnings", "listed"]
 MAX_LISTED = 12
 """Things that one warning lists, where it does not say otherwise; the rest is counted."""
 
-_MAX_EXTERNAL = 20
-
 
 class EditWarnings:
     """Collects warnings, and what a file now reaches out to; each once, in order.
@@ -53,11 +51,8 @@ class EditWarnings:
 
     @property
     def external(self) -> tuple[str, ...]:
-        """What the file reaches out to now, the first ones if it is much."""
-        found = tuple(self._external)
-        if len(found) <= _MAX_EXTERNAL:
-            return found
-        return (*found[:_MAX_EXTERNAL], f"and {len(found) - _MAX_EXTERNAL} more")
+        """What the file reaches out to now."""
+        return tuple(self._external)
 
 
 def listed(names: Sequence[str], most: int = MAX_LISTED) -> str:

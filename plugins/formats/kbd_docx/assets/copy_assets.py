@@ -66,7 +66,7 @@ def copy_assets(
             SUFFIXES.fit(rewriting, received.part, target.name)
         made = Target(rewriting, received.part)
         if into is not None and (told := doubt(received, FAMILY, into.name)):
-            made.warnings.setdefault(told)
+            made.warnings.warn(told)
         copier = DocumentPartCopier(package, made)
         if into is None:
             modernized(made.ensured("settings", "settings"))
@@ -76,7 +76,7 @@ def copy_assets(
         changed = tuple(copying.copied(pick) for pick in wanted)
         copying.finish()
         rewriting.save(target)
-    return Applied(len(changed), changed, tuple(made.warnings), tuple(made.external))
+    return Applied(len(changed), changed, made.warnings.texts, made.warnings.external)
 
 
 def _put_theme(theirs: Document, made: Target, copier: DocumentPartCopier) -> None:
@@ -129,7 +129,7 @@ class _Copying:
             case "theme":
                 if not self._theirs.part("theme"):
                     raise ValidationFailed("The source has no theme.")
-                self._made.warnings.setdefault(
+                self._made.warnings.warn(
                     "What follows the fonts and colours of the theme looks different now."
                 )
                 return "theme:theme: replaced"

@@ -159,7 +159,7 @@ class ListCopier:
                      None) if root is not None else None  # fmt: skip
         if found is None or self._target.rewriting.is_strict:
             if found is not None:
-                self._target.warnings.setdefault("A list's picture of a bullet became a sign.")
+                self._target.warnings.warn("A list's picture of a bullet became a sign.")
             self._bullets[number] = ""
             return ""
         ours = self._target.ensured("numbering", "numbering")

@@ -73,7 +73,7 @@ class PictureCopier:
         else:
             self._target.paragraphs(place.first, place.first)[0].addnext(paragraph)
         if picture.is_floating:
-            self._target.warnings.setdefault(
+            self._target.warnings.warn(
                 f"The image {picture.name} stood beside the text; now it is a paragraph of its own."
             )
         where = "at the end" if place is None else f"after paragraph {place.first}"

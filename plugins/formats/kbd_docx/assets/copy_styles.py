@@ -102,7 +102,7 @@ class StyleCopier:
             words += f"; fonts: {listed(fonts)}"
         rest = self._dependants(style.type, made) if twin else []
         if rest:
-            self._target.warnings.setdefault(
+            self._target.warnings.warn(
                 f"Styles of the target that are based on {twin} change with it: {listed(rest)}."
             )
         return f"{style.type}_style:{style.id}: {words}"

@@ -122,7 +122,7 @@ class Excerpts:
                 )
             if _FETCHES.match(instruction):
                 told = " ".join(instruction.split())[:300]
-                self._target.external.setdefault(f"{place}: field {told}")
+                self._target.warnings.note_external(f"{place}: field {told}")
 
     def _keep_looks(self, paragraph: etree._Element) -> None:
         """Say in a paragraph and its runs what the target's styles would make different."""

@@ -19,7 +19,7 @@ class DocumentPartCopier(PartCopier):
 
     Args:
         source: Where they are.
-        target: Where they go; it notes what they reach out to.
+        target: Where they go.
     """
 
     kinds: ClassVar[frozenset[str]] = frozenset(
@@ -31,8 +31,7 @@ class DocumentPartCopier(PartCopier):
     )
 
     def __init__(self, source: Package, target: Target) -> None:
-        super().__init__(source, target.rewriting)
-        self.external = target.external
+        super().__init__(source, target.rewriting, target.warnings)
 
     def converted(self, data: bytes, content_type: str) -> bytes:
         """Return XML by the names of the target's variant."""
@@ -42,7 +41,8 @@ class DocumentPartCopier(PartCopier):
 
     def note_external(self, relation: Relation) -> None:
         """Note what is outside, with the asset that reaches there."""
-        self.external.setdefault(f"{self.place}: {relation.kind} {relation.target[:_SHOWN]}")
+        told = f"{self.place}: {relation.kind} {relation.target[:_SHOWN]}"
+        self._warnings.note_external(told)
 
     def relate(self, part: str, relation: Relation) -> str:
         """Relate a part of the target as one of the source is, or name the relation that it has."""

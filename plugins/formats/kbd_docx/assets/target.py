@@ -6,6 +6,7 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.office.warnings import EditWarnings
 from kbd.opc import is_strict_part, strict
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W, blocks
@@ -28,15 +29,13 @@ class Target(Document):
         main: Its main part.
 
     Attributes:
-        warnings: What the user should know, in order.
-        external: What the document newly reaches out to, in order.
+        warnings: What the user should know, and what the document newly reaches out to.
     """
 
     def __init__(self, rewriting: Rewriting, main: str) -> None:
         super().__init__(rewriting, main)
         self.rewriting = rewriting
-        self.warnings: dict[str, None] = {}
-        self.external: dict[str, None] = {}
+        self.warnings = EditWarnings()
         self._changed: dict[str, bool] = {}
         self._spaces: dict[str, dict[str, str]] = {}
 

@@ -49,7 +49,7 @@ def copy_assets(
             SUFFIXES.fit(edit.rewriting, kind.part, target.name)
         changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
         edit.rewriting.save(target)
-    return Applied(len(changed), changed, tuple(edit.warnings), tuple(edit.external))
+    return Applied(len(changed), changed, edit.warnings.texts, edit.warnings.external)
 
 
 class _Copying:

@@ -120,7 +120,7 @@ class ImageCopier:
         relations = self._copier.relations(picture.carrier.part)
         for element in list(copied.iter(*_CLICKS)):
             if self._leads_nowhere(element, relations):
-                self._edit.warnings.setdefault(
+                self._edit.warnings.warn(
                     f"A click on {picture.name} did something in its own deck; it does not here."
                 )
                 parent = element.getparent()

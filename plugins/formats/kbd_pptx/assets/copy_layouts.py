@@ -146,7 +146,7 @@ class LayoutCopier:
             data.set("name", name)
             self._edit.put(part, root)
         if name != layout.name:
-            self._edit.warnings.setdefault(
+            self._edit.warnings.warn(
                 f"The target has another layout {layout.name}; the copied one is {name}."
             )
         self._list(master, part, number)
@@ -172,7 +172,7 @@ class LayoutCopier:
                 f"{deck.width / EMU_PER_INCH:.4g} x {deck.height / EMU_PER_INCH:.4g} inches"
                 for deck in (theirs, ours)
             ]
-            self._edit.warnings.setdefault(
+            self._edit.warnings.warn(
                 f"Layout {name} was made for slides of {sizes[0]} and keeps its measures; those "
                 f"of the target have {sizes[1]}."
             )

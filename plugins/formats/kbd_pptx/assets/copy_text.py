@@ -180,7 +180,7 @@ class TextCopier:
         found = (each.find(f"{P}cSld/{P}bg/*") for each in below if each is not None)
         ground = next((each for each in found if each is not None), None)
         if colour and colour == describe_fill(ground, palette).get("color"):
-            self._edit.warnings.setdefault(
+            self._edit.warnings.warn(
                 f"The letters are {colour} now, as the background of the target is."
             )
 
@@ -195,7 +195,7 @@ class TextCopier:
                     break
         if own and kind != "other":
             shown = ", ".join(own[:10]) + (f" and {len(own) - 10} more" if len(own) > 10 else "")
-            self._edit.warnings.setdefault(
+            self._edit.warnings.warn(
                 f"These layouts say something of {kind} text themselves, which still counts: "
                 f"{shown}."
             )

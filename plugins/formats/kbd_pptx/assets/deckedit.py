@@ -4,6 +4,7 @@ import re
 
 from lxml import etree
 
+from kbd.office.warnings import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent
@@ -32,16 +33,14 @@ class DeckEdit(DeckParts):
     Attributes:
         rewriting: The package.
         is_new: Whether it came from no file.
-        warnings: What a reader must know of the change.
-        external: What the deck reaches out to now.
+        warnings: What a reader must know of the change, and what the deck reaches out to now.
     """
 
     def __init__(self, rewriting: Rewriting, main: str, *, is_new: bool = False) -> None:
         super().__init__(rewriting, main)
         self.rewriting = rewriting
         self.is_new = is_new
-        self.warnings: dict[str, None] = {}
-        self.external: dict[str, None] = {}
+        self.warnings = EditWarnings()
 
     def deck(self) -> Deck:
         """Return what the deck has now."""

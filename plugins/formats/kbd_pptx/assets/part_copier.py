@@ -17,7 +17,7 @@ class DeckPartCopier(PartCopier):
 
     Args:
         source: Where they are.
-        edit: Where they go; it notes what they reach out to.
+        edit: Where they go.
     """
 
     kinds: ClassVar[frozenset[str]] = frozenset(
@@ -31,8 +31,8 @@ class DeckPartCopier(PartCopier):
     relates_early = True
 
     def __init__(self, source: Package, edit: DeckEdit) -> None:
-        super().__init__(source, edit.rewriting)
-        self.external, self._edit = edit.external, edit
+        super().__init__(source, edit.rewriting, edit.warnings)
+        self._edit = edit
 
     def converted(self, data: bytes, content_type: str) -> bytes:
         """Return XML as the target may have it: by its names and numbers."""

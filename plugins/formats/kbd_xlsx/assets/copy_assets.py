@@ -55,7 +55,7 @@ def _carry_theme(package: Package, book: BookEdit) -> None:
     """Give a new workbook the theme that the looks to come were made for."""
     theme = workbook_parts(package).get("theme")
     if theme and not package.is_strict:
-        part = WorkbookPartCopier(package, book.rewriting).copy(theme)
+        part = WorkbookPartCopier(package, book.rewriting, book.notices).copy(theme)
         book.rewriting.relate(book.main, "theme", part)
 
 

@@ -43,7 +43,7 @@ class ObjectCopier:
 
     def __init__(self, source: Package, workbook: Workbook, book: BookEdit) -> None:
         self._source, self._workbook, self._book = source, workbook, book
-        self._copier = WorkbookPartCopier(source, book.rewriting)
+        self._copier = WorkbookPartCopier(source, book.rewriting, book.notices)
 
     def find(self, kind: str, name: str) -> tuple[SheetPart, str, DrawnObject]:
         """Return an object with its sheet and the part of its drawing.
@@ -86,15 +86,13 @@ class ObjectCopier:
         _, part, drawn = self.find(kind, name)
         self._check_variants()
         self._copier.begin()
+        self._copier.goes_to = f"{sheet}, {kind} {drawn.name}"
         try:
             covered = self._anchored(part, drawn, area, self._drawing(sheet, drawn), name)
         except ValidationFailed as error:
             raise ValidationFailed(
                 f"The {kind} {name!r} cannot be copied. {error.message}"
             ) from error
-        for address in self._copier.external:
-            self._book.notices.note_external(f"{sheet}, {kind} {drawn.name}: {address}")
-        self._copier.external.clear()
         return f"{sheet}!{covered}" if covered else sheet
 
     def _check_variants(self) -> None:

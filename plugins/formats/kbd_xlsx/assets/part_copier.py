@@ -9,7 +9,12 @@ __all__ = ["WorkbookPartCopier"]
 
 
 class WorkbookPartCopier(PartCopier):
-    """Copies parts between workbooks of the same variant."""
+    """Copies parts between workbooks of the same variant.
+
+    Attributes:
+        goes_to: Where what is copied goes, and what it is ("Sheet1, chart Chart 1"); the theme if
+            nothing is said.
+    """
 
     kinds: ClassVar[frozenset[str]] = frozenset(
         (
@@ -18,8 +23,9 @@ class WorkbookPartCopier(PartCopier):
         )
     )
     shares_media = False
+    goes_to = "theme"
 
     def note_external(self, relation: Relation) -> None:
         """Note what is outside, but for a link, which only leads there when it is clicked."""
         if relation.kind != "hyperlink":
-            super().note_external(relation)
+            self._warnings.note_external(f"{self.goes_to}: {relation.target}")

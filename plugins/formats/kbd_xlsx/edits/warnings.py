@@ -35,6 +35,14 @@ class WorkbookWarnings(EditWarnings):
         note = f"Text that looks like a formula was written as text: {places}."
         return (*super().texts, note)
 
+    @property
+    def external(self) -> tuple[str, ...]:
+        """What the workbook reaches out to now, the first ones if it is much."""
+        found = super().external
+        if len(found) <= _MAX_LISTED:
+            return found
+        return (*found[:_MAX_LISTED], f"and {len(found) - _MAX_LISTED} more")
+
 
 def is_protected(part: bytes) -> bool:
     """Tell whether a sheet's part asks programs to keep people from changing it."""
