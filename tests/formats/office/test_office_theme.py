@@ -56,6 +56,14 @@ def test_a_theme_names_colors_and_fonts(space: str) -> None:
     }  # fmt: skip
 
 
+def test_themes_from_before_the_standard() -> None:
+    """What holds the colors and fonts may bear another name, as in files of the first betas."""
+    root = theme("<a:dk2><a:srgbClr val='1F497D'/></a:dk2>")
+    root[0].tag = f"{{{A}}}baseStyles"
+
+    assert read_theme(root) == Theme("Brand", {"dk2": "1F497D"})
+
+
 def test_no_theme_is_an_empty_one() -> None:
     """A file without a theme, or with one that holds nothing, names no color and no font."""
     assert read_theme(None) == Theme()
