@@ -60,9 +60,12 @@ class PartCopier:
     Args:
         source: Where the parts are.
         target: Where they go.
-        warnings: Get what lies outside of the package and copied parts reach out to.
+        warnings: Gets what lies outside of the package and copied parts reach out to.
 
     Attributes:
+        source: Where the parts are.
+        target: Where they go.
+        warnings: What is told of them.
         place: What is being copied, as the sentences of errors begin.
     """
 
@@ -72,13 +75,16 @@ class PartCopier:
     shares_media: ClassVar[bool] = True
     """Whether a picture or sound that the target has already stands for one of the source."""
 
+    media_suffixes: ClassVar[frozenset[str]] = frozenset()
+    """Suffixes that all parts of the target have their type by; none: those of media."""
+
     relates_early: ClassVar[bool] = False
     """Whether a part's relations lie in the file behind the first part that they lead to, not
     behind the last one."""
 
     def __init__(self, source: Package, target: Rewriting, warnings: EditWarnings) -> None:
         self.place = "It"
-        self._source, self._target, self._warnings = source, target, warnings
+        self.source, self.target, self.warnings = source, target, warnings
         self._types = source.content_types()
         self._copied: dict[str, str] = {}
         self._count = 0
@@ -110,11 +116,11 @@ class PartCopier:
 
     def note_external(self, relation: Relation) -> None:
         """Note what a copied part reaches out to; a format may override it."""
-        self._warnings.note_external(relation.target)
+        self.warnings.note_external(relation.target)
 
     def relations(self, part: str) -> dict[str, Relation]:
         """Return the relations of a part of the source by their ids."""
-        return {relation.id: relation for relation in self._source.relations(part)}
+        return {relation.id: relation for relation in self.source.relations(part)}
 
     def relate(self, part: str, relation: Relation) -> str:
         """Relate a part of the target as one of the source is, and return the relation's id.
@@ -125,7 +131,7 @@ class PartCopier:
         """
         target = self.goal(relation)
         kind = self._in_variant(relation.type)
-        return self._target.relate(part, kind, target, external=relation.external)
+        return self.target.relate(part, kind, target, external=relation.external)
 
     def relate_named(
         self, elements: Iterable[etree._Element], relations: Mapping[str, Relation], part: str
@@ -183,12 +189,12 @@ class PartCopier:
         while stack:
             copy = stack[-1]
             if len(copy.rows) == 1 and self.relates_early:
-                self._target.put_relations(copy.name, ())
+                self.target.put_relations(copy.name, ())
             relation = next(copy.left, None)
             if relation is None:
                 stack.pop()
                 if copy.rows:
-                    self._target.put_relations(copy.name, copy.rows)
+                    self.target.put_relations(copy.name, copy.rows)
                 continue
             goal = instead.get(relation.id) if instead and len(stack) == 1 else None
             if goal is None:
@@ -218,11 +224,11 @@ class PartCopier:
         type_ = self._types.of(part)
         self._check(type_, len(stack))
         self._count += 1
-        data = self.converted(self._source.read(part), type_)
-        relations = self._source.relations(part)
+        data = self.converted(self.source.read(part), type_)
+        relations = self.source.relations(part)
         name = "" if relations else self._shared(data, type_)
         if not name:
-            name = self._target.free_name(_pattern(part))
+            name = self.target.free_name(_pattern(part))
             self._add(name, data, type_)
             stack.append(_Copy(name, iter(relations), []))
         if not anew:
@@ -244,30 +250,31 @@ class PartCopier:
             return ""
         if self._media is None:
             self._media = {}
-            for name in self._target.parts():
+            for name in self.target.parts():
                 if not name.endswith((".xml", ".rels")):
-                    self._media.setdefault(self._target.size(name), []).append(name)
+                    self._media.setdefault(self.target.size(name), []).append(name)
         for name in self._media.get(len(data), ()):
-            is_alike = name in self._target and self._target.content_type(name) == content_type
-            if is_alike and self._target.read(name) == data:
+            is_alike = name in self.target and self.target.content_type(name) == content_type
+            if is_alike and self.target.read(name) == data:
                 return name
         return ""
 
     def _add(self, name: str, data: bytes, content_type: str) -> None:
         suffix = posixpath.splitext(name)[1].lstrip(".").casefold()
-        if content_type.startswith(_MEDIA) and suffix:
-            self._target.set_default_type(suffix, content_type)
-            if self._media is not None:
-                self._media.setdefault(len(data), []).append(name)
-        if not content_type or self._target.content_type(name) == content_type:
-            self._target.put(name, data)
+        is_media = content_type.startswith(_MEDIA)
+        if suffix in self.media_suffixes or (is_media and suffix and not self.media_suffixes):
+            self.target.set_default_type(suffix, content_type)
+        if is_media and self._media is not None:
+            self._media.setdefault(len(data), []).append(name)
+        if not content_type or self.target.content_type(name) == content_type:
+            self.target.put(name, data)
         else:
-            self._target.add(name, data, content_type)
+            self.target.add(name, data, content_type)
 
     def _in_variant(self, type_: str) -> str:
         """Return a relation's type as the target's variant of the format names it."""
         usual = transitional(type_.encode())
-        return (strict(usual) if self._target.is_strict else usual).decode()
+        return (strict(usual) if self.target.is_strict else usual).decode()
 
 
 def _pattern(part: str) -> str:

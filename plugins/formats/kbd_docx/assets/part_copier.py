@@ -37,17 +37,17 @@ class DocumentPartCopier(PartCopier):
         """Return XML by the names of the target's variant."""
         if not _XML.search(content_type):
             return data
-        return strict(data) if self._target.is_strict else transitional(data)
+        return strict(data) if self.target.is_strict else transitional(data)
 
     def note_external(self, relation: Relation) -> None:
         """Note what is outside, with the asset that reaches there."""
         told = f"{self.place}: {relation.kind} {relation.target[:_SHOWN]}"
-        self._warnings.note_external(told)
+        self.warnings.note_external(told)
 
     def relate(self, part: str, relation: Relation) -> str:
         """Relate a part of the target as one of the source is, or name the relation that it has."""
         wanted = (relation.kind, self.goal(relation), relation.external)
-        for known in self._target.relations(part):
+        for known in self.target.relations(part):
             if (known.kind, known.target, known.external) == wanted:
                 return known.id
         return super().relate(part, relation)

@@ -9,7 +9,7 @@ stories      all text of a document, for replacing: body, headers, footers, note
 flow         a paragraph as the text that people see, and where each piece of it stands
 replacing    text replaced in a flow
 writing      paragraphs and tables made as operations describe them
-looks        how runs and paragraphs look, as operations say it
+formatting   formatting of runs and paragraphs as operations give it
 styles       styles that operations name: found, or taken over from the template
 variants     values that the strict variant spells otherwise
 texts        text as documents hold it

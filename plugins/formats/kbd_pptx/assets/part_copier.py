@@ -28,6 +28,12 @@ class DeckPartCopier(PartCopier):
             *("diagramQuickStyle", "diagramColors", "diagramDrawing"),
         )
     )
+    media_suffixes: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "mp3"),
+            *("mp4", "wav", "m4a", "m4v", "mov", "avi", "wmv", "wma"),
+        )
+    )
     relates_early = True
 
     def __init__(self, source: Package, edit: DeckEdit) -> None:
@@ -37,15 +43,15 @@ class DeckPartCopier(PartCopier):
     def converted(self, data: bytes, content_type: str) -> bytes:
         """Return XML as the target may have it: by its names and numbers."""
         is_xml = content_type.endswith(("xml", "vmlDrawing"))
-        if not is_xml or self._source.is_strict == self._target.is_strict:
+        if not is_xml or self.source.is_strict == self.target.is_strict:
             return data
-        with reading_errors(self._source.name):
-            root = xml_root(transitional(data), self._source.name)
+        with reading_errors(self.source.name):
+            root = xml_root(transitional(data), self.source.name)
         self._edit.fit_numbers(root)
         return self._edit.in_variant(xml_bytes(root))
 
     def check(self, relation: Relation) -> None:
         """Refuse a relation that means nothing in another deck, or leads to nothing in its own."""
         super().check(relation)
-        if not relation.external and relation.target not in self._source:
+        if not relation.external and relation.target not in self.source:
             raise ValidationFailed(f"{self.place} names {relation.target}, which is not there.")

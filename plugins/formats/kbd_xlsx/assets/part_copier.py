@@ -22,10 +22,13 @@ class WorkbookPartCopier(PartCopier):
             *("package", "themeOverride", "hyperlink", "theme"),
         )
     )
+    media_suffixes: ClassVar[frozenset[str]] = frozenset(
+        ("png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "ico")
+    )
     shares_media = False
     goes_to = "theme"
 
     def note_external(self, relation: Relation) -> None:
         """Note what is outside, but for a link, which only leads there when it is clicked."""
         if relation.kind != "hyperlink":
-            self._warnings.note_external(f"{self.goes_to}: {relation.target}")
+            self.warnings.note_external(f"{self.goes_to}: {relation.target}")
