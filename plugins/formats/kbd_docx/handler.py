@@ -25,13 +25,13 @@ class DocxFormat(OfficeFormat, Composed):
         ".dotm": "application/vnd.ms-word.template.macroEnabled.12",
     }
     functions: ClassVar[Mapping[str, str]] = {
-        "info": "kbd_docx.reader.mapping:facts",
-        "map": "kbd_docx.reader.mapping:document_map",
-        "read": "kbd_docx.reader.reading:read_region",
-        "objects": "kbd_docx.reader.reading:read_objects",
-        "passages": "kbd_docx.reader.reading:passages",
+        "info": "kbd_docx.reader.document_map:facts",
+        "map": "kbd_docx.reader.document_map:document_map",
+        "read": "kbd_docx.reader.regions:read_region",
+        "objects": "kbd_docx.reader.regions:read_objects",
+        "passages": "kbd_docx.reader.regions:passages",
         "apply": "kbd_docx.edits.apply:apply",
-        "get_styles": "kbd_docx.styles.listing:get_styles",
+        "get_styles": "kbd_docx.styles.style_list:get_styles",
         "copy_assets": "kbd_docx.assets.copy_assets:copy_assets",
     }
     guidance = (

@@ -27,13 +27,13 @@ class PptxFormat(OfficeFormat, Composed):
         ".ppsm": "application/vnd.ms-powerpoint.slideshow.macroEnabled.12",
     }
     functions: ClassVar[Mapping[str, str]] = {
-        "info": "kbd_pptx.reader.mapping:facts",
-        "map": "kbd_pptx.reader.mapping:deck_map",
-        "read": "kbd_pptx.reader.reading:read_region",
-        "objects": "kbd_pptx.reader.reading:read_objects",
-        "passages": "kbd_pptx.reader.reading:passages",
+        "info": "kbd_pptx.reader.deck_map:facts",
+        "map": "kbd_pptx.reader.deck_map:deck_map",
+        "read": "kbd_pptx.reader.regions:read_region",
+        "objects": "kbd_pptx.reader.regions:read_objects",
+        "passages": "kbd_pptx.reader.regions:passages",
         "apply": "kbd_pptx.edits.apply:apply",
-        "get_styles": "kbd_pptx.styles.listing:get_styles",
+        "get_styles": "kbd_pptx.styles.style_list:get_styles",
         "copy_assets": "kbd_pptx.assets.copy_assets:copy_assets",
     }
     guidance = (

@@ -26,16 +26,16 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
         ".xltm": "application/vnd.ms-excel.template.macroEnabled.12",
     }
     functions: ClassVar[Mapping[str, str]] = {
-        "info": "kbd_xlsx.mapping:facts",
-        "map": "kbd_xlsx.mapping:workbook_map",
-        "read": "kbd_xlsx.reading:read_region",
-        "cells": "kbd_xlsx.reading:read_cells",
-        "passages": "kbd_xlsx.reading:passages",
+        "info": "kbd_xlsx.workbook_map:facts",
+        "map": "kbd_xlsx.workbook_map:workbook_map",
+        "read": "kbd_xlsx.regions:read_region",
+        "cells": "kbd_xlsx.regions:read_cells",
+        "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
-        "get_styles": "kbd_xlsx.styles.listing:get_styles",
+        "get_styles": "kbd_xlsx.styles.style_list:get_styles",
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
-        "write_table": "kbd_xlsx.filling:write_table",
+        "write_table": "kbd_xlsx.table_writer:write_table",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "

@@ -10,8 +10,8 @@ __all__ = ["describe", "export", "export_plain", "load", "query", "rows", "stats
 
 
 def load(**arguments: Any) -> Any:
-    """Type a plain table and write it as Parquet: `kbd_tables.loading.load`."""
-    from kbd_tables import loading  # noqa: PLC0415 - 90 ms of DuckDB that the daemon need not spend
+    """Type a plain table and write it as Parquet: `kbd_tables.loader.load`."""
+    from kbd_tables import loader as loading  # noqa: PLC0415 - 90 ms of DuckDB that the daemon need not spend
 
     return loading.load(**arguments)
 

@@ -26,7 +26,7 @@ __all__ = [
 
 _MOST_ROWS = 10_000
 _MOST_COLUMNS = 100
-_PRELOAD = ("kbd_tables.loading", "kbd_tables.facts", "kbd_tables.box", "kbd_tables.row_stream")
+_PRELOAD = ("kbd_tables.loader", "kbd_tables.facts", "kbd_tables.box", "kbd_tables.row_stream")
 
 TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
 SourceSheet = Annotated[

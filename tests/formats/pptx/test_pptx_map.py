@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.testing.formats import check_format
 from kbd_pptx import PptxFormat
-from kbd_pptx.reader.mapping import MAX_TITLE_CHARS
+from kbd_pptx.reader.deck_map import MAX_TITLE_CHARS
 from read_decks import box, deck, frame, group, placeholder, relations, shape, slide_xml
 
 FORMAT = PptxFormat()

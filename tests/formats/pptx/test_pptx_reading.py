@@ -8,7 +8,7 @@ import pytest
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Region, Source
 from kbd_pptx import PptxFormat
-from kbd_pptx.reader import reading
+from kbd_pptx.reader import regions
 from read_decks import box, deck, frame, paragraph, placeholder, relations, shape, slide_xml
 
 FORMAT = PptxFormat()
@@ -307,7 +307,7 @@ def test_a_short_deck_is_read_whole(tmp_path: Path) -> None:
 
 def test_a_long_deck_gives_its_first_slides(tmp_path: Path) -> None:
     """What does not fit waits for its turn, and the reading says where to go on."""
-    text = "x" * (reading.CHUNK_CHARS // 4)
+    text = "x" * (regions.CHUNK_CHARS // 4)
     found = FORMAT.read(deck(tmp_path, [slide_xml(shape(text))] * 9), Region())
 
     assert found.chunk_info is not None

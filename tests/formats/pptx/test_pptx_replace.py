@@ -14,7 +14,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from deck_edits import edit, slides, texts
-from kbd_pptx.edits.replacing import replace_in_paragraph
+from kbd_pptx.edits.replacement import replace_in_paragraph
 from kbd_pptx.slides import A
 
 # python-pptx tells no types of it.

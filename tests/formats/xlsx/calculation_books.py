@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from kbd_xlsx.calculation import DefinedName, FormulaBook, TableArea
+from kbd_xlsx.calculation import DefinedName, TableArea
+from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.references import Area, cell_name, parse_area, parse_cell
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

@@ -15,9 +15,9 @@ from openpyxl.formula.tokenizer import TokenizerError
 from openpyxl.utils.cell import range_boundaries
 
 from kbd.errors import FileReadFailed
+from kbd_xlsx.calculation.book import OperandReader
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.operands import Reference, TableUse, read_operands
-from kbd_xlsx.calculation.shapes import OperandReader
 
 SAMPLE_SEED = 116
 SAMPLE_SIZE = 60

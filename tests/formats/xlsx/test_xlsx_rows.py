@@ -250,7 +250,7 @@ def test_rows_that_could_not_be_read_again_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sheet larger than what kbd opens is not written."""
-    monkeypatch.setattr("kbd_xlsx.rows.placing.MAX_PART_BYTES", 1000)
+    monkeypatch.setattr("kbd_xlsx.rows.placement.MAX_PART_BYTES", 1000)
 
     with pytest.raises(ValidationFailed, match="write them as CSV"):
         write(None, tmp_path / "c.xlsx", [["z", 9]] * 50, Placement())

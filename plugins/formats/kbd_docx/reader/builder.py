@@ -2,11 +2,15 @@
 
 The body is parsed piece by piece and each piece dropped when its text is taken, so that memory is
 that of the text and not of the tree.
+
+Headers and footers: which pages have which, and what stands in them.
+
+Footnotes, endnotes and comments: the texts that are cited elsewhere.
 """
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lxml import etree
 
@@ -14,22 +18,147 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.formats.shelves import keep, kept
 from kbd.opc import Identity, doubt, read_transitional
-from kbd.opc.package import Package
+from kbd.opc.package import Package, Relation
 from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
 from kbd_docx.family import FAMILY, opened
-from kbd_docx.reader.document import Changes, DocxContents, DocxTable, TextNotices
+from kbd_docx.reader.document import Changes, DocxContents, DocxMargin, DocxTable, TextNotices
 from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.graphics import Graphics
-from kbd_docx.reader.headers_footers import PageMargins, margins
 from kbd_docx.reader.lists import ListLabels
-from kbd_docx.reader.names import is_on
-from kbd_docx.reader.notes import Notes
+from kbd_docx.reader.names import R, is_on
 from kbd_docx.reader.parts import related, root_of
 from kbd_docx.reader.sections import SectionAssembly
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import StyleIndex
 
-__all__ = ["read_contents"]
+__all__ = ["Notes", "PageMargins", "margins", "read_contents"]
+
+_KINDS = {f"{W}headerReference": "header", f"{W}footerReference": "footer"}
+_TYPES = ("default", "first", "even")
+_MOST_MARGINS = 1_000
+
+
+class PageMargins:
+    """What the layout of some pages says of headers and footers.
+
+    Args:
+        element: The layout (`w:sectPr`).
+    """
+
+    def __init__(self, element: etree._Element) -> None:
+        self.has_first = is_on(element.find(f"{W}titlePg"))
+        self.named: list[tuple[str, str, str]] = []
+        for child in element:
+            kind = _KINDS.get(child.tag) if isinstance(child.tag, str) else None
+            if kind:
+                type_ = child.get(f"{W}type", "default")
+                self.named.append((kind, type_ if type_ in _TYPES else "default",
+                                   child.get(f"{R}id", "")))  # fmt: skip
+
+
+def margins(
+    package: Package,
+    relations: Mapping[str, Relation],
+    layouts: Sequence[PageMargins],
+    findings: StoryFindings,
+    *,
+    has_even: bool,
+) -> tuple[DocxMargin, ...]:
+    """Return the headers and footers of all pages, each part once.
+
+    Args:
+        package: The file.
+        relations: The relations of the main part by id.
+        layouts: Of the stretches of pages, in order.
+        findings: Where what they hold is found.
+        has_even: Whether even pages have their own.
+    """
+    found: list[DocxMargin] = []
+    seen: set[tuple[str, str]] = set()
+    for place, layout in enumerate(layouts, 1):
+        for kind, type_, key in layout.named:
+            relation = relations.get(key)
+            if relation is None or (relation.target, type_) in seen or len(found) == _MOST_MARGINS:
+                continue
+            seen.add((relation.target, type_))
+            root = root_of(package, relation)
+            if root is None:
+                continue
+            text = StoryRenderer(findings, related(package, relation.target)).text(root)
+            is_shown = {"first": layout.has_first, "even": has_even}.get(type_, True)
+            found.append(DocxMargin(kind, type_, place, text.strip("\n"), is_shown))
+    return tuple(found)
+
+
+_PARTS = {"footnote": "footnotes", "endnote": "endnotes", "comment": "comments"}
+"""The relations that lead to the parts, by what is in them."""
+
+_FORMS = {"footnote": "[^{}]", "endnote": "[^e{}]", "comment": "[comment {}]"}
+_SEPARATORS = ("separator", "continuationSeparator", "continuationNotice")
+_NAME_CHARS = 100
+_DAY_CHARS = 10
+
+
+class Notes:
+    """The notes and comments of a document.
+
+    Args:
+        package: The file.
+        relations: The relations of the main part.
+        findings: Where what they hold is found.
+    """
+
+    def __init__(
+        self, package: Package, relations: Iterable[Relation], findings: StoryFindings
+    ) -> None:
+        self._findings = findings
+        self._notes: dict[tuple[str, str], tuple[etree._Element, StoryRenderer]] = {}
+        by_kind = {relation.kind: relation for relation in reversed(tuple(relations))}
+        for kind, name in _PARTS.items():
+            root = root_of(package, by_kind.get(name))
+            if root is None:
+                continue
+            story = StoryRenderer(findings, related(package, by_kind[name].target))
+            for element in root.iterchildren(f"{W}{kind}"):
+                if element.get(f"{W}type") not in _SEPARATORS:
+                    key = (kind, element.get(f"{W}id", ""))
+                    self._notes.setdefault(key, (element, story))
+
+    def count(self, kind: str) -> int:
+        """Return how many there are of a kind."""
+        return sum(1 for name, _ in self._notes if name == kind)
+
+    def cited(self) -> list[str]:
+        """Return the texts of what was cited since the last call, and of what they cite."""
+        found = []
+        waiting = self._findings.cited
+        at = 0
+        while at < len(waiting):
+            kind, key = waiting[at]
+            at += 1
+            found.append(self._text(kind, key))
+        waiting.clear()
+        return found
+
+    def uncited(self) -> Iterator[str]:
+        """Yield the texts of what nothing cites."""
+        for kind, key in self._notes:
+            if key not in self._findings.numbers(kind):
+                self._findings.cite(kind, key)
+                yield from self.cited()
+
+    def _text(self, kind: str, key: str) -> str:
+        mark = _FORMS[kind].format(self._findings.cite(kind, key))
+        found = self._notes.get((kind, key))
+        if found is None:
+            return f"{mark}: (it has no text)"
+        element, story = found
+        text = story.text(element).strip()
+        author = element.get(f"{W}author", "")[:_NAME_CHARS]
+        day = element.get(f"{W}date", "")[:_DAY_CHARS]
+        told = ", ".join(filter(None, (author, day)))
+        return f"{mark} {told}: {text}" if told else f"{mark}: {text}"
+
 
 _BODY = f"{W}body"
 _LAYOUT = f"{W}sectPr"

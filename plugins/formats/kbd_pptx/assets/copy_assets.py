@@ -1,23 +1,78 @@
-"""What `copy_assets` does: layouts, styles of text, themes and pictures go into another deck."""
+"""What `copy_assets` does: layouts, styles of text, themes and pictures go into another deck.
+
+A theme copied into another deck, where a master takes it in place of its own.
+"""
 
 from contextlib import ExitStack
 from pathlib import Path
 from typing import assert_never
 
+from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.rewriter import Rewriting
-from kbd_pptx.assets.asset_refs import PptxAssetRef, parse_ref
+from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, parse_ref
 from kbd_pptx.assets.copy_images import ImageCopier
 from kbd_pptx.assets.copy_layouts import LayoutCopier
 from kbd_pptx.assets.copy_text import TextCopier
-from kbd_pptx.assets.copy_themes import copy_theme
 from kbd_pptx.assets.deckedit import DeckEdit, new_deck
 from kbd_pptx.assets.part_copier import DeckPartCopier
-from kbd_pptx.assets.sourcedeck import SourceDeck
+from kbd_pptx.assets.sourcedeck import SourceDeck, find_master
 from kbd_pptx.family import SUFFIXES, opened
 from kbd_pptx.slides import P, R
 
-__all__ = ["copy_assets"]
+__all__ = ["copy_assets", "copy_theme"]
+
+
+def copy_theme(
+    source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier, name: str, target: DeckPlace | None
+) -> str:
+    """Give a master of the target a theme of the source, and return what changed.
+
+    Colours, fonts and effects change on all that takes them from the theme. The master's own map
+    of colours and all else of it stay.
+
+    Args:
+        source: The deck that has it.
+        edit: The deck that gets it.
+        copier: What carries parts.
+        name: The theme's, as `get_styles` lists it.
+        target: The master that takes it; None for the first.
+
+    Raises:
+        ValidationFailed: There is no such theme or master.
+    """
+    theirs = source.master(name)
+    target = target or DeckPlace("master", 0)
+    if target.kind != "master" or target.name:
+        raise ValidationFailed(f"A theme goes to a master, not to {target}; write master:0.")
+    master = find_master(edit.deck(), target.index, "target")
+    rewriting = edit.rewriting
+    both = (edit.main, master.part)
+    users = [each for each in both if edit.related(each, "theme") == master.theme]
+    part = copier.copy(theirs.theme, {})
+    for user in users if master.theme else (master.part,):
+        for relation in edit.relations(user).values():
+            if relation.kind == "theme":
+                rewriting.unrelate(user, relation.id)
+                rewriting.relate(user, relation.type, part, relation_id=relation.id)
+    if not edit.related(master.part, "theme"):
+        rewriting.relate(master.part, "theme", part)
+    _drop_unused(edit, master.theme)
+    edit.forget(master.part)
+    return f"{target}: theme {name}"
+
+
+def _drop_unused(edit: DeckEdit, theme: str) -> None:
+    """Take a theme away that nothing names any more."""
+    if not theme:
+        return
+    folded = theme.casefold()
+    for part in edit.rewriting.parts():
+        if part.endswith(".xml") and not part.startswith("["):
+            for relation in edit.relations(part).values():
+                if not relation.external and relation.target.casefold() == folded:
+                    return
+    edit.rewriting.drop(theme)
 
 
 def copy_assets(

@@ -1,22 +1,91 @@
-"""What `copy_assets` does: looks, widths, pictures and charts carried into another workbook."""
+"""What `copy_assets` does: looks, widths, pictures and charts carried into another workbook.
+
+Asset references of workbooks: kinds, and the places that assets go to.
+"""
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import assert_never
+from typing import Literal, assert_never, get_args
+
+import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
+from kbd.office.asset_refs import AssetRef, parse_asset_ref
 from kbd.opc.package import Package
-from kbd_xlsx.assets.asset_refs import WorkbookPlace, XlsxAssetRef, parse_place, parse_ref
 from kbd_xlsx.assets.copy_formatting import LookCopier, Restyling
 from kbd_xlsx.assets.copy_objects import ObjectCopier
 from kbd_xlsx.assets.part_copier import WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.references import Area
+from kbd_xlsx.references import Area, parse_area
 from kbd_xlsx.styles.sourcebook import workbook_parts
 from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
 
-__all__ = ["copy_assets"]
+__all__ = [
+    "AssetKind",
+    "WorkbookPlace",
+    "XlsxAssetRef",
+    "copy_assets",
+    "parse_place",
+    "parse_ref",
+]
+
+AssetKind = Literal[
+    "cell_style",
+    "named_style",
+    "number_format",
+    "column_widths",
+    "conditional_formats",
+    "image",
+    "chart",
+]
+_NOWHERE = Area(1, 1, 0, 0)
+
+
+class WorkbookPlace(msgspec.Struct, frozen=True):
+    """A place in a workbook: a sheet, or a range on one; `sheet` "" is the sheet it came from."""
+
+    sheet: str = ""
+    area: Area | None = None
+
+
+XlsxAssetRef = AssetRef[AssetKind, WorkbookPlace]
+"""Something to be copied."""
+
+
+def parse_ref(pick: AssetPick) -> XlsxAssetRef:
+    """Parse what is to be copied; raises ValidationFailed."""
+    return parse_asset_ref(pick, get_args(AssetKind), lambda _, text: parse_place(text))
+
+
+def parse_place(text: str) -> WorkbookPlace:
+    """Parse a sheet, a range, or both: "Sheet1", "B2:C4", "'My sheet'!B2".
+
+    Raises:
+        ValidationFailed: It is none of them.
+    """
+    sheet, mark, cells = text.strip().rpartition("!")
+    if mark:
+        return WorkbookPlace(_unquoted(sheet), _area(cells))
+    try:
+        return WorkbookPlace("", _area(cells))
+    except ValidationFailed:
+        # What is no range names a sheet.
+        return WorkbookPlace(_unquoted(cells))
+
+
+def _area(text: str) -> Area:
+    area = parse_area(text, _NOWHERE)
+    if area.bottom < area.top or area.right < area.left:
+        raise ValidationFailed(f"{text[:40]!r} is no range of cells; write it as B2 or B2:C9.")
+    return area
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    return text
 
 
 def copy_assets(

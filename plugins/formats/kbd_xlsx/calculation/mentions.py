@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.cells import formula_cells
-from kbd_xlsx.calculation.meaning import Meanings
+from kbd_xlsx.calculation.operand_ranges import Meanings
 from kbd_xlsx.calculation.operands import NameUse, Operands, TableUse, read_operands
 from kbd_xlsx.references import cell_name
 

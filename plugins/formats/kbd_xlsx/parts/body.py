@@ -10,7 +10,7 @@ from kbd_xlsx.parts.markup import Splice
 from kbd_xlsx.parts.outline import Outline
 from kbd_xlsx.parts.pending import Pending
 from kbd_xlsx.parts.rows import Rows
-from kbd_xlsx.parts.splicing import Reach, RowWriter
+from kbd_xlsx.parts.splices import Reach, RowWriter
 from kbd_xlsx.references import Area
 
 __all__ = ["row_splices"]

@@ -6,7 +6,7 @@ from typing import Any
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.styletables import number_of
-from kbd_xlsx.rows.typed import Held
+from kbd_xlsx.rows.row_types import Held
 
 __all__ = ["RowFormatting"]
 

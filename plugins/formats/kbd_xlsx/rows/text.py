@@ -11,7 +11,7 @@ from kbd.formats import Column
 from kbd_xlsx.parts.cells import Content, cell_xml, escaped
 from kbd_xlsx.references import column_letters
 from kbd_xlsx.rows.formatting import RowFormatting
-from kbd_xlsx.rows.typed import Held, TypedRows
+from kbd_xlsx.rows.row_types import Held, TypedRows
 
 __all__ = ["RowText"]
 

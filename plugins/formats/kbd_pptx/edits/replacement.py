@@ -3,6 +3,8 @@
 A hit is found across runs and replaced once: what was put in is not searched again. It takes the
 look of the run in which it began; other characters keep theirs. What programs compute (numbers of
 slides, dates) is not searched, and no hit reaches over it.
+
+Where a deck holds a text that replacing does not reach: told, so that nobody thinks it gone.
 """
 
 import re
@@ -10,18 +12,89 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
+from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from lxml import etree
+from pptx.opc.constants import RELATIONSHIP_TYPE as RT
+from pptx.opc.package import XmlPart
+from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.deck import DeckEdit, notes_of
-from kbd_pptx.edits.hidden import tell_of_other_places
+from kbd_pptx.edits.deck import DeckEdit, notes_of, related
 from kbd_pptx.edits.warnings import brief, numbered
 from kbd_pptx.operations import ReplaceText
-from kbd_pptx.slides import A
+from kbd_pptx.slides import A, P
 
-__all__ = ["replace_in_paragraph", "replace_text"]
+__all__ = ["replace_in_paragraph", "replace_text", "tell_of_other_places"]
+
+_KINDS = MappingProxyType({
+    "chart": "Charts",
+    "chartEx": "Charts",
+    "diagramData": "SmartArt drawings",
+    "comments": "Comments",
+})  # fmt: skip
+"""What holds text beside a slide, by the last word of the relation's type."""
+
+
+def tell_of_other_places(
+    deck: DeckEdit, slides: Sequence[tuple[int, SlidePart]], pattern: re.Pattern[str]
+) -> None:
+    """Warn where a text stands that was searched for and was not replaced."""
+    found: dict[str, list[int]] = {}
+    checked: dict[int, bool] = {}
+    for index, part in slides:
+        for relation in part.rels.values():
+            kind = _KINDS.get(relation.reltype.rpartition("/")[2])
+            if kind is None or relation.is_external:
+                continue
+            target = relation.target_part
+            if id(target) not in checked:
+                checked[id(target)] = _holds(_texts(_root_of(target)), pattern)
+            if checked[id(target)]:
+                found.setdefault(kind, []).append(index)
+        layout = related(part, RT.SLIDE_LAYOUT)
+        for holder in (layout, related(layout, RT.SLIDE_MASTER) if layout is not None else None):
+            if holder is not None:
+                if id(holder) not in checked:
+                    checked[id(holder)] = _holds(_drawn(_root_of(holder)), pattern)
+                if checked[id(holder)]:
+                    found.setdefault("Layouts", []).append(index)
+    for kind, places in found.items():
+        where = numbered(sorted(set(places)))
+        deck.notices.warn(f"{kind}{where} hold the text, too; they are not reached.")
+
+
+def _holds(texts: Iterator[str], pattern: re.Pattern[str]) -> bool:
+    return any(pattern.search(text) for text in texts)
+
+
+def _texts(root: etree._Element | None) -> Iterator[str]:
+    """Yield the texts of a part: of each paragraph, and of each value."""
+    if root is None:
+        return
+    for element in root.iter(f"{A}p"):
+        yield "".join(each.text or "" for each in element.iter(f"{A}t"))
+    for element in root.iter("{*}v", "{*}text"):
+        yield element.text or ""
+
+
+def _drawn(root: etree._Element | None) -> Iterator[str]:
+    """Yield the texts that a layout or master shows on slides: those of no placeholder."""
+    for shape in () if root is None else root.iter(f"{P}sp", f"{P}graphicFrame"):
+        if next(shape.iter(f"{P}ph"), None) is None:
+            yield from _texts(shape)
+
+
+def _root_of(part: Any) -> etree._Element | None:
+    if isinstance(part, XmlPart):
+        return part._element  # noqa: SLF001 - python-pptx has no other way
+    try:
+        return etree.fromstring(part.blob)
+    except etree.LxmlError:
+        return None
+
 
 _BREAK = "\v"
 _BARRIER = "\0"

@@ -11,8 +11,8 @@ from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.references import MAX_ROW, cell_name
 from kbd_xlsx.rows.formatting import RowFormatting
+from kbd_xlsx.rows.row_types import TypedRows
 from kbd_xlsx.rows.text import RowText
-from kbd_xlsx.rows.typed import TypedRows
 
 __all__ = ["RowPlacing"]
 

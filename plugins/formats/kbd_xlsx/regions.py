@@ -1,8 +1,8 @@
 """The text of a workbook's ranges: a compact grid of typed values, a line a row.
 
-        A	B	C
-    1	Date	Item	Amount
-    2	2024-01-31	Tea	4.5
+        A       B       C
+    1   Date    Item    Amount
+    2   2024-01-31      Tea     4.5
 
 Cells are separated by tabs, blank rows and blank cells at a row's end are left out. Dates are ISO,
 numbers plain; text that could be taken for another type stands in quotes. A formula is shown as
@@ -19,7 +19,6 @@ from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
 from kbd.formats.headings import names_of_columns
 from kbd.opc import doubt
-from kbd_xlsx.mapping import ROWS_PER_CHUNK
 from kbd_xlsx.reader.blocks import Value
 from kbd_xlsx.reader.book import WorkbookReader, with_workbook
 from kbd_xlsx.reader.display import plain_value, shown
@@ -27,6 +26,7 @@ from kbd_xlsx.reader.section_file import ShelfDamagedError
 from kbd_xlsx.reader.sheet import Formula, SheetReader
 from kbd_xlsx.references import Area, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetPart
+from kbd_xlsx.workbook_map import ROWS_PER_CHUNK
 
 __all__ = ["passages", "read_cells", "read_region"]
 

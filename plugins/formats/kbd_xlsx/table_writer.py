@@ -13,9 +13,9 @@ from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.neighbours import Landing, fit_tables
-from kbd_xlsx.rows.placing import RowPlacing
+from kbd_xlsx.rows.placement import RowPlacing
+from kbd_xlsx.rows.row_types import TypedRows
 from kbd_xlsx.rows.spots import Spot, prepare_spot
-from kbd_xlsx.rows.typed import TypedRows
 from kbd_xlsx.rows.widths import ColumnWidths
 from kbd_xlsx.workbook import SUFFIXES
 

@@ -13,7 +13,6 @@ from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, parents_of
-from kbd_pptx.edits.fitting import fit
 from kbd_pptx.edits.formatting import (
     Piece,
     PptxParagraphFormatting,
@@ -22,6 +21,7 @@ from kbd_pptx.edits.formatting import (
 )
 from kbd_pptx.edits.lines import Line, halves, lines_of
 from kbd_pptx.edits.placeholders import body_spots, copied, text_body, title_spot
+from kbd_pptx.edits.text_fit import fit
 from kbd_pptx.edits.text_properties import dress_paragraph
 from kbd_pptx.edits.textbody import append_lines, paragraphs_of, rewrite, text_of
 from kbd_pptx.edits.textboxes import body_box, is_crowded, text_box, title_box

@@ -10,7 +10,7 @@ from kbd_pptx.edits.lines import Line
 from kbd_pptx.edits.notes import write_notes
 from kbd_pptx.edits.placeholders import FOOTERS, copied, spots, text_body
 from kbd_pptx.edits.sections import join_section
-from kbd_pptx.edits.writing import SlideTexts, texts_of, write_texts
+from kbd_pptx.edits.text_writer import SlideTexts, texts_of, write_texts
 from kbd_pptx.operations import AddSlide
 from kbd_pptx.slides import A
 
