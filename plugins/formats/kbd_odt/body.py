@@ -11,10 +11,19 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd_odt.document import CHUNK_CHARS, Chunk, Document, Margin, Notices, Picture, Section, Table
+from kbd_odt.document import (
+    CHUNK_CHARS,
+    Margin,
+    OdtChunk,
+    OdtDocument,
+    OdtNotices,
+    OdtTable,
+    Picture,
+    Section,
+)
 from kbd_odt.packages import DRAW, OFFICE, STYLE, TABLE, TEXT, count, opened
-from kbd_odt.stories import BLOCKS, WRAPPERS, Story
-from kbd_odt.styles import Lists, Styles
+from kbd_odt.stories import BLOCKS, WRAPPERS, OdtStory
+from kbd_odt.styles import Lists, OdtStyles
 
 __all__ = ["Sections", "look_through"]
 
@@ -29,7 +38,7 @@ class Sections:
         self.paragraph_count = 0
         self._done: list[Section] = []
         self._heading, self._level = "", 0
-        self._chunks: list[Chunk] = []
+        self._chunks: list[OdtChunk] = []
         self._lines: list[str] = []
         self._length = 0
         self._first = self._last = 0
@@ -70,7 +79,7 @@ class Sections:
     def closed(self) -> tuple[Section, ...]:
         """Return all sections; nothing may be taken in afterwards."""
         self._close()
-        return tuple(self._done) or (Section("", 0, (Chunk("", 0, 0, -1),), 0, 0),)
+        return tuple(self._done) or (Section("", 0, (OdtChunk("", 0, 0, -1),), 0, 0),)
 
     def _add(self, text: str) -> None:
         if self._lines and self._length + len(text) > CHUNK_CHARS:
@@ -81,7 +90,7 @@ class Sections:
     def _cut(self) -> None:
         if self._lines:
             text = "\n".join(self._lines)
-            self._chunks.append(Chunk(text, self._first, self._last, self._table))
+            self._chunks.append(OdtChunk(text, self._first, self._last, self._table))
         self._lines = []
         self._length = self._first = self._last = 0
         self._table = -1
@@ -120,7 +129,7 @@ _PIECES = (*BLOCKS, f"{DRAW}*", *_LEARNT, *_MARGINS, _CHANGES)
 _WATCHED = (*_PIECES, *sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
 
 
-def look_through(source: Source) -> Document:
+def look_through(source: Source) -> OdtDocument:
     """Read all of a text.
 
     Raises:
@@ -138,12 +147,12 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._notices = Notices()
-        self._styles = Styles()
-        self._story = Story(self._styles, self._notices)
+        self._notices = OdtNotices()
+        self._styles = OdtStyles()
+        self._story = OdtStory(self._styles, self._notices)
         self._lists = Lists(self._styles)
         self._sections = Sections()
-        self._tables: list[Table] = []
+        self._tables: list[OdtTable] = []
         self._pictures: list[Picture] = []
         self._margins: list[Margin] = []
         self._page_style = ""
@@ -160,11 +169,11 @@ class _Reader:
             else:
                 self._leave(element)
 
-    def document(self) -> Document:
+    def document(self) -> OdtDocument:
         """Return what was found; raises FileReadFailed if that is no text."""
         if not self._has_body:
             raise FileReadFailed(f"{self._name} is damaged: it holds no text.")
-        return Document(
+        return OdtDocument(
             self._sections.closed(),
             tuple(self._tables),
             tuple(self._pictures),
@@ -234,7 +243,7 @@ class _Reader:
             f"[table {index}: {found.row_count} rows, {found.column_count} columns]",
         )  # fmt: skip
         where = self._sections.index
-        self._tables.append(Table(where, name, found.row_count, found.column_count, header))
+        self._tables.append(OdtTable(where, name, found.row_count, found.column_count, header))
         self._take_pictures()
 
     def _take_pictures(self) -> None:

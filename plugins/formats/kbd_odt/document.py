@@ -9,13 +9,13 @@ import msgspec
 
 __all__ = [
     "CHUNK_CHARS",
-    "Chunk",
-    "Document",
     "Margin",
-    "Notices",
+    "OdtChunk",
+    "OdtDocument",
+    "OdtNotices",
+    "OdtTable",
     "Picture",
     "Section",
-    "Table",
     "document_warnings",
 ]
 
@@ -23,7 +23,7 @@ CHUNK_CHARS = 4_000
 """Contract, section 8."""
 
 
-class Notices(msgspec.Struct):
+class OdtNotices(msgspec.Struct):
     """What a reader of a text must know about it, counted."""
 
     insertions: int = 0
@@ -35,7 +35,7 @@ class Notices(msgspec.Struct):
     shortened: int = 0
 
 
-class Chunk(msgspec.Struct, frozen=True):
+class OdtChunk(msgspec.Struct, frozen=True):
     """A stretch of a section.
 
     Args:
@@ -76,7 +76,7 @@ class Section(msgspec.Struct, frozen=True):
 
     heading: str
     level: int
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[OdtChunk, ...]
     table_count: int
     picture_count: int
 
@@ -92,7 +92,7 @@ class Section(msgspec.Struct, frozen=True):
         return f"{min(numbers)}-{max(numbers)}" if numbers else ""
 
 
-class Table(msgspec.Struct, frozen=True):
+class OdtTable(msgspec.Struct, frozen=True):
     """A table of the body: its section, its size, and the texts of its header row, if any."""
 
     section: int
@@ -120,18 +120,18 @@ class Margin(msgspec.Struct, frozen=True):
     text: str
 
 
-class Document(msgspec.Struct, frozen=True):
+class OdtDocument(msgspec.Struct, frozen=True):
     """All of a text; it has at least one section."""
 
     sections: tuple[Section, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[OdtTable, ...]
     pictures: tuple[Picture, ...]
     margins: tuple[Margin, ...]
     paragraph_count: int
-    notices: Notices
+    notices: OdtNotices
 
 
-def document_warnings(document: Document) -> Iterator[str]:
+def document_warnings(document: OdtDocument) -> Iterator[str]:
     """Yield what the text does not show, or shows with a label, in sentences."""
     notices = document.notices
     if notices.deletions:

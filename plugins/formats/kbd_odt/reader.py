@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from kbd.errors import ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_odt.body import look_through
-from kbd_odt.document import CHUNK_CHARS, Chunk, Document, Section, document_warnings
+from kbd_odt.document import CHUNK_CHARS, OdtChunk, OdtDocument, Section, document_warnings
 
 __all__ = ["passages", "read_region"]
 
@@ -20,7 +20,7 @@ _COORDINATES = ("section", "chunk")
 _MOST_NAMED = 20
 _SHOWN_CHARS = 80
 
-Placed = tuple[int, Chunk]
+Placed = tuple[int, OdtChunk]
 """A chunk with the index of its section."""
 
 
@@ -57,7 +57,7 @@ def passages(source: Source) -> Iterator[Passage]:
 
 
 def _reading(
-    name: str, document: Document, what: str, chunks: Sequence[Placed], wanted: int | None
+    name: str, document: OdtDocument, what: str, chunks: Sequence[Placed], wanted: int | None
 ) -> Reading:
     """Return one of the chunks, or all of them if none is wanted and they are short."""
     warnings = tuple(document_warnings(document))

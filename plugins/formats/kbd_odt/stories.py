@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 from lxml import etree
 
-from kbd_odt.document import Notices
+from kbd_odt.document import OdtNotices
 from kbd_odt.packages import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
-from kbd_odt.styles import Lists, Styles
+from kbd_odt.styles import Lists, OdtStyles
 
-__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "Grid", "Story", "grid"]
+__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtStory", "grid"]
 
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 16_384
@@ -27,7 +27,7 @@ _HEADER = f"{TABLE}table-header-rows"
 _GROUPS = (_HEADER, f"{TABLE}table-rows", f"{TABLE}table-row-group")
 
 
-class Grid(msgspec.Struct, frozen=True):
+class OdtGrid(msgspec.Struct, frozen=True):
     """A table: what it says of its size, whether its first row is a header, and its texts."""
 
     row_count: int
@@ -40,7 +40,7 @@ def grid(
     element: etree._Element,
     cell_text: Callable[[etree._Element], str],
     expansion: Callable[[int, int], int],
-) -> Grid:
+) -> OdtGrid:
     """Return a table.
 
     Args:
@@ -60,7 +60,7 @@ def grid(
         length = sum(map(len, texts))
         shown = expansion(length, repeats) if length else 1
         rows += [texts] * shown
-    return Grid(row_count, column_count, has_header, tuple(rows))
+    return OdtGrid(row_count, column_count, has_header, tuple(rows))
 
 
 def _rows(element: etree._Element, *, is_header: bool) -> Iterator[tuple[etree._Element, bool]]:
@@ -156,10 +156,10 @@ class _Line:
             self._after_blank = False
 
 
-class Story:
+class OdtStory:
     """Renders what stands in one text; `drawn` collects its pictures until they are taken."""
 
-    def __init__(self, styles: Styles, notices: Notices) -> None:
+    def __init__(self, styles: OdtStyles, notices: OdtNotices) -> None:
         self._styles, self._notices = styles, notices
         self._left_chars = _EXPANDED_CHARS
         self.drawn: list[Drawn] = []
@@ -198,7 +198,7 @@ class Story:
         self._one(element, line, 0)
         return "".join(line.pieces).strip()
 
-    def table(self, element: etree._Element, depth: int = 0) -> Grid:
+    def table(self, element: etree._Element, depth: int = 0) -> OdtGrid:
         """Return a table with the text of its cells, each in one line."""
         return grid(element, lambda cell: self._short(cell, depth), self._expansion)
 

@@ -8,7 +8,7 @@ from lxml import etree
 
 from kbd_odt.packages import STYLE, TEXT, XML, count
 
-__all__ = ["ListLevel", "Lists", "Styles", "label"]
+__all__ = ["ListLevel", "Lists", "OdtStyles", "label"]
 
 _MOST_PARENTS = 50
 _LEVELS = 10
@@ -32,7 +32,7 @@ class ListLevel(msgspec.Struct, frozen=True):
     shown_levels: int = 1
 
 
-class Styles:
+class OdtStyles:
     """The styles that were met so far; one of a part goes before the common one of its name."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Lists:
     Use: `enter` and `leave` lists, `begin` their items, and ask for the `label` of each paragraph.
     """
 
-    def __init__(self, styles: Styles) -> None:
+    def __init__(self, styles: OdtStyles) -> None:
         self._styles = styles
         self._open: list[tuple[str, str]] = []
         self._levels: list[ListLevel] = []

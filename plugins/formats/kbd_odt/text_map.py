@@ -5,7 +5,7 @@ from typing import Any
 
 from kbd.formats import Source
 from kbd_odt.body import look_through
-from kbd_odt.document import Document, Section, document_warnings
+from kbd_odt.document import OdtDocument, Section, document_warnings
 from kbd_odt.packages import DC, META, count, properties
 
 __all__ = ["facts", "text_map"]
@@ -99,7 +99,7 @@ def _section(index: int, section: Section) -> dict[str, Any]:
     return entry
 
 
-def _tables(document: Document) -> list[dict[str, Any]]:
+def _tables(document: OdtDocument) -> list[dict[str, Any]]:
     found = []
     for index, table in enumerate(document.tables[:_MOST_LISTED]):
         row: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _tables(document: Document) -> list[dict[str, Any]]:
     return found
 
 
-def _images(document: Document) -> list[dict[str, Any]]:
+def _images(document: OdtDocument) -> list[dict[str, Any]]:
     found = []
     for index, picture in enumerate(document.pictures[:_MOST_LISTED]):
         row: dict[str, Any] = {
@@ -133,7 +133,7 @@ def _images(document: Document) -> list[dict[str, Any]]:
     return found
 
 
-def _heading(document: Document, index: int) -> str:
+def _heading(document: OdtDocument, index: int) -> str:
     return document.sections[index].heading if index < len(document.sections) else ""
 
 

@@ -20,7 +20,7 @@ from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 from kbd_pdf.streams import MOST_ENTRIES, STREAM_BYTES, check_streams, has_end, table_entries
 
-__all__ = ["Opened", "opened", "read_by_pypdf"]
+__all__ = ["OpenedPdf", "opened", "read_by_pypdf"]
 
 for _name in ("pypdf", "pypdfium2"):
     _logger = logging.getLogger(_name)
@@ -42,7 +42,7 @@ _LIMITS: dict[str, Any] = {
 }
 
 
-class Opened(msgspec.Struct, frozen=True):
+class OpenedPdf(msgspec.Struct, frozen=True):
     """A file that is open.
 
     Args:
@@ -59,7 +59,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def opened(source: Source) -> Iterator[Opened]:
+def opened(source: Source) -> Iterator[OpenedPdf]:
     """Open a file.
 
     Raises:
@@ -70,13 +70,13 @@ def opened(source: Source) -> Iterator[Opened]:
     document, is_locked = _by_pdfium(source)
     if document is None:
         count = _pages_by_pypdf(source, is_locked=is_locked)
-        yield Opened(source.name, count, None, (*notes, _SLOWLY))
+        yield OpenedPdf(source.name, count, None, (*notes, _SLOWLY))
         return
     with document:
         # Needed for the values of forms and for drawing them; nothing that they do is run.
         with contextlib.suppress(pdfium.PdfiumError):
             document.init_forms()
-        yield Opened(source.name, len(document), document, notes)
+        yield OpenedPdf(source.name, len(document), document, notes)
 
 
 @contextlib.contextmanager

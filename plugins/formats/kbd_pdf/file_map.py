@@ -15,7 +15,7 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd_pdf.documents import Opened, opened, read_by_pypdf
+from kbd_pdf.documents import OpenedPdf, opened, read_by_pypdf
 from kbd_pdf.hidden_text import has_text
 from kbd_pdf.pages import CHUNK_PAGES, MOST_PAGES, clean, kept_silent_pages, written
 from kbd_pdf.streams import may_act
@@ -175,7 +175,7 @@ def _shown(structure: Structure) -> dict[str, Any]:
     return told
 
 
-def _pages(source: Source, found: Opened) -> dict[str, Any]:
+def _pages(source: Source, found: OpenedPdf) -> dict[str, Any]:
     """Return which pages have no text or another label, and the chunks."""
     told: dict[str, Any] = {"pages_without_text": []}
     last = min(found.page_count, LOOKED_PAGES)
@@ -220,7 +220,9 @@ def _labels(document: pdfium.PdfDocument, last: int) -> Iterator[dict[str, Any]]
             yield {"page": number, "label": clean(label)[:40]}
 
 
-def _warnings(found: Opened, entries: list[dict[str, Any]], structure: Structure) -> Iterator[str]:
+def _warnings(
+    found: OpenedPdf, entries: list[dict[str, Any]], structure: Structure
+) -> Iterator[str]:
     if len(entries) > MOST_ENTRIES:
         yield f"The table of contents goes on; its first {MOST_ENTRIES:,} entries are listed."
     if structure.field_count > len(structure.fields):

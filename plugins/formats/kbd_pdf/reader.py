@@ -13,7 +13,7 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd_pdf.documents import Opened, opened, read_by_pypdf
+from kbd_pdf.documents import OpenedPdf, opened, read_by_pypdf
 from kbd_pdf.hidden_text import unseen_of
 from kbd_pdf.pages import (
     CHUNK_PAGES,
@@ -196,7 +196,7 @@ def _warnings(pages: Sequence[PageRead]) -> Iterator[str]:
         )
 
 
-def _pages(source: Source, found: Opened, numbers: Sequence[int]) -> Iterator[PageRead]:
+def _pages(source: Source, found: OpenedPdf, numbers: Sequence[int]) -> Iterator[PageRead]:
     if found.document is None:
         yield from _slow_pages(source, numbers[:MOST_PAGES])
         return

@@ -4,11 +4,12 @@
 ranges. `values`, `formulatext` and `contents` check what goes into cells and spell it as files do.
 
 Seen: `workbook` reads what there is beside sheets, `extents` bounds a sheet before it is loaded,
-`reader` finds what is in it, once; `mapping`, `reading` and `tables` show it.
+`reader` finds what is in it, once; `workbook_map`, `regions` and `tables` show
+it.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
-and `filling` write tables, `styles` tells looks, `assets` copies them, `calculation` knows which
-results an edit makes old.
+and `table_writer` write tables, `styles` tells looks, `assets` copies them, `calculation` knows
+which results an edit makes old.
 """
 
 from collections.abc import Sequence

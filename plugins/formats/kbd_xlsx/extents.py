@@ -13,7 +13,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.references import Area, column_number, whole_number
-from kbd_xlsx.workbook import SheetPart
+from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["MAX_DENSE_CELLS", "OVERLAP_BYTES", "Bound", "check_extent"]
 
@@ -112,7 +112,9 @@ def _class(classes: tuple[tuple[bytes, int], ...], number: int) -> int:
     return next((place for place, (_, last) in enumerate(classes) if number <= last), len(classes))
 
 
-def check_extent(package: Package, sheet: SheetPart, bound: Bound, blocks: Iterable[bytes]) -> None:
+def check_extent(
+    package: Package, sheet: SheetEntry, bound: Bound, blocks: Iterable[bytes]
+) -> None:
     """Measure the rectangle around the cells that hold something, if its bound is too high.
 
     Args:
@@ -165,7 +167,7 @@ def _outermost(cells: set[tuple[bytes, bytes]]) -> set[tuple[bytes, bytes]]:
     return {by_row[0], by_row[-1], by_column[0], by_column[-1]}
 
 
-def _any_extent(package: Package, sheet: SheetPart) -> Area:
+def _any_extent(package: Package, sheet: SheetEntry) -> Area:
     """Measure by the elements, where rows and cells need not have addresses."""
     top = left = 1 << 30
     bottom = right = row = column = 0

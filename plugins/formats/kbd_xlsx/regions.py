@@ -25,7 +25,7 @@ from kbd_xlsx.reader.display import plain_value, shown
 from kbd_xlsx.reader.section_file import ShelfDamagedError
 from kbd_xlsx.reader.sheet import Formula, SheetReader
 from kbd_xlsx.references import Area, column_letters, parse_area
-from kbd_xlsx.workbook import FAMILY, SheetPart
+from kbd_xlsx.workbook import FAMILY, SheetEntry
 from kbd_xlsx.workbook_map import ROWS_PER_CHUNK
 
 __all__ = ["passages", "read_cells", "read_region"]
@@ -161,7 +161,7 @@ def _named(region: Region) -> tuple[str | None, str | None]:
     return name, wanted
 
 
-def _first(sheets: tuple[SheetPart, ...]) -> SheetPart:
+def _first(sheets: tuple[SheetEntry, ...]) -> SheetEntry:
     for sheet in sheets:
         if sheet.kind == "worksheet" and not sheet.hidden:
             return sheet

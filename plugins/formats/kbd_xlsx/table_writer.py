@@ -12,7 +12,7 @@ from kbd.formats import Column, ColumnType, Placement, Source, Written
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
-from kbd_xlsx.rows.neighbours import Landing, fit_tables
+from kbd_xlsx.rows.neighbours import AppendPlace, fit_tables
 from kbd_xlsx.rows.placement import RowPlacing
 from kbd_xlsx.rows.row_types import TypedRows
 from kbd_xlsx.rows.spots import Spot, prepare_spot
@@ -101,7 +101,7 @@ def _filled(
         area = Area(spot.top, spot.left, placing.next_row - 1, spot.left + len(columns) - 1)
     names = [column.name for column in columns]
     title = book.title(name)
-    landing = Landing(title, names, area, has_header, spot.emptied, spot.joined)
+    landing = AppendPlace(title, names, area, has_header, spot.emptied, spot.joined)
     notes = fit_tables(book, landing)
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)

@@ -18,7 +18,7 @@ from kbd_xlsx.reader.book import WorkbookReader, with_workbook
 from kbd_xlsx.reader.display import plain_number, plain_text
 from kbd_xlsx.reader.sheet import SheetReader
 from kbd_xlsx.references import Area
-from kbd_xlsx.workbook import SheetPart
+from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["column_names", "read_table"]
 
@@ -69,7 +69,7 @@ def column_names(headers: Sequence[str] | None, width: int) -> list[str]:
     return names
 
 
-def _only_filled(book: WorkbookReader) -> SheetPart:
+def _only_filled(book: WorkbookReader) -> SheetEntry:
     """Return the only sheet that holds values."""
     filled = []
     for part in book.workbook.sheets:

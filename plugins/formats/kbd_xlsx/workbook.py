@@ -14,7 +14,7 @@ from kbd_xlsx.references import whole_number
 __all__ = [
     "FAMILY",
     "SUFFIXES",
-    "SheetPart",
+    "SheetEntry",
     "Workbook",
     "find_sheet",
     "is_early",
@@ -59,7 +59,7 @@ FAMILY = Family(
 SUFFIXES = Suffixes(FAMILY, "workbook")
 
 
-class SheetPart(msgspec.Struct, frozen=True):
+class SheetEntry(msgspec.Struct, frozen=True):
     """A sheet.
 
     Args:
@@ -86,7 +86,7 @@ class Workbook(msgspec.Struct, frozen=True):
         is_calculated_on_load: Whether programs are asked to calculate it when they open it.
     """
 
-    sheets: tuple[SheetPart, ...]
+    sheets: tuple[SheetEntry, ...]
     defined_names: tuple[dict[str, Any], ...]
     identity: Identity
     is_calculated_on_load: bool = False
@@ -116,7 +116,7 @@ def read_workbook(package: Package) -> Workbook:
         kind = relation.kind if relation else "worksheet"
         kind = _EARLY_KINDS.get(kind, kind)
         hidden = element.get("state", "visible") != "visible"
-        sheets.append(SheetPart(element.get("name", ""), part, kind, hidden))
+        sheets.append(SheetEntry(element.get("name", ""), part, kind, hidden))
     calculation = root.find("{*}calcPr")
     return Workbook(
         tuple(sheets),
@@ -134,7 +134,7 @@ def is_early(root: etree._Element) -> bool:
     return str(root.tag).startswith(_EARLY_SPACE)
 
 
-def find_sheet(workbook: Workbook, name: str) -> SheetPart:
+def find_sheet(workbook: Workbook, name: str) -> SheetEntry:
     """Return a sheet by its name, without regard to case as in Excel; raises ValidationFailed."""
     for sheet in workbook.sheets:
         if sheet.name == name:
@@ -146,7 +146,7 @@ def find_sheet(workbook: Workbook, name: str) -> SheetPart:
     raise ValidationFailed(f"There is no sheet {name!r}; there are: {names}.")
 
 
-def _names(root: Any, sheets: list[SheetPart]) -> list[dict[str, Any]]:
+def _names(root: Any, sheets: list[SheetEntry]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for element in root.iterfind("{*}definedNames/{*}definedName"):
         name = element.get("name", "")

@@ -14,7 +14,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from kbd_offline.intents import Column, Condition, Function, Key, Measure, Operator, Order, Part
+from kbd_offline.intents import (
+    ColumnIntent,
+    Condition,
+    Function,
+    Key,
+    Measure,
+    Operator,
+    Part,
+    SortOrder,
+)
 from kbd_offline.names import singular
 from kbd_offline.request_text import FUNCTION_WORDS, TAKEN, Mention, UnclearError, Wording
 
@@ -75,21 +84,21 @@ class Figure(NamedTuple):
     """A figure as it is asked for, with its column if one is named."""
 
     function: Function
-    column: Column | None
+    column: ColumnIntent | None
 
 
-def take_order(wording: Wording) -> tuple[Order, ...]:
+def take_order(wording: Wording) -> tuple[SortOrder, ...]:
     """Return what to sort by; a figure of a grouped result is named by its function."""
     clause = wording.find(_SORT)
     if clause is None:
         return ()
-    orders: list[Order] = []
+    orders: list[SortOrder] = []
     end = clause.end()
     while True:
         name, end = _sort_key(wording, end)
         down, up = (re.compile(way + _ENDING).match(wording.folded, end) for way in (_DOWN, _UP))
         is_down = down is not None or (not orders and "descending" in clause.group())
-        orders.append(Order(name, descending=is_down))
+        orders.append(SortOrder(name, descending=is_down))
         direction = down or up
         end = direction.end() if direction else end
         more = re.compile(_THEN).match(wording.folded, end)
@@ -126,7 +135,7 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
     return ()
 
 
-def take_columns(wording: Wording) -> tuple[Column, ...]:
+def take_columns(wording: Wording) -> tuple[ColumnIntent, ...]:
     """Return the columns that a list names ("with Date, Description and Amount")."""
     start = 0
     while (clause := wording.find(_LIST, start)) is not None:
@@ -138,7 +147,7 @@ def take_columns(wording: Wording) -> tuple[Column, ...]:
     return ()
 
 
-def columns_at(wording: Wording, start: int) -> tuple[tuple[Column, ...], int]:
+def columns_at(wording: Wording, start: int) -> tuple[tuple[ColumnIntent, ...], int]:
     """Return the columns that a list at a place names, and where it ends; none if it is no list.
 
     Raises:
@@ -175,7 +184,7 @@ def take_figures(wording: Wording) -> list[Figure]:
     return found
 
 
-def measures_of(figures: Sequence[Figure], numbers: Sequence[Column]) -> tuple[Measure, ...]:
+def measures_of(figures: Sequence[Figure], numbers: Sequence[ColumnIntent]) -> tuple[Measure, ...]:
     """Return figures with their columns; one without a column takes its neighbour's.
 
     Args:
@@ -207,13 +216,13 @@ def _figure(wording: Wording, word: re.Match[str], function: Function) -> Figure
     return Figure(function, mention.only() if mention else None)
 
 
-def _measure(function: Function, column: Column) -> Measure:
+def _measure(function: Function, column: ColumnIntent) -> Measure:
     if function in ("average", "total") and not column.is_number:
         raise UnclearError(f'"{column.name}" holds {column.type} values, so it has no {function}')
     return Measure(function, column)
 
 
-def _only_number(numbers: Sequence[Column], function: str) -> Column:
+def _only_number(numbers: Sequence[ColumnIntent], function: str) -> ColumnIntent:
     if len(numbers) == 1:
         return numbers[0]
     if not numbers:
@@ -222,12 +231,12 @@ def _only_number(numbers: Sequence[Column], function: str) -> Column:
     raise UnclearError(f"the {function} may be of {names}. Say of which column.")
 
 
-def countable(columns: Sequence[Column]) -> tuple[Column, ...]:
+def countable(columns: Sequence[ColumnIntent]) -> tuple[ColumnIntent, ...]:
     """Return the columns of numbers that make sense added up: not ids, codes or years."""
     return tuple(column for column in columns if column.is_number and not _is_label(column))
 
 
-def _is_label(column: Column) -> bool:
+def _is_label(column: ColumnIntent) -> bool:
     """Tell whether a column of numbers only names things: adding ids or years makes no sense."""
     words = re.findall(r"[^\W_]+", column.name.lower())
     return bool({"id", "no", "nr", "number", "year", "code", "zip", "phone"} & set(words))
@@ -271,7 +280,7 @@ def _keys_at(wording: Wording, start: int) -> tuple[tuple[Key, ...], int]:
         following = more.end()
 
 
-def _date_of_part(wording: Wording, start: int) -> tuple[Column, int]:
+def _date_of_part(wording: Wording, start: int) -> tuple[ColumnIntent, int]:
     """Return the dates that a month or year is of, named behind it ("month of the date") or not."""
     of = _OF_DATE.match(wording.folded, start)
     mention = wording.column_at(of.end()) if of else None
@@ -281,7 +290,7 @@ def _date_of_part(wording: Wording, start: int) -> tuple[Column, int]:
     return msgspec.structs.replace(mention, columns=dates).only(), mention.end
 
 
-def _only_date(wording: Wording) -> Column:
+def _only_date(wording: Wording) -> ColumnIntent:
     dates = [column for column in wording.columns if column.is_moment]
     if len(dates) == 1:
         return dates[0]
@@ -400,7 +409,7 @@ def _condition_at(wording: Wording, mention: Mention) -> tuple[list[Condition], 
 
 
 def _value(
-    wording: Wording, column: Column, operator: Operator, start: int
+    wording: Wording, column: ColumnIntent, operator: Operator, start: int
 ) -> tuple[Condition, int]:
     quoted = _QUOTED.match(wording.original, start)
     if column.is_number:
@@ -427,7 +436,7 @@ def _value(
 
 
 def _date_value(
-    wording: Wording, column: Column, operator: Operator, start: int
+    wording: Wording, column: ColumnIntent, operator: Operator, start: int
 ) -> tuple[Condition, int]:
     found = _DATE.match(wording.original.replace('"', " ").replace("'", " "), start)
     year = re.compile(r"\s*(\d{4})(?![\w-])").match(wording.original, start)

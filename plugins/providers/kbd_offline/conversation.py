@@ -26,7 +26,7 @@ from kbd.messages import Message, ToolCall
 from kbd.providers import ModelRequest
 from kbd.types import CallId
 
-__all__ = ["CallFailedError", "Conversation", "PendingError"]
+__all__ = ["CallFailedError", "PendingError", "PlannerConversation"]
 
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.DOTALL)
 _RECALL_CHARACTERS = 48_000
@@ -48,7 +48,7 @@ class CallFailedError(Exception):
     """A tool call failed; the message is what the tool said."""
 
 
-class Conversation:
+class PlannerConversation:
     """What was said so far in a phase, and what the tools returned.
 
     Args:

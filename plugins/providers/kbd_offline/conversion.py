@@ -7,21 +7,21 @@ import re
 from collections.abc import Sequence
 
 from kbd.errors import ValidationFailed
-from kbd_offline.conversation import CallFailedError, Conversation
-from kbd_offline.files import BOOK_SUFFIX, Files, said_suffix
+from kbd_offline.conversation import CallFailedError, PlannerConversation
+from kbd_offline.files import BOOK_SUFFIX, RequestFiles, said_suffix
 from kbd_offline.findings import Findings
-from kbd_offline.intents import SheetOut, Sheets, Table
+from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import UnclearError, Wording
 from kbd_offline.vocabulary import CONVERTING
-from kbd_offline.workbooks import Book
+from kbd_offline.workbooks import WorkbookFacts
 
 __all__ = ["convert_sheet", "exported", "read_sheets", "rows_of"]
 
 
 def exported(
-    conversation: Conversation,
-    table: Table,
+    conversation: PlannerConversation,
+    table: TableIntent,
     target: str,
     query: str | None = None,
     rows: int | None = None,
@@ -29,7 +29,7 @@ def exported(
     """Write a table as plain text, check how many rows were written, and tell it.
 
     Args:
-        conversation: See `Conversation.call` for what it raises.
+        conversation: See `PlannerConversation.call` for what it raises.
         table: What is read.
         target: The file.
         query: What makes its rows; without one the table goes over as it is, numbers as spelt.
@@ -60,13 +60,16 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f/\\:*?\"<>|]+")
 
 
 def read_sheets(
-    conversation: Conversation, files: Files, book: Book, chosen: Sequence[str]
+    conversation: PlannerConversation,
+    files: RequestFiles,
+    book: WorkbookFacts,
+    chosen: Sequence[str],
 ) -> Findings:
     """Read a request about several sheets of a workbook: only turning them into text is known.
 
     Raises:
         UnclearError: It asks for something else, or does not say into what.
-        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     wording = Wording(files.text)
     suffix = said_suffix(wording)
@@ -84,19 +87,25 @@ def read_sheets(
     return _found(conversation, files, book, chosen, suffix or ".csv")
 
 
-def convert_sheet(conversation: Conversation, intent: Sheets, number: int) -> str:
+def convert_sheet(conversation: PlannerConversation, intent: Sheets, number: int) -> str:
     """Write one sheet and tell it; see `exported` for what it raises."""
     part = intent.parts[number - 1]
-    return exported(conversation, Table(intent.source, part.sheet), part.target, rows=part.rows)
+    return exported(
+        conversation, TableIntent(intent.source, part.sheet), part.target, rows=part.rows
+    )
 
 
 def _found(
-    conversation: Conversation, files: Files, book: Book, chosen: Sequence[str], suffix: str
+    conversation: PlannerConversation,
+    files: RequestFiles,
+    book: WorkbookFacts,
+    chosen: Sequence[str],
+    suffix: str,
 ) -> Findings:
     sheets = chosen or book.filled
     if len(sheets) > MAX_FILES:
         raise UnclearError(f"there are {len(sheets)} sheets, and I write up to {MAX_FILES} files.")
-    tables = [Table(book.path, sheet) for sheet in sheets]
+    tables = [TableIntent(book.path, sheet) for sheet in sheets]
     outcomes = conversation.outcomes(*(("table_get_map", table.arguments) for table in tables))
     stem = split_suffix(book.path)[0].rpartition("/")[2]
     parts, notes, lines = list[SheetOut](), list[str](), list[str]()

@@ -6,19 +6,19 @@ import msgspec
 
 from kbd_offline import sql
 from kbd_offline.clauses import columns_at, no_column
-from kbd_offline.conversation import Conversation
+from kbd_offline.conversation import PlannerConversation
 from kbd_offline.conversion import exported, rows_of
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
     TABLE_SUFFIXES,
-    Files,
+    RequestFiles,
     choose_files,
     said_suffix,
     target_for,
 )
-from kbd_offline.findings import Findings, Seen, check_sheet, look_at
-from kbd_offline.intents import Column, Deduped, Selection, Table
+from kbd_offline.findings import FileFinding, Findings, check_sheet, look_at
+from kbd_offline.intents import ColumnIntent, Deduped, RowSelection, TableIntent
 from kbd_offline.names import split_suffix
 from kbd_offline.request_text import UnclearError, Wording
 from kbd_offline.sheet_writer import Sheet, fill_sheet, fitted_widths
@@ -57,15 +57,15 @@ _FILL = re.compile(
 _ALL = re.compile(r"(?:all|whole|entire|every|everything|rows?|exact|complete|full)\Z")
 
 
-def look(conversation: Conversation, request: str) -> Findings:
+def look(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request to take out duplicates and count them.
 
     Raises:
         UnclearError: It has no reading, or more than one.
-        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     files = on_sheet(conversation, choose_files(request, conversation.paths))
-    seen = look_at(conversation, Table(files.source, files.sheet))
+    seen = look_at(conversation, TableIntent(files.source, files.sheet))
     intent = read(files, seen.columns)
     if intent.target == files.source:
         _check_in_place(seen)
@@ -82,7 +82,7 @@ def look(conversation: Conversation, request: str) -> Findings:
     return Findings(measured, seen.lines, seen.warnings, (f"{measured.removed} rows go",))
 
 
-def read(files: Files, columns: tuple[Column, ...]) -> Deduped:
+def read(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Deduped:
     """Return what a request asks to take out.
 
     Raises:
@@ -108,7 +108,7 @@ def read(files: Files, columns: tuple[Column, ...]) -> Deduped:
     keys = _take_keys(wording)
     wording.check_rest(DEDUPING, [files.source])
     return Deduped(
-        Selection(files.source, sheet=files.sheet),
+        RowSelection(files.source, sheet=files.sheet),
         columns,
         keys,
         last is not None,
@@ -116,10 +116,11 @@ def read(files: Files, columns: tuple[Column, ...]) -> Deduped:
     )
 
 
-def dedupe(conversation: Conversation, intent: Deduped) -> str:
-    """Write the rows that stay and tell how many went; see `Conversation.call` for what it raises.
+def dedupe(conversation: PlannerConversation, intent: Deduped) -> str:
+    """Write the rows that stay and tell how many went.
 
     Raises:
+        PendingError, CallFailedError: As for `PlannerConversation.call`.
         ValidationFailed: What was written is not what was counted.
     """
     table = intent.selection.table
@@ -149,7 +150,7 @@ def _found(intent: Deduped) -> str:
     return f"{rows} removed from {rows_of(intent.rows + count)}: {which} one has {same}{blank}"
 
 
-def _named(columns: tuple[Column, ...]) -> str:
+def _named(columns: tuple[ColumnIntent, ...]) -> str:
     return ", ".join(column.name for column in columns)
 
 
@@ -161,7 +162,7 @@ def _formed(intent: Deduped) -> str:
     return " Dates are written as YYYY-MM-DD, fractions with a point."
 
 
-def _take_keys(wording: Wording) -> tuple[Column, ...]:
+def _take_keys(wording: Wording) -> tuple[ColumnIntent, ...]:
     """Take the columns that tell rows apart; none if whole rows are compared.
 
     Raises:
@@ -185,7 +186,7 @@ def _take_keys(wording: Wording) -> tuple[Column, ...]:
     return ()
 
 
-def _target(files: Files, whole: Wording, *, in_place: bool) -> str:
+def _target(files: RequestFiles, whole: Wording, *, in_place: bool) -> str:
     if in_place:
         if files.target is not None:
             raise UnclearError(f"it asks to change {files.source} and to write {files.target}.")
@@ -198,7 +199,7 @@ def _target(files: Files, whole: Wording, *, in_place: bool) -> str:
     return target_for(files, f"{stem}-deduped", kind)
 
 
-def _check_in_place(seen: Seen) -> None:
+def _check_in_place(seen: FileFinding) -> None:
     """Check that a file can be written again as it was.
 
     Raises:

@@ -20,8 +20,8 @@ __all__ = [
     "MAX_REQUEST_CHARACTERS",
     "RESULT",
     "TABLE_SUFFIXES",
-    "Files",
-    "Named",
+    "NamedFiles",
+    "RequestFiles",
     "choose_files",
     "chosen_files",
     "named_files",
@@ -64,7 +64,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """How files of one kind are spoken of together."""
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedFiles(msgspec.Struct, frozen=True):
     """The files that a request names.
 
     Args:
@@ -78,7 +78,7 @@ class Named(msgspec.Struct, frozen=True):
     text: str
 
 
-class Files(msgspec.Struct, frozen=True):
+class RequestFiles(msgspec.Struct, frozen=True):
     """The files that a request about one table is about.
 
     Args:
@@ -96,7 +96,7 @@ class Files(msgspec.Struct, frozen=True):
     sheet: str = ""
 
 
-def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -> Named:
+def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -> NamedFiles:
     """Return the files that a request names.
 
     Args:
@@ -131,10 +131,10 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
     if called and not targets:
         targets.append(called.group(1))
         text = text[: called.start()] + " " * len(called.group()) + text[called.end() :]
-    return Named(tuple(dict.fromkeys(sources)), tuple(targets), text)
+    return NamedFiles(tuple(dict.fromkeys(sources)), tuple(targets), text)
 
 
-def choose_files(request: str, paths: Sequence[str]) -> Files:
+def choose_files(request: str, paths: Sequence[str]) -> RequestFiles:
     """Return the files that a request about one table is about.
 
     Args:
@@ -149,11 +149,11 @@ def choose_files(request: str, paths: Sequence[str]) -> Files:
     target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
     if target is not None and target.casefold() == source.casefold():
         raise UnclearError("the result would overwrite the table that it is made from")
-    return Files(source, target, named.text, tuple(paths))
+    return RequestFiles(source, target, named.text, tuple(paths))
 
 
 def chosen_files(
-    named: Named, paths: Sequence[str], suffixes: Collection[str] = ()
+    named: NamedFiles, paths: Sequence[str], suffixes: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Return the files that a request names or speaks of ("all csv files"), else all that fit.
 
@@ -280,7 +280,7 @@ def said_suffix(wording: Wording) -> str | None:
     return ".tsv" if kind.startswith("tab") else _PLAIN.get(kind, BOOK_SUFFIX)
 
 
-def target_for(files: Files, name: str, suffix: str) -> str:
+def target_for(files: RequestFiles, name: str, suffix: str) -> str:
     """Return the name of the result: what the request says, else a free one of the right kind.
 
     Raises:

@@ -5,12 +5,20 @@ from typing import Any
 
 import msgspec
 
-from kbd_offline.conversation import Conversation
-from kbd_offline.intents import Column, Declined, Intent, Table, written
+from kbd_offline.conversation import PlannerConversation
+from kbd_offline.intents import ColumnIntent, Declined, Intent, TableIntent, written
 from kbd_offline.request_text import UnclearError
 from kbd_offline.steps import described
 
-__all__ = ["EMPTY_FIELDS", "Findings", "Seen", "check_sheet", "look_at", "look_at_all", "report"]
+__all__ = [
+    "EMPTY_FIELDS",
+    "FileFinding",
+    "Findings",
+    "check_sheet",
+    "look_at",
+    "look_at_all",
+    "report",
+]
 
 EMPTY_FIELDS = "Empty fields stay empty and are left out of totals and averages."
 
@@ -37,7 +45,7 @@ class Findings(msgspec.Struct, frozen=True):
     samples: tuple[str, ...] = ("None needed.",)
 
 
-class Seen(msgspec.Struct, frozen=True):
+class FileFinding(msgspec.Struct, frozen=True):
     """A table that was looked at.
 
     Args:
@@ -49,21 +57,21 @@ class Seen(msgspec.Struct, frozen=True):
         warnings: What the tools said.
     """
 
-    table: Table
-    columns: tuple[Column, ...]
+    table: TableIntent
+    columns: tuple[ColumnIntent, ...]
     rows: int
     facts: Mapping[str, Any]
     lines: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
-def look_at(conversation: Conversation, table: Table) -> Seen:
-    """Look at a table; see `Conversation.call` for what it raises."""
+def look_at(conversation: PlannerConversation, table: TableIntent) -> FileFinding:
+    """Look at a table; see `PlannerConversation.call` for what it raises."""
     return look_at_all(conversation, [table])[0]
 
 
-def look_at_all(conversation: Conversation, tables: list[Table]) -> list[Seen]:
-    """Look at tables; see `Conversation.call` for what it raises."""
+def look_at_all(conversation: PlannerConversation, tables: list[TableIntent]) -> list[FileFinding]:
+    """Look at tables; see `PlannerConversation.call` for what it raises."""
     wanted = [
         (tool, table.arguments) for table in tables for tool in ("table_get_map", "table_describe")
     ]
@@ -118,15 +126,15 @@ def report(findings: Findings) -> str:
     )
 
 
-def _seen(table: Table, table_map: dict[str, Any], facts: dict[str, Any]) -> Seen:
-    columns = tuple(Column(str(c["name"]), str(c["inferred_type"])) for c in facts["columns"])
+def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) -> FileFinding:
+    columns = tuple(ColumnIntent(str(c["name"]), str(c["inferred_type"])) for c in facts["columns"])
     lines = (
         f"- {table.label}: {facts['row_count']} rows, {len(columns)} columns",
         *(_column_line(fact) for fact in facts["columns"]),
     )
     told = [str(one) for result in (table_map, facts) for one in result.get("warnings", ())]
     warnings = tuple(dict.fromkeys(told))
-    return Seen(table, columns, int(facts["row_count"]), table_map, lines, warnings)
+    return FileFinding(table, columns, int(facts["row_count"]), table_map, lines, warnings)
 
 
 def _column_line(fact: dict[str, Any]) -> str:

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.files import TABLE_SUFFIXES
 from kbd_offline.names import split_suffix
 from kbd_offline.request_text import UnclearError
 
 __all__ = [
-    "Cell",
+    "FoundCell",
     "FoundCells",
     "WholeText",
     "cells_with",
@@ -66,7 +66,7 @@ def replaced(text: str, search: str, replacement: str, *, match_case: bool) -> s
     return re.sub(re.escape(search), lambda _: replacement, text, flags=flags)
 
 
-def read_texts(conversation: Conversation, paths: Sequence[str]) -> list[WholeText | str]:
+def read_texts(conversation: PlannerConversation, paths: Sequence[str]) -> list[WholeText | str]:
     """Return text files whole, or why one cannot be written again as it is.
 
     Raises:
@@ -88,7 +88,7 @@ def read_texts(conversation: Conversation, paths: Sequence[str]) -> list[WholeTe
     return [texts.get(path) or reasons[path] for path in paths]
 
 
-def _read(conversation: Conversation, sizes: dict[str, int]) -> dict[str, WholeText | str]:
+def _read(conversation: PlannerConversation, sizes: dict[str, int]) -> dict[str, WholeText | str]:
     maps = conversation.outcomes(*(("get_file_map", {"path": path}) for path in sizes))
     texts = dict[str, WholeText | str]()
     wanted = dict[str, dict[str, Any]]()
@@ -150,7 +150,7 @@ _SIGNS = {"t": "\t", "r": "\r", "n": "\n"}
 _TYPED = re.compile(r"[0-9.+-].*[0-9]\Z|[0-9]\Z|=|(?i:true|false)\Z", re.DOTALL)
 
 
-class Cell(msgspec.Struct, frozen=True):
+class FoundCell(msgspec.Struct, frozen=True):
     """A cell that holds a text."""
 
     sheet: str
@@ -161,30 +161,30 @@ class Cell(msgspec.Struct, frozen=True):
 class FoundCells(msgspec.Struct, frozen=True):
     """The cells with a text, how often it is in them, and what was left alone."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[FoundCell, ...]
     hits: int
     notes: tuple[str, ...]
 
 
 def cells_with(
-    conversation: Conversation, path: str, search: str, *, match_case: bool
+    conversation: PlannerConversation, path: str, search: str, *, match_case: bool
 ) -> FoundCells:
     """Return the cells of a workbook that hold a text.
 
     Raises:
         UnclearError: There are more cells than are read this way.
-        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     info = conversation.call("get_file_info", path=path)
     calls = [call for sheet in info.get("sheets", ()) for call in _read_calls_of_cells(path, sheet)]
-    cells, formulas, others = list[Cell](), 0, 0
+    cells, formulas, others = list[FoundCell](), 0, 0
     for (_, arguments), found in zip(calls, conversation.calls(*calls), strict=True):
         for name, shown in _cells(path, arguments, str(found["text"])):
             text = _text(shown)
             if not occurrences(shown if text is None else text, search, match_case=match_case):
                 continue
             if text is not None:
-                cells.append(Cell(arguments["sheet"], name, text))
+                cells.append(FoundCell(arguments["sheet"], name, text))
             elif shown.startswith(("=", "{=")):
                 formulas += 1
             else:

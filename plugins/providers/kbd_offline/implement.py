@@ -5,11 +5,11 @@ from typing import Any, assert_never
 
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
-from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import convert_sheet, exported, rows_of
 from kbd_offline.deduplication import dedupe
 from kbd_offline.intents import (
-    Column,
+    ColumnIntent,
     Declined,
     Deduped,
     Grouped,
@@ -17,11 +17,11 @@ from kbd_offline.intents import (
     Merged,
     Profiled,
     Replaced,
-    Rows,
-    SheetPart,
+    RowsIntent,
+    SheetExport,
     Sheets,
     Split,
-    Table,
+    TableIntent,
     found_in,
 )
 from kbd_offline.jobs import explained
@@ -41,8 +41,8 @@ _MAX_ANSWER_ROWS = 50
 _Other = Sheets | Deduped | Merged | Profiled | Replaced | Declined
 
 
-def implement(conversation: Conversation) -> str:
-    """Do the item and return its final text; see `Conversation.call` for what it raises.
+def implement(conversation: PlannerConversation) -> str:
+    """Do the item and return its final text; see `PlannerConversation.call` for what it raises.
 
     Raises:
         ValidationFailed: The plan is not of this provider, or a tool refused what was to be done:
@@ -53,14 +53,16 @@ def implement(conversation: Conversation) -> str:
     if intent is None or not 1 <= number <= len(steps(intent)):
         raise ValidationFailed("The offline provider can only carry out plans that it made itself.")
     try:
-        if isinstance(intent, Split | Grouped | Rows):
+        if isinstance(intent, Split | Grouped | RowsIntent):
             return _table_work(conversation, intent, number)
         return _other_work(conversation, intent, number)
     except CallFailedError as failed:
         raise ValidationFailed(f"A tool refused: {failed}") from None
 
 
-def _table_work(conversation: Conversation, intent: Split | Grouped | Rows, number: int) -> str:
+def _table_work(
+    conversation: PlannerConversation, intent: Split | Grouped | RowsIntent, number: int
+) -> str:
     match intent:
         case Split():
             return _split(conversation, intent, number)
@@ -68,11 +70,11 @@ def _table_work(conversation: Conversation, intent: Split | Grouped | Rows, numb
             return _grouped(conversation, intent, target)
         case Grouped():
             return _answer(conversation, intent)
-        case Rows():
+        case RowsIntent():
             return _rows(conversation, intent)
 
 
-def _other_work(conversation: Conversation, intent: _Other, number: int) -> str:
+def _other_work(conversation: PlannerConversation, intent: _Other, number: int) -> str:
     match intent:
         case Sheets():
             return convert_sheet(conversation, intent, number)
@@ -92,12 +94,12 @@ def _other_work(conversation: Conversation, intent: _Other, number: int) -> str:
             assert_never(intent)
 
 
-def is_declined(conversation: Conversation) -> bool:
+def is_declined(conversation: PlannerConversation) -> bool:
     """Tell whether the plan is that nothing is done."""
     return isinstance(found_in(conversation.block("plan")), Declined)
 
 
-def _split(conversation: Conversation, intent: Split, number: int) -> str:
+def _split(conversation: PlannerConversation, intent: Split, number: int) -> str:
     if number <= len(intent.parts):
         return _part(conversation, intent, intent.parts[number - 1])
     key, table = intent.key, intent.selection.table
@@ -120,7 +122,7 @@ def _split(conversation: Conversation, intent: Split, number: int) -> str:
     return f'Sheet "{sheet.name}" has {rows_of(sheet.rows)} and a row of totals ({told}).'
 
 
-def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
+def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -> str:
     sheet = Sheet(
         target=intent.target,
         name=part.sheet,
@@ -138,7 +140,7 @@ def _part(conversation: Conversation, intent: Split, part: SheetPart) -> str:
     )
 
 
-def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
+def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) -> str:
     table = intent.selection.table
     if split_suffix(target)[1] != _BOOK:
         return exported(conversation, table, target, sql.grouped(intent))
@@ -172,7 +174,7 @@ def _grouped(conversation: Conversation, intent: Grouped, target: str) -> str:
     return f"{target} has {rows_of(rows)}; over all of them: {told}."
 
 
-def _rows(conversation: Conversation, intent: Rows) -> str:
+def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
     table, is_book = intent.selection.table, split_suffix(intent.target)[1] == _BOOK
     query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
     if not is_book:
@@ -191,7 +193,7 @@ def _rows(conversation: Conversation, intent: Rows) -> str:
     return f"{intent.target} has {rows_of(intent.rows)}; read back and counted."
 
 
-def _answer(conversation: Conversation, intent: Grouped) -> str:
+def _answer(conversation: PlannerConversation, intent: Grouped) -> str:
     found = conversation.call(
         "table_query",
         **intent.selection.table.arguments,
@@ -210,15 +212,15 @@ def _answer(conversation: Conversation, intent: Grouped) -> str:
     return "\n".join(lines) or "No row is left to count."
 
 
-def _overall(conversation: Conversation, table: Table, query: str) -> tuple[Any, ...]:
+def _overall(conversation: PlannerConversation, table: TableIntent, query: str) -> tuple[Any, ...]:
     return tuple(conversation.call("table_query", **table.arguments, query=query)["rows"][0])
 
 
 def _widths(
-    conversation: Conversation,
-    table: Table,
+    conversation: PlannerConversation,
+    table: TableIntent,
     query: str,
-    columns: Sequence[Column],
+    columns: Sequence[ColumnIntent],
     totals: Sequence[Any],
 ) -> tuple[int, ...]:
     """Return widths for the rows of a query and a row of totals below them."""
@@ -241,13 +243,13 @@ def _value(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _key_column(label: str, column: Column, part: str | None) -> Column:
+def _key_column(label: str, column: ColumnIntent, part: str | None) -> ColumnIntent:
     kind = column.type if part is None else "integer" if part == "year" else "string"
-    return Column(label, kind)
+    return ColumnIntent(label, kind)
 
 
-def _figure(measure: Measure) -> Column:
+def _figure(measure: Measure) -> ColumnIntent:
     if measure.function == "count" or measure.column is None:
-        return Column(measure.label, "integer")
+        return ColumnIntent(measure.label, "integer")
     kind = "float" if measure.function == "average" else measure.column.type
-    return Column(measure.label, kind)
+    return ColumnIntent(measure.label, kind)

@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 __all__ = [
-    "Column",
+    "ColumnIntent",
     "Condition",
     "Declined",
     "Deduped",
@@ -29,18 +29,18 @@ __all__ = [
     "MergePart",
     "Merged",
     "Operator",
-    "Order",
     "Part",
     "Profiled",
     "ReplacePart",
     "Replaced",
-    "Rows",
-    "Selection",
+    "RowSelection",
+    "RowsIntent",
+    "SheetExport",
     "SheetOut",
-    "SheetPart",
     "Sheets",
+    "SortOrder",
     "Split",
-    "Table",
+    "TableIntent",
     "found_in",
     "written",
 ]  # fmt: skip
@@ -52,7 +52,7 @@ Operator = Literal[
 ]
 
 
-class Column(msgspec.Struct, frozen=True):
+class ColumnIntent(msgspec.Struct, frozen=True):
     """A column of the table as `table_describe` tells it."""
 
     name: str
@@ -72,12 +72,12 @@ class Column(msgspec.Struct, frozen=True):
 class Condition(msgspec.Struct, frozen=True):
     """A condition on a row; `value` is a number, an ISO date, or text, by the column's type."""
 
-    column: Column
+    column: ColumnIntent
     operator: Operator
     value: str = ""
 
 
-class Order(msgspec.Struct, frozen=True):
+class SortOrder(msgspec.Struct, frozen=True):
     """A column to sort by; of a grouped result, the name of one of its columns."""
 
     column: str
@@ -87,7 +87,7 @@ class Order(msgspec.Struct, frozen=True):
 class Key(msgspec.Struct, frozen=True):
     """What to group by: a column, or a part of its dates."""
 
-    column: Column
+    column: ColumnIntent
     part: Part | None = None
 
     @property
@@ -100,7 +100,7 @@ class Measure(msgspec.Struct, frozen=True):
     """A figure for each group; without a column, the count of rows."""
 
     function: Function
-    column: Column | None = None
+    column: ColumnIntent | None = None
 
     @property
     def label(self) -> str:
@@ -110,7 +110,7 @@ class Measure(msgspec.Struct, frozen=True):
         return f"{self.function.capitalize()} {self.column.name}"
 
 
-class Table(msgspec.Struct, frozen=True, omit_defaults=True):
+class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
     """A table: a file, of a workbook with its sheet."""
 
     path: str
@@ -128,7 +128,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
         return {"path": self.path, **sheet}
 
 
-class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
+class RowSelection(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which rows of which table."""
 
     source: str
@@ -137,12 +137,12 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     sheet: str = ""
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TableIntent:
         """The table itself."""
-        return Table(self.source, self.sheet)
+        return TableIntent(self.source, self.sheet)
 
 
-class SheetPart(msgspec.Struct, frozen=True):
+class SheetExport(msgspec.Struct, frozen=True):
     """A sheet of a split: its name, the value (None for an empty field), its count of rows."""
 
     sheet: str
@@ -153,13 +153,13 @@ class SheetPart(msgspec.Struct, frozen=True):
 class Split(msgspec.Struct, frozen=True, tag="split", tag_field="offline"):
     """One sheet for each value of a column; `parts` are found by looking."""
 
-    selection: Selection
+    selection: RowSelection
     key: Key
-    columns: tuple[Column, ...]
-    order: tuple[Order, ...]
+    columns: tuple[ColumnIntent, ...]
+    order: tuple[SortOrder, ...]
     measures: tuple[Measure, ...]
     target: str
-    parts: tuple[SheetPart, ...] = ()
+    parts: tuple[SheetExport, ...] = ()
     summary_sheet: str = "Summary"
     widths: tuple[int, ...] = ()
 
@@ -167,19 +167,19 @@ class Split(msgspec.Struct, frozen=True, tag="split", tag_field="offline"):
 class Grouped(msgspec.Struct, frozen=True, tag="grouped", tag_field="offline"):
     """Figures by keys; without a target they are the answer to a question."""
 
-    selection: Selection
+    selection: RowSelection
     keys: tuple[Key, ...]
     measures: tuple[Measure, ...]
-    order: tuple[Order, ...] = ()
+    order: tuple[SortOrder, ...] = ()
     target: str | None = None
 
 
-class Rows(msgspec.Struct, frozen=True, tag="rows", tag_field="offline"):
+class RowsIntent(msgspec.Struct, frozen=True, tag="rows", tag_field="offline"):
     """Rows of the table into a file; `is_whole` if all rows and columns go over as they are."""
 
-    selection: Selection
-    columns: tuple[Column, ...]
-    order: tuple[Order, ...]
+    selection: RowSelection
+    columns: tuple[ColumnIntent, ...]
+    order: tuple[SortOrder, ...]
     target: str
     rows: int = 0
     widths: tuple[int, ...] = ()
@@ -212,9 +212,9 @@ class Deduped(msgspec.Struct, frozen=True, tag="deduped", tag_field="offline"):
     The target may be the source itself.
     """
 
-    selection: Selection
-    columns: tuple[Column, ...]
-    keys: tuple[Column, ...]
+    selection: RowSelection
+    columns: tuple[ColumnIntent, ...]
+    keys: tuple[ColumnIntent, ...]
     keeps_last: bool
     target: str
     rows: int = 0
@@ -232,7 +232,7 @@ class MergePart(msgspec.Struct, frozen=True, omit_defaults=True):
             they are the result's own.
     """
 
-    table: Table
+    table: TableIntent
     rows: int
     filled: int
     names: tuple[str | None, ...] = ()
@@ -242,7 +242,7 @@ class Merged(msgspec.Struct, frozen=True, tag="merged", tag_field="offline"):
     """Tables below each other; `origin` names the column that tells where a row is from, if any."""
 
     parts: tuple[MergePart, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnIntent, ...]
     target: str
     origin: str = ""
     widths: tuple[int, ...] = ()
@@ -294,7 +294,7 @@ class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline")
     reason: str
 
 
-Intent = Split | Grouped | Rows | Sheets | Deduped | Merged | Profiled | Replaced | Declined
+Intent = Split | Grouped | RowsIntent | Sheets | Deduped | Merged | Profiled | Replaced | Declined
 
 _DECODER: msgspec.json.Decoder[Intent] = msgspec.json.Decoder(Intent)
 _LINE = re.compile(r'^\{"offline":.*\}$', re.MULTILINE)

@@ -16,17 +16,17 @@ from kbd_offline.clauses import (
     take_keys,
     take_order,
 )
-from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, Files, said_suffix, target_for
+from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, RequestFiles, said_suffix, target_for
 from kbd_offline.intents import (
-    Column,
+    ColumnIntent,
     Declined,
     Grouped,
     Intent,
     Key,
     Measure,
-    Order,
-    Rows,
-    Selection,
+    RowSelection,
+    RowsIntent,
+    SortOrder,
     Split,
 )
 from kbd_offline.names import split_suffix
@@ -49,7 +49,7 @@ _ONE_KEY = "a sheet is made for each value of one column, and it names several."
 _MAX_QUOTED = 200
 
 
-def understand(request: str, files: Files, columns: Sequence[Column]) -> Intent:
+def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent]) -> Intent:
     """Return what a request asks of a table, or why it is declined."""
     reason = refused(files.text, columns)
     if reason:
@@ -61,7 +61,7 @@ def understand(request: str, files: Files, columns: Sequence[Column]) -> Intent:
         return Declined(shortened(request), f"{unclear} (The columns of {files.source}: {names}.)")
 
 
-def refused(text: str, columns: Sequence[Column] = ()) -> str | None:
+def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
     """Return why a request is declined by its words alone, or None."""
     wording = Wording(text, columns, has_synonyms=False)
     for mention in wording.mentions():
@@ -81,7 +81,7 @@ def shortened(request: str) -> str:
     return line if len(line) <= _MAX_QUOTED else line[: _MAX_QUOTED - 1] + "…"
 
 
-def _understand(files: Files, wording: Wording) -> Intent:
+def _understand(files: RequestFiles, wording: Wording) -> Intent:
     is_split = wording.has(_SHEETS)
     if wording.has(_FILES) and not wording.has(BOOK):
         raise UnclearError("I make sheets of one workbook, not a file for each value.")
@@ -90,7 +90,7 @@ def _understand(files: Files, wording: Wording) -> Intent:
     whole = Wording(files.text)
     order = take_order(wording)
     conditions, any_of = take_conditions(wording)
-    selection = Selection(files.source, conditions, any_of, files.sheet)
+    selection = RowSelection(files.source, conditions, any_of, files.sheet)
     keys = take_keys(wording)
     if is_split and keys:
         return _split(files, wording, selection, keys, order)
@@ -117,15 +117,15 @@ def _understand(files: Files, wording: Wording) -> Intent:
     target = target_for(files, name + ending, suffix)
     _check_order(order, wording.columns)
     is_whole = not (conditions or order or columns)
-    return Rows(selection, columns or wording.columns, order, target, is_whole=is_whole)
+    return RowsIntent(selection, columns or wording.columns, order, target, is_whole=is_whole)
 
 
 def _split(
-    files: Files,
+    files: RequestFiles,
     wording: Wording,
-    selection: Selection,
+    selection: RowSelection,
     keys: tuple[Key, ...],
-    order: tuple[Order, ...],
+    order: tuple[SortOrder, ...],
 ) -> Split:
     if len(keys) > 1:
         raise UnclearError(_ONE_KEY)
@@ -158,7 +158,7 @@ def _asks_for_figures(wording: Wording) -> bool:
     return wording.has(rf"\b(?:{words})s?\b|\bhow\s+m(?:any|uch)\b")
 
 
-def _suffix(files: Files, wording: Wording, *, book_by_default: bool) -> str:
+def _suffix(files: RequestFiles, wording: Wording, *, book_by_default: bool) -> str:
     """Return the suffix of the result."""
     said = said_suffix(wording)
     if said is not None:
@@ -169,20 +169,20 @@ def _suffix(files: Files, wording: Wording, *, book_by_default: bool) -> str:
     return BOOK_SUFFIX if is_book else ".csv"
 
 
-def _of_result(order: Order, keys: Sequence[Key], measures: Sequence[Measure]) -> Order:
+def _of_result(order: SortOrder, keys: Sequence[Key], measures: Sequence[Measure]) -> SortOrder:
     """Return an order in terms of the columns of a grouped result."""
     for measure in measures:
         named = measure.column is not None and measure.column.name == order.column
         if order.column == f"@{measure.function}" or named:
-            return Order(measure.label, order.descending)
+            return SortOrder(measure.label, order.descending)
     for key in keys:
         if key.column.name == order.column:
-            return Order(key.label, order.descending)
+            return SortOrder(key.label, order.descending)
     msg = f'the result has no column "{order.column.lstrip("@")}" to sort by'
     raise UnclearError(msg)
 
 
-def _check_order(orders: Sequence[Order], columns: Sequence[Column]) -> None:
+def _check_order(orders: Sequence[SortOrder], columns: Sequence[ColumnIntent]) -> None:
     for order in orders:
         if order.column not in {column.name for column in columns}:
             raise UnclearError(f'there is no column "{order.column.lstrip("@")}" to sort by')

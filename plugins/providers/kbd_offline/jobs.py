@@ -10,10 +10,10 @@ from kbd_offline.intents import Declined
 from kbd_offline.names import fold
 from kbd_offline.request_text import QUOTED, UnclearError
 
-__all__ = ["NOT_A_MODEL", "Job", "explained", "job_of"]
+__all__ = ["NOT_A_MODEL", "JobKind", "explained", "job_of"]
 
 
-class Job(Enum):
+class JobKind(Enum):
     """The kinds of jobs; each is read by rules of its own."""
 
     TABLE = auto()
@@ -65,14 +65,14 @@ _REPLACE = (
     rf"|{_BEGINS}find\b[^.;]*?\band\s+(?:replace|change)\b"
 )
 _RULES = (
-    (Job.REPLACE, _REPLACE),
-    (Job.DEDUPE, _DEDUPE),
-    (Job.MERGE, _MERGE),
-    (Job.PROFILE, _PROFILE),
+    (JobKind.REPLACE, _REPLACE),
+    (JobKind.DEDUPE, _DEDUPE),
+    (JobKind.MERGE, _MERGE),
+    (JobKind.PROFILE, _PROFILE),
 )
 
 
-def job_of(text: str) -> Job:
+def job_of(text: str) -> JobKind:
     """Return the kind of job that a request asks for.
 
     Args:
@@ -88,7 +88,7 @@ def job_of(text: str) -> Job:
     if len(found) > 1:
         names = " and ".join(job.name.lower() for job in found)
         raise UnclearError(f"it asks for two jobs ({names}): ask for one after the other.")
-    return found[0] if found else Job.TABLE
+    return found[0] if found else JobKind.TABLE
 
 
 NOT_A_MODEL = "kbd's offline provider did this by fixed rules; it is not a language model."

@@ -12,22 +12,22 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
-from kbd_offline.conversation import Conversation
+from kbd_offline.conversation import PlannerConversation
 from kbd_offline.conversion import exported, rows_of
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
     BOOK_SUFFIXES,
     TABLE_SUFFIXES,
-    Files,
+    RequestFiles,
     chosen_files,
     named_files,
     only_target,
     said_suffix,
     target_for,
 )
-from kbd_offline.findings import Findings, Seen, check_sheet, look_at_all
-from kbd_offline.intents import Column, Merged, MergePart, Table
+from kbd_offline.findings import FileFinding, Findings, check_sheet, look_at_all
+from kbd_offline.intents import ColumnIntent, Merged, MergePart, TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import UnclearError, Wording
 from kbd_offline.sheet_writer import Sheet, fitted_widths, lay_out, write_rows
@@ -71,12 +71,12 @@ class _Asked(msgspec.Struct, frozen=True):
     target: str
 
 
-def look(conversation: Conversation, request: str) -> Findings:
+def look(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request to merge tables and see whether their columns are the same.
 
     Raises:
         UnclearError: It has no reading, or columns are missing somewhere.
-        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     # First, for "called" may name the column, not the file.
     origin, rest = take_origin(request)
@@ -98,7 +98,9 @@ def look(conversation: Conversation, request: str) -> Findings:
     return Findings(merged, lines, (*notes, *warnings), (f"{merged.rows} rows in all",))
 
 
-def read(text: str, tables: Sequence[Table], target: str | None, taken: Sequence[str]) -> _Asked:
+def read(
+    text: str, tables: Sequence[TableIntent], target: str | None, taken: Sequence[str]
+) -> _Asked:
     """Return what a request says of the result of a merge.
 
     Raises:
@@ -119,13 +121,13 @@ def read(text: str, tables: Sequence[Table], target: str | None, taken: Sequence
         all_books = all(is_book(table.path) for table in tables)
         suffix = BOOK_SUFFIX if all_books or wording.has(BOOK) else ".csv"
     wording.check_rest(MERGING, [table.path for table in tables])
-    files = Files("", target, text, tuple(taken))
+    files = RequestFiles("", target, text, tuple(taken))
     return _Asked(gaps is not None, target_for(files, "merged", suffix))
 
 
 def matched(
-    seen: Sequence[Seen], *, has_gaps: bool
-) -> tuple[tuple[Column, ...], tuple[MergePart, ...], tuple[str, ...]]:
+    seen: Sequence[FileFinding], *, has_gaps: bool
+) -> tuple[tuple[ColumnIntent, ...], tuple[MergePart, ...], tuple[str, ...]]:
     """Return the columns of a merge, what each table calls them, and what is to be said.
 
     Args:
@@ -164,7 +166,9 @@ def matched(
     return columns, tuple(parts), tuple(notes)
 
 
-def _tables(conversation: Conversation, request: str) -> tuple[tuple[Table, ...], str, str | None]:
+def _tables(
+    conversation: PlannerConversation, request: str
+) -> tuple[tuple[TableIntent, ...], str, str | None]:
     """Return the tables to merge, the request without their names, and the result's name."""
     readable = (*TABLE_SUFFIXES, *BOOK_SUFFIXES)
     named = named_files(request, conversation.paths)
@@ -177,7 +181,7 @@ def _tables(conversation: Conversation, request: str) -> tuple[tuple[Table, ...]
         raise UnclearError(f"{strange[0]} is not a table that I read.")
     books = [path for path in paths if is_book(path)]
     text = named.text
-    by_path: dict[str, tuple[Table, ...]] = {path: (Table(path),) for path in paths}
+    by_path: dict[str, tuple[TableIntent, ...]] = {path: (TableIntent(path),) for path in paths}
     if books:
         found = look_into(conversation, books)
         chosen, text = take_sheets(text, [name for book in found for name in book.sheets])
@@ -215,9 +219,9 @@ def take_origin(request: str) -> tuple[str, str]:
     return origin, request
 
 
-def _by_key(seen: Seen) -> Mapping[str, Column]:
+def _by_key(seen: FileFinding) -> Mapping[str, ColumnIntent]:
     """Return a table's columns by what their names are compared by."""
-    found: dict[str, Column] = {}
+    found: dict[str, ColumnIntent] = {}
     for column in seen.columns:
         key = "".join(re.findall(r"[^\W_]+", fold(column.name))) or column.name
         if key in found:
@@ -229,16 +233,16 @@ def _by_key(seen: Seen) -> Mapping[str, Column]:
     return found
 
 
-def _common(key: str, known: Sequence[Mapping[str, Column]]) -> Column:
+def _common(key: str, known: Sequence[Mapping[str, ColumnIntent]]) -> ColumnIntent:
     """Return a column of the result: the first name it has, and a type that holds all."""
     columns = [names[key] for names in known if key in names]
     kinds = {column.type for column in columns}
     if len(kinds) == 1:
         return columns[0]
-    return Column(columns[0].name, "float" if kinds == {"integer", "float"} else "string")
+    return ColumnIntent(columns[0].name, "float" if kinds == {"integer", "float"} else "string")
 
 
-def _free_column(wanted: str, columns: Sequence[Column]) -> str:
+def _free_column(wanted: str, columns: Sequence[ColumnIntent]) -> str:
     """Return a name for the column of origins that no column has."""
     taken = {column.name.casefold() for column in columns}
     if not wanted or wanted.casefold() not in taken:
@@ -248,7 +252,7 @@ def _free_column(wanted: str, columns: Sequence[Column]) -> str:
 
 
 def _counted(
-    conversation: Conversation, columns: Sequence[Column], parts: Sequence[MergePart]
+    conversation: PlannerConversation, columns: Sequence[ColumnIntent], parts: Sequence[MergePart]
 ) -> tuple[MergePart, ...]:
     """Count, in each table, the rows that hold any value."""
     names = [column.name for column in columns]
@@ -267,7 +271,7 @@ def _counted(
     )
 
 
-def _widths(conversation: Conversation, merged: Merged) -> tuple[int, ...]:
+def _widths(conversation: PlannerConversation, merged: Merged) -> tuple[int, ...]:
     """Return widths for the columns, that of origins included."""
     names = [column.name for column in merged.columns]
     found = conversation.calls(
@@ -291,7 +295,7 @@ def _widths(conversation: Conversation, merged: Merged) -> tuple[int, ...]:
     ]
     columns = list(merged.columns)
     if merged.origin:
-        columns.append(Column(merged.origin))
+        columns.append(ColumnIntent(merged.origin))
         longest.append(max(len(part.table.label) for part in merged.parts))
     return fitted_widths(columns, longest)
 
@@ -299,8 +303,8 @@ def _widths(conversation: Conversation, merged: Merged) -> tuple[int, ...]:
 _SHEET = "Sheet1"
 
 
-def stack(conversation: Conversation, intent: Merged, number: int) -> str:
-    """Add one table to the result and tell it; see `Conversation.call` for what it raises.
+def stack(conversation: PlannerConversation, intent: Merged, number: int) -> str:
+    """Add one table to the result and tell it; see `PlannerConversation.call` for what it raises.
 
     Raises:
         ValidationFailed: Another number of rows was written, or can be read back at the end.
@@ -337,9 +341,9 @@ def _query(intent: Merged, part: MergePart) -> str:
     return sql.merged(intent.columns, names, origin)
 
 
-def _onto_sheet(conversation: Conversation, intent: Merged, number: int, query: str) -> int:
+def _onto_sheet(conversation: PlannerConversation, intent: Merged, number: int, query: str) -> int:
     part = intent.parts[number - 1]
-    origin = (Column(intent.origin),) if intent.origin else ()
+    origin = (ColumnIntent(intent.origin),) if intent.origin else ()
     sheet = Sheet(
         target=intent.target,
         name=_SHEET,
@@ -357,7 +361,7 @@ def _onto_sheet(conversation: Conversation, intent: Merged, number: int, query: 
     return write_rows(conversation, sheet, before + 2)
 
 
-def _check(conversation: Conversation, intent: Merged) -> None:
+def _check(conversation: PlannerConversation, intent: Merged) -> None:
     """Read back how many rows there are; rows without any value may not count."""
     is_book = split_suffix(intent.target)[1] == BOOK_SUFFIX
     sheet = {"source_sheet": _SHEET} if is_book else {}

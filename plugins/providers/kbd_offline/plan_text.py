@@ -2,7 +2,7 @@
 
 from typing import Any, assert_never
 
-from kbd_offline.conversation import Conversation
+from kbd_offline.conversation import PlannerConversation
 from kbd_offline.intents import (
     Declined,
     Deduped,
@@ -11,7 +11,7 @@ from kbd_offline.intents import (
     Merged,
     Profiled,
     Replaced,
-    Rows,
+    RowsIntent,
     Sheets,
     Split,
     found_in,
@@ -30,7 +30,7 @@ MOST_COUNTED = 20
 """The same where each item has a count of its own that the user asked for."""
 
 
-def plan(conversation: Conversation) -> str:
+def plan(conversation: PlannerConversation) -> str:
     """Return plan.md: one item a sheet or file, and the intent in the notes."""
     intent = found_in(conversation.block("research") or conversation.request)
     if intent is None:
@@ -56,7 +56,7 @@ def plan(conversation: Conversation) -> str:
     )
 
 
-def summary(conversation: Conversation) -> str:
+def summary(conversation: PlannerConversation) -> str:
     """Return the message to the user: answers as they are, else what changed and what failed."""
     items = [dict(item) for item in conversation.json_block("results").get("items", [])]
     changes = [dict(change) for change in conversation.json_block("changes").get("changes", [])]
@@ -94,7 +94,7 @@ def _notes(intent: Intent) -> list[str]:
                 f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
                 "- Empty fields stay empty and are left out of totals and averages.",
             ]
-        case Grouped() | Rows() | Deduped():
+        case Grouped() | RowsIntent() | Deduped():
             target = intent.target or "none, the answer is a text"
             return [f"- Source: {intent.selection.table.label}", f"- Target: {target}"]
         case Sheets():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbd.errors import ValidationFailed
-from kbd_offline.conversation import Conversation
+from kbd_offline.conversation import PlannerConversation
 from kbd_offline.files import chosen_files, named_files, only_target
 from kbd_offline.findings import Findings
 from kbd_offline.intents import Profiled
@@ -33,8 +33,10 @@ _NARROW = ("Column", "Type", "Filled (blank)", "Distinct", "Values")
 """What fits side by side on a page."""
 
 
-def write_report(conversation: Conversation, target: str, profiles: Sequence[FileProfile]) -> None:
-    """Write profiles into a new file; see `Conversation.call` for what it raises.
+def write_report(
+    conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
+) -> None:
+    """Write profiles into a new file; see `PlannerConversation.call` for what it raises.
 
     Raises:
         ValidationFailed: It was not written whole.
@@ -50,7 +52,7 @@ def write_report(conversation: Conversation, target: str, profiles: Sequence[Fil
             _write_text(conversation, target, "\n".join(_markdown_lines(profiles)))
 
 
-def _write_text(conversation: Conversation, target: str, text: str) -> None:
+def _write_text(conversation: PlannerConversation, target: str, text: str) -> None:
     content = f"{text.rstrip()}\n"
     written = conversation.call("write_text_file", path=target, content=content)
     if int(written["bytes"]) != len(content.encode()):
@@ -94,7 +96,7 @@ def _text_lines(profiles: Sequence[FileProfile]) -> list[str]:
 
 
 def _write_document(
-    conversation: Conversation, target: str, profiles: Sequence[FileProfile]
+    conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
 ) -> None:
     operations = [_paragraph(_title(profiles), "Title")]
     for one in profiles:
@@ -125,7 +127,9 @@ def _write_document(
         raise ValidationFailed(f"{target} reads back without {missing[0]}.")
 
 
-def _write_book(conversation: Conversation, target: str, profiles: Sequence[FileProfile]) -> None:
+def _write_book(
+    conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
+) -> None:
     facts = [
         [one.path, one.kind, name, value]
         for one in profiles
@@ -231,12 +235,12 @@ _SUFFIXES = {
 }  # fmt: skip
 
 
-def look(conversation: Conversation, request: str) -> Findings:
+def look(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request for a report on files, and look at them.
 
     Raises:
         UnclearError: It has no reading, or names too many files.
-        PendingError, ValidationFailed: As for `Conversation.call`.
+        PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     intent = read(request, conversation.paths)
     profiles = collect(conversation, intent.paths)
@@ -271,8 +275,12 @@ def read(request: str, paths: tuple[str, ...]) -> Profiled:
     return Profiled(tuple(chosen), target)
 
 
-def profile(conversation: Conversation, intent: Profiled) -> str:
-    """Write the report and tell what is in it; see `Conversation.call` for what it raises."""
+def profile(conversation: PlannerConversation, intent: Profiled) -> str:
+    """Write the report and tell what is in it.
+
+    Raises:
+        PendingError, CallFailedError: As for `PlannerConversation.call`.
+    """
     profiles = collect(conversation, intent.paths)
     write_report(conversation, intent.target, profiles)
     lines = [f"{intent.target} tells of {len(profiles)} file{'' if len(profiles) == 1 else 's'}:"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.files import BOOK_SUFFIXES, TABLE_SUFFIXES
-from kbd_offline.intents import Table
+from kbd_offline.intents import TableIntent
 from kbd_offline.names import split_suffix
 from kbd_offline.request_text import UnclearError
 
@@ -72,12 +72,12 @@ class FileProfile(msgspec.Struct, frozen=True):
 _BRIEF = ("Rows", "Columns", "Sheets", "Slides", "Pages", "Headings", "Lines")
 
 
-def collect(conversation: Conversation, paths: Sequence[str]) -> list[FileProfile]:
+def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[FileProfile]:
     """Look at files.
 
     Raises:
         UnclearError: They hold too many tables.
-        PendingError, ValidationFailed: As for `Conversation.call`.
+        PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
     infos = conversation.outcomes(*(("get_file_info", {"path": path}) for path in paths))
     known = dict(zip(paths, infos, strict=True))
@@ -101,15 +101,15 @@ def collect(conversation: Conversation, paths: Sequence[str]) -> list[FileProfil
     ]
 
 
-def _tables(path: str, info: _Result) -> list[Table]:
+def _tables(path: str, info: _Result) -> list[TableIntent]:
     suffix = split_suffix(path)[1]
     if isinstance(info, CallFailedError):
         return []
     if suffix in TABLE_SUFFIXES:
-        return [Table(path)]
+        return [TableIntent(path)]
     if suffix in BOOK_SUFFIXES:
         sheets = info.get("sheets", ())
-        return [Table(path, str(sheet["name"])) for sheet in sheets if sheet.get("range")]
+        return [TableIntent(path, str(sheet["name"])) for sheet in sheets if sheet.get("range")]
     return []
 
 
@@ -123,7 +123,7 @@ def _profile(
     path: str,
     info: _Result,
     file_map: _Result | None,
-    looks: Sequence[tuple[Table, _Result, _Result]],
+    looks: Sequence[tuple[TableIntent, _Result, _Result]],
 ) -> FileProfile:
     if isinstance(info, CallFailedError):
         return FileProfile(path, "unknown", (), notes=(f"it could not be read: {info}",))

@@ -15,7 +15,7 @@ from kbd.providers import (
     ToolSchema,
 )
 from kbd.types import Phase
-from kbd_offline.conversation import Conversation, PendingError
+from kbd_offline.conversation import PendingError, PlannerConversation
 from kbd_offline.implement import implement, is_declined
 from kbd_offline.plan_text import plan, summary
 from kbd_offline.research import research
@@ -55,7 +55,7 @@ class OfflineProvider(Provider):
         if request.model != MODEL:
             raise ValidationFailed(f"The offline provider has one model, {MODEL}.")
         try:
-            conversation = Conversation(request)
+            conversation = PlannerConversation(request)
             text = _phase(request.phase)(conversation)
         except PendingError as pending:
             return ModelReply(tool_calls=pending.calls, finish_reason="tool_calls")
@@ -65,7 +65,7 @@ class OfflineProvider(Provider):
         return ModelReply(text=text, finish_reason="declined" if declines else "stop")
 
 
-def _phase(phase: Phase) -> Callable[[Conversation], str]:
+def _phase(phase: Phase) -> Callable[[PlannerConversation], str]:
     match phase:
         case Phase.RESEARCH:
             return research

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_offline.conversation import Conversation
+from kbd_offline.conversation import PlannerConversation
 from kbd_offline.files import (
     BOOK_SUFFIXES,
     DECK_SUFFIXES,
@@ -21,7 +21,14 @@ from kbd_offline.files import (
     only_target,
 )
 from kbd_offline.findings import Findings
-from kbd_offline.found_texts import Cell, WholeText, cells_with, occurrences, read_texts, replaced
+from kbd_offline.found_texts import (
+    FoundCell,
+    WholeText,
+    cells_with,
+    occurrences,
+    read_texts,
+    replaced,
+)
 from kbd_offline.intents import Replaced, ReplacePart
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import QUOTED, UnclearError, Wording
@@ -88,12 +95,12 @@ class Wish(msgspec.Struct, frozen=True):
     rest: str
 
 
-def look(conversation: Conversation, request: str) -> Findings:
+def look(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request to replace a text and count where that can be done beforehand.
 
     Raises:
         UnclearError: It has no reading, or more than one.
-        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     wish = read(request)
     named = named_files(wish.rest, conversation.paths, in_place=True)
@@ -182,7 +189,7 @@ def _erased(request: str, quoted: Sequence[re.Match[str]]) -> Iterator[tuple[str
 
 
 def _counted(
-    conversation: Conversation, paths: Sequence[str], wish: Wish, *, is_named: bool
+    conversation: PlannerConversation, paths: Sequence[str], wish: Wish, *, is_named: bool
 ) -> tuple[tuple[ReplacePart, ...], list[str]]:
     """Return the files that have the text, as far as that is known, and what is to be said."""
     parts, notes = dict[str, ReplacePart](), list[str]()
@@ -225,10 +232,11 @@ _CHECKED_CELLS = 20
 _COUNT = re.compile(r"(\d+) replacement")
 
 
-def substitute(conversation: Conversation, intent: Replaced, number: int) -> str:
-    """Replace the text in one file and tell how often; see `Conversation.call` for what it raises.
+def substitute(conversation: PlannerConversation, intent: Replaced, number: int) -> str:
+    """Replace the text in one file and tell how often.
 
     Raises:
+        PendingError, CallFailedError: As for `PlannerConversation.call`.
         ValidationFailed: The file is not as it was when it was looked at.
     """
     part = intent.parts[number - 1]
@@ -262,7 +270,7 @@ def _copied(intent: Replaced, part: ReplacePart) -> dict[str, Any]:
 
 
 def _by_operation(
-    conversation: Conversation, intent: Replaced, part: ReplacePart, tool: str
+    conversation: PlannerConversation, intent: Replaced, part: ReplacePart, tool: str
 ) -> int:
     operation = {
         "op": "replace_text",
@@ -277,7 +285,7 @@ def _by_operation(
     return int(counted.group(1))
 
 
-def _in_cells(conversation: Conversation, intent: Replaced, part: ReplacePart) -> int:
+def _in_cells(conversation: PlannerConversation, intent: Replaced, part: ReplacePart) -> int:
     found = cells_with(conversation, part.path, intent.search, match_case=intent.match_case)
     if found.hits != part.hits:
         raise ValidationFailed(f"{part.path} has the text {found.hits} times, not {part.hits}.")
@@ -304,11 +312,11 @@ def _in_cells(conversation: Conversation, intent: Replaced, part: ReplacePart) -
     return found.hits
 
 
-def _after(intent: Replaced, cell: Cell) -> str:
+def _after(intent: Replaced, cell: FoundCell) -> str:
     return replaced(cell.text, intent.search, intent.replacement, match_case=intent.match_case)
 
 
-def _in_text(conversation: Conversation, intent: Replaced, part: ReplacePart) -> int:
+def _in_text(conversation: PlannerConversation, intent: Replaced, part: ReplacePart) -> int:
     (text,) = read_texts(conversation, [part.path])
     if not isinstance(text, WholeText):
         raise ValidationFailed(f"{part.path}: {text}")

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from kbd_offline.intents import Column, Function
+from kbd_offline.intents import ColumnIntent, Function
 from kbd_offline.names import fold, singular, split_suffix, tokens
 
 __all__ = [
@@ -43,7 +43,7 @@ class _Group(msgspec.Struct, frozen=True):
     is_moment: bool
     never: frozenset[str]
 
-    def fits(self, column: Column) -> bool:
+    def fits(self, column: ColumnIntent) -> bool:
         """Tell whether a column may be meant by the group's words."""
         right_type = (not self.is_number or column.is_number) and (
             not self.is_moment or column.type == "date"
@@ -89,8 +89,8 @@ _GROUPS = (
 
 
 def synonymous(
-    word: str, columns: Sequence[Column], *, as_whole: bool = False
-) -> tuple[Column, ...]:
+    word: str, columns: Sequence[ColumnIntent], *, as_whole: bool = False
+) -> tuple[ColumnIntent, ...]:
     """Return the columns that a word means by another name; several may be meant as well.
 
     Those that are called so as a whole go before those that have it in their name.
@@ -137,11 +137,11 @@ class UnclearError(Exception):
 class Mention(msgspec.Struct, frozen=True):
     """Columns that a place in the text may mean; more than one is two readings."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnIntent, ...]
     start: int
     end: int
 
-    def only(self) -> Column:
+    def only(self) -> ColumnIntent:
         """Return the column.
 
         Raises:
@@ -167,7 +167,7 @@ class Wording:
     """
 
     def __init__(
-        self, text: str, columns: Sequence[Column] = (), *, has_synonyms: bool = True
+        self, text: str, columns: Sequence[ColumnIntent] = (), *, has_synonyms: bool = True
     ) -> None:
         self.original = text
         self.folded = fold(text)
@@ -261,7 +261,7 @@ class Wording:
             start = word.end()
         return words
 
-    def _mention(self, columns: tuple[Column, ...], start: int, end: int) -> Mention:
+    def _mention(self, columns: tuple[ColumnIntent, ...], start: int, end: int) -> Mention:
         """Return a mention, to the end of the name where signs follow its words ("Price (€)")."""
         ends = {column: self._end_of(column.name, start) for column in columns}
         spelt = tuple(column for column, whole in ends.items() if whole)

@@ -9,20 +9,20 @@ from typing import assert_never
 import msgspec
 
 from kbd_offline import deduplication, merge, profile_report, replacement, sql
-from kbd_offline.conversation import CallFailedError, Conversation
+from kbd_offline.conversation import CallFailedError, PlannerConversation
 from kbd_offline.conversion import read_sheets
 from kbd_offline.files import (
     BOOK_SUFFIX,
     MAX_REQUEST_CHARACTERS,
-    Files,
+    RequestFiles,
     choose_files,
     without_names,
     without_stems,
 )
 from kbd_offline.findings import EMPTY_FIELDS, Findings, check_sheet, look_at, report
-from kbd_offline.intents import Declined, Intent, Rows, SheetPart, Split, Table
+from kbd_offline.intents import Declined, Intent, RowsIntent, SheetExport, Split, TableIntent
 from kbd_offline.interpretation import refused, shortened, understand
-from kbd_offline.jobs import Job, job_of
+from kbd_offline.jobs import JobKind, job_of
 from kbd_offline.names import sheet_names, split_suffix
 from kbd_offline.request_text import UnclearError
 from kbd_offline.sheet_writer import fitted_widths
@@ -34,12 +34,12 @@ MAX_SHEETS = 100
 """More than anybody turns over; such a column is more likely one of names or amounts."""
 
 
-def look(conversation: Conversation, request: str) -> Findings:
+def look(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request about one table and complete it by looking.
 
     Raises:
         UnclearError: It has no reading, or more than one.
-        PendingError, CallFailedError, ValidationFailed: As for `Conversation.call`.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     try:
         files = choose_files(request, conversation.paths)
@@ -52,7 +52,7 @@ def look(conversation: Conversation, request: str) -> Findings:
         raise UnclearError(f"{files.source}: {failed}") from None
 
 
-def _looked(conversation: Conversation, request: str, files: Files) -> Findings:
+def _looked(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
     if is_book(files.source):
         (book,) = look_into(conversation, [files.source])
         chosen, text = take_sheets(files.text, book.sheets)
@@ -61,17 +61,17 @@ def _looked(conversation: Conversation, request: str, files: Files) -> Findings:
                 conversation, msgspec.structs.replace(files, text=text), book, chosen
             )
     files = on_sheet(conversation, files)
-    seen = look_at(conversation, Table(files.source, files.sheet))
+    seen = look_at(conversation, TableIntent(files.source, files.sheet))
     intent = _measured(conversation, understand(request, files, seen.columns))
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
 
 
-def _measured(conversation: Conversation, intent: Intent) -> Intent:
+def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
     """Complete an intent with what only looking tells: values, counts, widths."""
     match intent:
         case Split():
             return _measured_split(conversation, intent)
-        case Rows():
+        case RowsIntent():
             table = intent.selection.table.arguments
             count, widths = conversation.calls(
                 ("table_query", {**table, "query": sql.count_rows(intent.selection)}),
@@ -86,7 +86,7 @@ def _measured(conversation: Conversation, intent: Intent) -> Intent:
             return intent
 
 
-def _measured_split(conversation: Conversation, intent: Split) -> Split:
+def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
     table, key = intent.selection.table.arguments, intent.key
     values, widths = conversation.calls(
         (
@@ -104,7 +104,7 @@ def _measured_split(conversation: Conversation, intent: Split) -> Split:
     check_sheet(max(rows for _, rows in found), len(intent.columns))
     reserved = (intent.summary_sheet,) if intent.measures else ()
     names = sheet_names((value or "" for value, _ in found), reserved)
-    parts = (SheetPart(name, *one) for name, one in zip(names, found, strict=True))
+    parts = (SheetExport(name, *one) for name, one in zip(names, found, strict=True))
     fitted = fitted_widths(intent.columns, widths["rows"][0])
     return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
 
@@ -115,8 +115,8 @@ def _samples(intent: Intent) -> tuple[str, ...]:
     return ("None needed: the figures are worked out over all rows.",)
 
 
-def research(conversation: Conversation) -> str:
-    """Return research.md; see `Conversation.call` for what it raises."""
+def research(conversation: PlannerConversation) -> str:
+    """Return research.md; see `PlannerConversation.call` for what it raises."""
     request = conversation.request
     try:
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
@@ -125,17 +125,17 @@ def research(conversation: Conversation) -> str:
         return report(Findings(Declined(shortened(request), str(failed))))
 
 
-def _looking(job: Job) -> Callable[[Conversation, str], Findings]:
+def _looking(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
     match job:
-        case Job.TABLE:
+        case JobKind.TABLE:
             return look
-        case Job.DEDUPE:
+        case JobKind.DEDUPE:
             return deduplication.look
-        case Job.MERGE:
+        case JobKind.MERGE:
             return merge.look
-        case Job.PROFILE:
+        case JobKind.PROFILE:
             return profile_report.look
-        case Job.REPLACE:
+        case JobKind.REPLACE:
             return replacement.look
         case _:
             assert_never(job)

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_offline.conversation import Conversation
-from kbd_offline.intents import Column, Table
+from kbd_offline.conversation import PlannerConversation
+from kbd_offline.intents import ColumnIntent, TableIntent
 from kbd_offline.sql import filled_rows
 
 __all__ = ["HEADER", "Sheet", "fill_sheet", "fitted_widths", "lay_out", "letters", "write_rows"]
@@ -45,16 +45,16 @@ class Sheet(msgspec.Struct, frozen=True):
 
     target: str
     name: str
-    table: Table
+    table: TableIntent
     query: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnIntent, ...]
     rows: int
     widths: tuple[int, ...]
     totals: tuple[Any, ...] = ()
 
 
-def fill_sheet(conversation: Conversation, sheet: Sheet) -> None:
-    """Write a sheet and check what was written; see `Conversation.call` for what it raises.
+def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
+    """Write a sheet and check what was written; see `PlannerConversation.call` for what it raises.
 
     Raises:
         ValidationFailed: What can be read back is not what was to be written.
@@ -65,7 +65,7 @@ def fill_sheet(conversation: Conversation, sheet: Sheet) -> None:
         _check(conversation, sheet)
 
 
-def lay_out(conversation: Conversation, sheet: Sheet) -> None:
+def lay_out(conversation: PlannerConversation, sheet: Sheet) -> None:
     """Make a sheet with all but its rows: headings, looks, widths, totals."""
     conversation.call(
         "xlsx_operations",
@@ -75,7 +75,7 @@ def lay_out(conversation: Conversation, sheet: Sheet) -> None:
     )
 
 
-def write_rows(conversation: Conversation, sheet: Sheet, row: int) -> int:
+def write_rows(conversation: PlannerConversation, sheet: Sheet, row: int) -> int:
     """Write a sheet's rows from a row on (counted from 1), and return how many they were."""
     written = conversation.call(
         "table_update_from_export",
@@ -90,7 +90,9 @@ def write_rows(conversation: Conversation, sheet: Sheet, row: int) -> int:
     return int(written["row_count"])
 
 
-def fitted_widths(columns: Sequence[Column], longest: Sequence[int | None]) -> tuple[int, ...]:
+def fitted_widths(
+    columns: Sequence[ColumnIntent], longest: Sequence[int | None]
+) -> tuple[int, ...]:
     """Return widths that show headings in bold and, within reason, values.
 
     Args:
@@ -103,7 +105,7 @@ def fitted_widths(columns: Sequence[Column], longest: Sequence[int | None]) -> t
     )
 
 
-def _value_width(column: Column, length: int) -> int:
+def _value_width(column: ColumnIntent, length: int) -> int:
     """Return the width of the longest value as it is shown."""
     if column.type == "float":
         # Two decimals may be added, and a comma after every third digit.
@@ -143,13 +145,13 @@ def _operations(sheet: Sheet) -> list[dict[str, Any]]:
     return operations
 
 
-def _heading(column: Column) -> dict[str, Any]:
+def _heading(column: ColumnIntent) -> dict[str, Any]:
     """Return a heading that stands over its values: programs put numbers to the right."""
     style = {"style": {"h_align": "right"}} if column.is_number else {}
     return {"value": column.name, "type": "string", **style}
 
 
-def _style(column: Column) -> dict[str, Any]:
+def _style(column: ColumnIntent) -> dict[str, Any]:
     """Return how the values of a column look: a date at the right would touch a text beside it."""
     if column.type == "float":
         return {"number_format": _AMOUNT}
@@ -179,7 +181,7 @@ def _totals_row(sheet: Sheet) -> dict[str, Any]:
     return {"op": "set_cells", "sheet": sheet.name, "cells": cells}
 
 
-def _typed(value: Any, column: Column) -> dict[str, Any]:
+def _typed(value: Any, column: ColumnIntent) -> dict[str, Any]:
     if value is None:
         return {"value": None, "type": "blank"}
     if column.is_number and not isinstance(value, str):
@@ -188,7 +190,7 @@ def _typed(value: Any, column: Column) -> dict[str, Any]:
     return {"value": value, "type": column.type if is_date else "string"}
 
 
-def _check(conversation: Conversation, sheet: Sheet) -> None:
+def _check(conversation: PlannerConversation, sheet: Sheet) -> None:
     """Read back the headings and the number of rows."""
     found = conversation.call(
         "table_read_rows",

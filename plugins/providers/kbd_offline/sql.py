@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from kbd_offline.intents import (
-    Column,
+    ColumnIntent,
     Condition,
     Deduped,
     Grouped,
     Key,
     Measure,
-    Order,
-    Selection,
+    RowSelection,
+    SortOrder,
 )
 
 __all__ = [
@@ -48,9 +48,9 @@ def key_of(key: Key) -> str:
 
 
 def rows(
-    selection: Selection,
-    columns: Sequence[Column],
-    order: Sequence[Order],
+    selection: RowSelection,
+    columns: Sequence[ColumnIntent],
+    order: Sequence[SortOrder],
     part: tuple[Key, str | None] | None = None,
     *,
     for_sheet: bool = False,
@@ -66,22 +66,22 @@ def rows(
         key, value = part
         same = "IS NULL" if value is None else f"= {_text(value)}"
         conditions.append(f"CAST({key_of(key)} AS VARCHAR) {same}")
-    ways = _ways([*order, Order(_PLACE)])
+    ways = _ways([*order, SortOrder(_PLACE)])
     return f"SELECT {shown} FROM {_NUMBERED}{_all_of(conditions)} ORDER BY {ways}"
 
 
-def _shown(column: Column, *, for_sheet: bool) -> str:
+def _shown(column: ColumnIntent, *, for_sheet: bool) -> str:
     name = identifier(column.name)
     is_fraction = for_sheet and column.type == "float"
     return f"CAST({name} AS DOUBLE) AS {name}" if is_fraction else name
 
 
-def count_rows(selection: Selection) -> str:
+def count_rows(selection: RowSelection) -> str:
     """Return the query for the number of rows."""
     return f"SELECT count(*) AS n FROM data{_all_of([_where(selection)])}"
 
 
-def values_of(selection: Selection, key: Key) -> str:
+def values_of(selection: RowSelection, key: Key) -> str:
     """Return the query for the values of a key, as text, each with its number of rows."""
     expression = f"CAST({key_of(key)} AS VARCHAR)"
     where = _all_of([_where(selection)])
@@ -114,13 +114,13 @@ def count_of(query: str) -> str:
     return f"SELECT count(*) AS n FROM ({query})"
 
 
-def widths(columns: Sequence[Column], rows_of: str = "data") -> str:
+def widths(columns: Sequence[ColumnIntent], rows_of: str = "data") -> str:
     """Return the query for the longest text of each column, of all rows or of a query's."""
     lengths = (f"max(length(CAST({identifier(c.name)} AS VARCHAR)))" for c in columns)
     return f"SELECT {', '.join(lengths)} FROM {rows_of}"
 
 
-def filled_rows(query: str, columns: Sequence[Column]) -> str:
+def filled_rows(query: str, columns: Sequence[ColumnIntent]) -> str:
     """Return the query for the number of a query's rows that hold any value."""
     filled = " OR ".join(f"{identifier(column.name)} IS NOT NULL" for column in columns)
     return f"SELECT count(*) AS n FROM ({query}) WHERE {filled}"
@@ -138,7 +138,7 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
     return f"SELECT {shown} FROM data{where} GROUP BY {numbers} ORDER BY {ways}"
 
 
-def overall(selection: Selection, measures: Sequence[Measure]) -> str:
+def overall(selection: RowSelection, measures: Sequence[Measure]) -> str:
     """Return the query for figures of all rows."""
     return f"SELECT {', '.join(_figures(measures))} FROM data{_all_of([_where(selection)])}"
 
@@ -164,7 +164,7 @@ def _figure(measure: Measure) -> str:
     return f"round({value}, {_DECIMALS})" if is_fraction else value
 
 
-def _ways(order: Sequence[Order]) -> str:
+def _ways(order: Sequence[SortOrder]) -> str:
     ways = (f"{identifier(o.column)}{' DESC' if o.descending else ''} NULLS LAST" for o in order)
     return ", ".join(ways)
 
@@ -174,7 +174,7 @@ def _all_of(conditions: Sequence[str]) -> str:
     return f" WHERE {' AND '.join(given)}" if given else ""
 
 
-def _where(selection: Selection) -> str:
+def _where(selection: RowSelection) -> str:
     joint = " OR " if selection.any_of else " AND "
     return joint.join(f"({_condition(condition)})" for condition in selection.conditions)
 
@@ -199,7 +199,7 @@ def _condition(condition: Condition) -> str:
             return f"{left} {sign_sql} {right}"
 
 
-def _sides(column: Column, name: str, value: str) -> tuple[str, str]:
+def _sides(column: ColumnIntent, name: str, value: str) -> tuple[str, str]:
     """Return both sides of a comparison; texts are compared without regard to case."""
     if column.is_number:
         return name, value
@@ -213,7 +213,7 @@ def _text(value: str) -> str:
 
 
 def merged(
-    columns: Sequence[Column], names: Sequence[str | None], origin: tuple[str, str] | None
+    columns: Sequence[ColumnIntent], names: Sequence[str | None], origin: tuple[str, str] | None
 ) -> str:
     """Return the query for a table's rows under the columns of a merge, in the file's order.
 

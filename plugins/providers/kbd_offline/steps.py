@@ -6,29 +6,29 @@ from typing import assert_never
 import msgspec
 
 from kbd_offline.intents import (
-    Column,
+    ColumnIntent,
     Condition,
     Declined,
     Deduped,
     Grouped,
     Intent,
     Merged,
-    Order,
     Profiled,
     Replaced,
-    Rows,
-    Selection,
+    RowSelection,
+    RowsIntent,
     Sheets,
+    SortOrder,
     Split,
 )
 
-__all__ = ["Step", "described", "listed", "steps"]
+__all__ = ["PlanStep", "described", "listed", "steps"]
 
 _MAX_ITEM_TEXT = 480
 """An item of a plan is one line of at most 500 characters."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class PlanStep(msgspec.Struct, frozen=True):
     """An item of the plan: its short name, and what to do."""
 
     name: str
@@ -41,32 +41,36 @@ class Step(msgspec.Struct, frozen=True):
         return line if len(line) <= _MAX_ITEM_TEXT else line[: _MAX_ITEM_TEXT - 1] + "…"
 
 
-def steps(intent: Intent) -> tuple[Step, ...]:
+def steps(intent: Intent) -> tuple[PlanStep, ...]:
     """Return the items that an intent takes; their places are what the work goes by."""
     match intent:
         case Split():
             return _split_steps(intent)
         case Sheets():
             return tuple(
-                Step(f"Entity: {part.sheet}", f"{part.rows} rows of the sheet into {part.target}")
+                PlanStep(
+                    f"Entity: {part.sheet}", f"{part.rows} rows of the sheet into {part.target}"
+                )
                 for part in intent.parts
             )
         case Merged():
             return tuple(
-                Step(f"Entity: {part.table.label}", f"Its {part.rows} rows into {intent.target}")
+                PlanStep(
+                    f"Entity: {part.table.label}", f"Its {part.rows} rows into {intent.target}"
+                )
                 for part in intent.parts
             )
         case Replaced(parts=(_, *_)):
             return tuple(
-                Step(f"Entity: {part.path}", f"{_replacing(intent)} in {part.path}")
+                PlanStep(f"Entity: {part.path}", f"{_replacing(intent)} in {part.path}")
                 for part in intent.parts
             )
         case Grouped(target=None) | Replaced():
-            return (Step("Final: Answer", f"Answer: {described(intent)}"),)
-        case Grouped() | Rows() | Deduped() | Profiled():
-            return (Step(f"Final: {intent.target}", described(intent)),)
+            return (PlanStep("Final: Answer", f"Answer: {described(intent)}"),)
+        case Grouped() | RowsIntent() | Deduped() | Profiled():
+            return (PlanStep(f"Final: {intent.target}", described(intent)),)
         case Declined():
-            return (Step("Final: Answer", "Say what was understood and what can be done"),)
+            return (PlanStep("Final: Answer", "Say what was understood and what can be done"),)
         case _:
             assert_never(intent)
 
@@ -84,7 +88,7 @@ def described(intent: Intent) -> str:
             by = f" by {listed(key.label for key in intent.keys)}" if intent.keys else ""
             where = f", in {intent.target}" if intent.target else ""
             return f"{figures}{by}{_of(intent.selection)}{_sorted(intent.order)}{where}"
-        case Rows():
+        case RowsIntent():
             text = f"Rows{_of(intent.selection)} with {_names(intent.columns)}"
             return f"{text}{_sorted(intent.order)}, in {intent.target}"
         case Sheets():
@@ -120,7 +124,7 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _names(columns: Iterable[Column]) -> str:
+def _names(columns: Iterable[ColumnIntent]) -> str:
     return listed(column.name for column in columns)
 
 
@@ -129,10 +133,10 @@ def _replacing(intent: Replaced) -> str:
     return f'"{intent.search}" replaced by "{intent.replacement}"{case}'
 
 
-def _split_steps(intent: Split) -> tuple[Step, ...]:
+def _split_steps(intent: Split) -> tuple[PlanStep, ...]:
     columns = ", ".join(column.name for column in intent.columns)
     sheets = tuple(
-        Step(
+        PlanStep(
             f"Entity: {part.sheet}",
             f'Sheet "{part.sheet}" in {intent.target} with [{columns}] of the {part.rows} rows'
             f" where {intent.key.label} is {_shown(part.value)}{_sorted(intent.order)}",
@@ -143,14 +147,14 @@ def _split_steps(intent: Split) -> tuple[Step, ...]:
         return sheets
     labels = ", ".join([intent.key.label, *(measure.label for measure in intent.measures)])
     text = f'Sheet "{intent.summary_sheet}" in {intent.target} with [{labels}] and a row of totals'
-    return (*sheets, Step(f"Final: {intent.summary_sheet}", text))
+    return (*sheets, PlanStep(f"Final: {intent.summary_sheet}", text))
 
 
 def _shown(value: str | None) -> str:
     return "empty" if value is None else f'"{value}"'
 
 
-def _of(selection: Selection) -> str:
+def _of(selection: RowSelection) -> str:
     joint = " or " if selection.any_of else " and "
     conditions = joint.join(_condition(condition) for condition in selection.conditions)
     return f" of {selection.table.label}" + (f" where {conditions}" if conditions else "")
@@ -163,6 +167,6 @@ def _condition(condition: Condition) -> str:
     return f"{condition.column.name} {condition.operator} {value}"
 
 
-def _sorted(order: Sequence[Order]) -> str:
+def _sorted(order: Sequence[SortOrder]) -> str:
     ways = [f"{one.column}{' descending' if one.descending else ''}" for one in order]
     return f" sorted by {listed(ways)}" if ways else ""

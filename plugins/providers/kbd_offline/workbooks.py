@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kbd_offline.conversation import Conversation
-from kbd_offline.files import BOOK_SUFFIXES, Files
-from kbd_offline.intents import Table
+from kbd_offline.conversation import PlannerConversation
+from kbd_offline.files import BOOK_SUFFIXES, RequestFiles
+from kbd_offline.intents import TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import UnclearError
 
-__all__ = ["Book", "is_book", "look_into", "on_sheet", "take_sheets", "wants_each_sheet"]
+__all__ = ["WorkbookFacts", "is_book", "look_into", "on_sheet", "take_sheets", "wants_each_sheet"]
 
 _SHEET = r"(?:work)?(?:sheets?|tabs?)"
 _EACH = (
@@ -21,7 +21,7 @@ _EACH = (
 _QUOTES = "\"'“”‘’`"
 
 
-class Book(msgspec.Struct, frozen=True):
+class WorkbookFacts(msgspec.Struct, frozen=True):
     """A workbook's sheets by name: all, those that hold anything, those that nobody sees."""
 
     path: str
@@ -40,11 +40,11 @@ def is_book(path: str) -> bool:
     return split_suffix(path)[1] in BOOK_SUFFIXES
 
 
-def look_into(conversation: Conversation, paths: Sequence[str]) -> list[Book]:
-    """Return workbooks with their sheets; see `Conversation.call` for what it raises."""
+def look_into(conversation: PlannerConversation, paths: Sequence[str]) -> list[WorkbookFacts]:
+    """Return workbooks with their sheets; see `PlannerConversation.call` for what it raises."""
     infos = conversation.calls(*(("get_file_info", {"path": path}) for path in paths))
     return [
-        Book(
+        WorkbookFacts(
             path,
             tuple(str(sheet["name"]) for sheet in info.get("sheets", ())),
             tuple(str(sheet["name"]) for sheet in info.get("sheets", ()) if sheet.get("range")),
@@ -88,7 +88,7 @@ def wants_each_sheet(text: str) -> bool:
     return re.search(_EACH, fold(text)) is not None
 
 
-def on_sheet(conversation: Conversation, files: Files) -> Files:
+def on_sheet(conversation: PlannerConversation, files: RequestFiles) -> RequestFiles:
     """Return the files of a request about one table; of a workbook with its sheet.
 
     Raises:
@@ -106,6 +106,6 @@ def on_sheet(conversation: Conversation, files: Files) -> Files:
     return msgspec.structs.replace(files, sheet=meant[0], text=text)
 
 
-def tables_in(book: Book, chosen: Sequence[str]) -> tuple[Table, ...]:
+def tables_in(book: WorkbookFacts, chosen: Sequence[str]) -> tuple[TableIntent, ...]:
     """Return the tables of a workbook: of the chosen sheets, else of all that hold anything."""
-    return tuple(Table(book.path, sheet) for sheet in chosen or book.filled)
+    return tuple(TableIntent(book.path, sheet) for sheet in chosen or book.filled)

@@ -17,7 +17,7 @@ import msgspec
 from kbd.messages import Message, ToolCall, Usage
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import Assembly, Writing
-from kbd_openai.faults import Fault
+from kbd_openai.faults import ServerFault
 from kbd_openai.history import mended
 from kbd_openai.options import effort_of, is_sent, is_strict
 
@@ -131,7 +131,7 @@ class ChatReader:
             msg = f"The answer has a shape that makes no sense ({error})."
             raise MalformedReply(msg) from None
         if piece.error:
-            raise Fault(piece.error)
+            raise ServerFault(piece.error)
         if piece.usage:
             spent = Usage(piece.usage.prompt_tokens or 0, piece.usage.completion_tokens or 0)
             self._assembly.usage = spent

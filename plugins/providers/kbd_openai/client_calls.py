@@ -25,7 +25,7 @@ from kbd.providers import (
 from kbd_openai.assembly import Assembly
 from kbd_openai.chat import ChatReader, chat_body
 from kbd_openai.faults import (
-    Fault,
+    ServerFault,
     clean,
     fault_of_status,
     fault_of_stream,
@@ -58,7 +58,7 @@ _BROKEN = (
 )
 """How an answer breaks off; the others say what went wrong."""
 
-_FAULTS = (*_BROKEN, openai.APIError, Fault)
+_FAULTS = (*_BROKEN, openai.APIError, ServerFault)
 
 
 class Caller:
@@ -166,7 +166,7 @@ class Caller:
                 return self._no_connection(error)
             case openai.APIError():
                 return fault_of_stream(error.body, error.message, key)
-            case Fault():
+            case ServerFault():
                 return fault_of_stream(error.said, "the provider failed", key)
             case _:
                 return MalformedReply("The answer was not JSON.")

@@ -20,12 +20,19 @@ from kbd.errors import (
     ValidationFailed,
 )
 
-__all__ = ["Fault", "clean", "fault_of_status", "fault_of_stream", "retry_after_s", "too_much"]
+__all__ = [
+    "ServerFault",
+    "clean",
+    "fault_of_status",
+    "fault_of_stream",
+    "retry_after_s",
+    "too_much",
+]
 
 MAX_QUOTED = 300
 
 
-class Fault(Exception):
+class ServerFault(Exception):
     """A server says in the middle of an answer that it failed.
 
     Args:

@@ -12,7 +12,7 @@ import msgspec
 from kbd.messages import Message, Usage
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import Assembly, Writing
-from kbd_openai.faults import Fault
+from kbd_openai.faults import ServerFault
 from kbd_openai.history import mended
 from kbd_openai.options import effort_of, is_sent, is_strict
 
@@ -140,7 +140,7 @@ class ResponsesReader:
         """
         told = _shaped(event, _Kind)
         if told.error:
-            raise Fault(told.error)
+            raise ServerFault(told.error)
         match told.type:
             case "response.output_text.delta" | "response.refusal.delta":
                 delta = _shaped(event, _Delta)
@@ -161,7 +161,7 @@ class ResponsesReader:
             case "response.completed" | "response.incomplete" | "response.failed":
                 self._end(_shaped(event, _End).response, told.type.partition(".")[2])
             case "error":
-                raise Fault(event)
+                raise ServerFault(event)
             case _:
                 pass  # Reasoning, progress, tools of the server's own: no part of the answer.
 
@@ -192,7 +192,7 @@ class ResponsesReader:
     def _end(self, response: _Response, kind: str) -> None:
         status = response.status or kind
         if status in ("failed", "cancelled"):
-            raise Fault(response.error or {"message": f"the response was {status}"})
+            raise ServerFault(response.error or {"message": f"the response was {status}"})
         told = {*self._spoken, *(call.place for call in self._assembly.calls)}
         for place, item in enumerate(response.output or ()):
             # A server that counts no places before has its items told by their ids.

@@ -5,7 +5,7 @@ types and keeps it as Parquet in the workbench's cache, named by content, so eac
 from typed columns. DuckDB is imported in workers only, and only by this plugin.
 
 Read in this order: `cache` (what is known of a table, and how that comes to be), `inference` and
-`loading` (types), `read_tools` and `facts` (the tools that only read), `gate` and `box` (SQL, its
+`loader` (types), `read_tools` and `facts` (the tools that only read), `gate` and `box` (SQL, its
 lock-down, and what makes it answer the same each time), `export_tools` and `row_stream` (rows into
 other files). They share `limits` (settings), `jobs` (calls of the worker) and `duck` (DuckDB
 itself, and its values as JSON).

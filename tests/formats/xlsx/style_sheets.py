@@ -9,7 +9,7 @@ from lxml import etree
 from openpyxl import Workbook, load_workbook
 from openpyxl.cell.cell import Cell
 
-from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 STRICT = "http://purl.oclc.org/ooxml/spreadsheetml/main"
@@ -44,12 +44,12 @@ RICH = f"""<x:styleSheet xmlns:x="{MAIN}" xmlns:m="urn:mine" m:note="kept">
 """A style sheet with prefixes, unknown contents, extensions and colours of the theme."""
 
 
-def sheet_of(text: str) -> StyleSheet:
+def sheet_of(text: str) -> XlsxStyleSheet:
     """Parse a style sheet."""
-    return StyleSheet(etree.fromstring(text))
+    return XlsxStyleSheet(etree.fromstring(text))
 
 
-def find(styles: StyleSheet, path: str) -> list[Any]:
+def find(styles: XlsxStyleSheet, path: str) -> list[Any]:
     """Find elements by a path, p being the style sheet's own namespace."""
     namespace = etree.QName(styles.tables.root).namespace or ""
     found = etree.fromstring(styles.xml()).xpath(path, namespaces={"p": namespace, "m": "urn:mine"})
@@ -67,7 +67,7 @@ def plain_workbook() -> bytes:
     return made.getvalue()
 
 
-def shown(styles: StyleSheet, index: int) -> Cell:
+def shown(styles: XlsxStyleSheet, index: int) -> Cell:
     """Return cell A1 of a workbook with the style sheet, as another library reads it."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(plain_workbook())) as old, zipfile.ZipFile(made, "w") as new:

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from style_sheets import HEADING, RICH, find, sheet_of, shown
 
 
 def test_a_style_object_shows_as_it_says() -> None:
     """Bold, Calibri 12, FFFFFF on solid 2F5496, centred twice, wrapped; the rest is as usual."""
-    styles = StyleSheet(None)
+    styles = XlsxStyleSheet(None)
     cell = shown(styles, styles.styled(0, HEADING))
 
     assert (cell.font.b, cell.font.name, cell.font.sz) == (True, "Calibri", 12)
@@ -28,7 +28,7 @@ def test_a_style_object_shows_as_it_says() -> None:
 
 def test_every_other_key_shows_as_it_says() -> None:
     """Italic, underline, pattern, number format and each side of the border."""
-    styles = StyleSheet(None)
+    styles = XlsxStyleSheet(None)
     style = {
         "font_italic": True,
         "font_underline": "double",
@@ -56,7 +56,7 @@ def test_every_other_key_shows_as_it_says() -> None:
 
 def test_a_null_leaves_a_thing_as_it_is() -> None:
     """A model that must write every field says so what it leaves out; that is no mistake."""
-    styles, nulls = StyleSheet(None), dict.fromkeys(("font_name", "h_align", "border_left"))
+    styles, nulls = XlsxStyleSheet(None), dict.fromkeys(("font_name", "h_align", "border_left"))
     top = {"style": None, "color": None}
     cell = shown(styles, styles.styled(0, {"font_bold": True, "border_top": top, **nulls}))
 
@@ -83,7 +83,7 @@ def test_a_null_leaves_a_thing_as_it_is() -> None:
 )
 def test_bad_values_are_skipped_with_a_warning(style: dict[str, Any], warning: str) -> None:
     """What is wrong is left out and told once; what is right beside it applies."""
-    styles = StyleSheet(None)
+    styles = XlsxStyleSheet(None)
     index = styles.styled(0, {**style, "font_bold": True})
     styles.styled(0, {**style, "font_bold": True})
 
@@ -143,7 +143,7 @@ def test_a_colour_and_a_name_win_over_the_theme() -> None:
 
 def test_equal_looks_are_one_format() -> None:
     """The same look, however it is asked for, has one position; nothing named changes nothing."""
-    styles = StyleSheet(None)
+    styles = XlsxStyleSheet(None)
     first = styles.styled(0, HEADING)
 
     assert first == 1
@@ -174,8 +174,8 @@ def test_number_formats() -> None:
     numbers = [find(styles, f"//p:cellXfs/p:xf[{index + 1}]/@numFmtId")[0] for index in found]
     assert numbers == ["10", "170", "171", "171", "0"]
     assert find(styles, "//p:numFmts/@count") == ["2"]
-    assert find(StyleSheet(None), "//p:numFmts") == []
-    fresh = StyleSheet(None)
+    assert find(XlsxStyleSheet(None), "//p:numFmts") == []
+    fresh = XlsxStyleSheet(None)
     fresh.formatted(0, "0.0")
     assert find(fresh, "//p:numFmt/@numFmtId") == ["164"]
     assert etree.QName(find(fresh, "/p:styleSheet/*")[0]).localname == "numFmts"
@@ -201,7 +201,7 @@ SOME_STYLES = st.fixed_dictionaries(
 @given(st.lists(SOME_STYLES, min_size=1, max_size=8))
 def test_looks_add_up(applied: list[dict[str, Any]]) -> None:
     """Styles applied one after the other show as the last value of each key."""
-    styles = StyleSheet(None)
+    styles = XlsxStyleSheet(None)
     index = 0
     expected: dict[str, Any] = {}
     for style in applied:

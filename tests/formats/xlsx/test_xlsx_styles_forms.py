@@ -8,7 +8,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.numberformats import shows_date
-from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.parts.styletables import MAX_CELL_FORMATS
 from style_sheets import HEADING, MAIN, RICH, STRICT, find, sheet_of, shown
 
@@ -41,7 +41,7 @@ def test_formats_that_show_dates(number: int, code: str | None, *, is_date: bool
 
 def test_the_strict_variant() -> None:
     """A strict style sheet stays strict, and its border has start and end."""
-    styles = StyleSheet(None, strict=True)
+    styles = XlsxStyleSheet(None, strict=True)
     styles.styled(0, {"border_left": "thin", "font_bold": True})
 
     root = etree.fromstring(styles.xml())
@@ -97,7 +97,7 @@ def test_too_many_formats_are_refused() -> None:
 
 def test_a_look_of_another_workbook() -> None:
     """A format is adopted with font, fill, border, number format and protection, and only once."""
-    styles, other = StyleSheet(None), sheet_of(RICH)
+    styles, other = XlsxStyleSheet(None), sheet_of(RICH)
     source = other.styled(1, {"fill_color": "AABBCC"})
     index = styles.adopt(other, source)
 
@@ -117,7 +117,7 @@ def test_a_named_style_comes_along() -> None:
     text = RICH.replace('<x:cellStyles count="1">', named)
     text = text.replace("<x:xf/>", '<x:xf/><x:xf fontId="1"/>')
     other = sheet_of(text.replace('borderId="0" xfId="0" applyP', 'borderId="0" xfId="1" applyP'))
-    styles = StyleSheet(None)
+    styles = XlsxStyleSheet(None)
     index = styles.adopt(other, 1)
 
     assert find(styles, "//p:cellStyle/@name") == ["Normal", "Mine"]
@@ -143,7 +143,7 @@ def test_real_files_keep_their_styles(corpora: Path) -> None:
             continue
         old, root = etree.fromstring(data), etree.fromstring(data)
         try:
-            styles = StyleSheet(root)
+            styles = XlsxStyleSheet(root)
         except ValidationFailed:
             continue
         formats = len(old.findall("{*}cellXfs/{*}xf"))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd_offline.intents import Column, Condition, Key, Order, Selection
+from kbd_offline.intents import ColumnIntent, Condition, Key, RowSelection, SortOrder
 from kbd_offline.names import fold, free_name, sheet_names
 from kbd_offline.sql import rows
 
@@ -46,12 +46,12 @@ def test_folding_keeps_places(text: str) -> None:
 
 def test_quoting() -> None:
     """Names and values with quotes stay names and values."""
-    column = Column('a"b')
+    column = ColumnIntent('a"b')
     condition = Condition(column, "contains", "it's")
-    key = Key(Column("k"))
+    key = Key(ColumnIntent("k"))
 
     query = rows(
-        Selection("x.csv", (condition,)), (column,), (Order('a"b'),), (key, "o'clock; DROP")
+        RowSelection("x.csv", (condition,)), (column,), (SortOrder('a"b'),), (key, "o'clock; DROP")
     )
 
     assert 'SELECT "a""b" FROM' in query

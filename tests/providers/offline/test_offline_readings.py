@@ -3,55 +3,63 @@
 import pytest
 
 from kbd_offline import deduplication, merge, profile_report, replacement
-from kbd_offline.files import Files, choose_files, chosen_files, named_files, without_names
-from kbd_offline.findings import Seen
-from kbd_offline.intents import Column, Declined, Grouped, Key, Measure, Rows, Table
+from kbd_offline.files import RequestFiles, choose_files, chosen_files, named_files, without_names
+from kbd_offline.findings import FileFinding
+from kbd_offline.intents import (
+    ColumnIntent,
+    Declined,
+    Grouped,
+    Key,
+    Measure,
+    RowsIntent,
+    TableIntent,
+)
 from kbd_offline.interpretation import understand
-from kbd_offline.jobs import Job, job_of
+from kbd_offline.jobs import JobKind, job_of
 from kbd_offline.request_text import UnclearError
 from kbd_offline.workbooks import take_sheets, wants_each_sheet
 
-DAY = Column("Date", "date")
-BUYER = Column("Customer Name")
-AMOUNT = Column("Amount", "float")
-UNIT = Column("Unit Price", "float")
-EMAIL = Column("Email")
+DAY = ColumnIntent("Date", "date")
+BUYER = ColumnIntent("Customer Name")
+AMOUNT = ColumnIntent("Amount", "float")
+UNIT = ColumnIntent("Unit Price", "float")
+EMAIL = ColumnIntent("Email")
 COLUMNS = (DAY, BUYER, AMOUNT, EMAIL)
 
 
 @pytest.mark.parametrize(
     ("request_text", "job"),
     [
-        ("remove duplicates", Job.DEDUPE),
-        ("please dedupe by email", Job.DEDUPE),
-        ("give me the list without duplicate rows", Job.DEDUPE),
-        ("get rid of all the repeated rows", Job.DEDUPE),
-        ("keep only unique rows", Job.DEDUPE),
-        ("merge these files", Job.MERGE),
-        ("Can you combine the csv files into one", Job.MERGE),
-        ("put both tables together", Job.MERGE),
-        ("append b to a", Job.MERGE),
-        ("profile the data", Job.PROFILE),
-        ("make a data quality report", Job.PROFILE),
-        ("a report on these files as docx", Job.PROFILE),
-        ("describe the columns", Job.PROFILE),
-        ("find and replace foo with bar", Job.REPLACE),
-        ("please replace 'foo' by 'bar' everywhere", Job.REPLACE),
-        ('change "foo" to "bar"', Job.REPLACE),
-        ("one sheet per Merge Status", Job.TABLE),
-        ("total amount by Duplicate Flag", Job.TABLE),
-        ("split by profile", Job.TABLE),
-        ("convert it to csv", Job.TABLE),
-        ("change it to xlsx", Job.TABLE),
-        ("rows where Note is 'merge'", Job.TABLE),
-        ('turn each "Category" into its own sheet', Job.TABLE),
-        ('turn "foo" into "bar"', Job.REPLACE),
-        ("the table has duplicates, please remove them", Job.DEDUPE),
-        ("remove rows with the same email", Job.DEDUPE),
-        ("remove the word 'foo' from a", Job.REPLACE),
+        ("remove duplicates", JobKind.DEDUPE),
+        ("please dedupe by email", JobKind.DEDUPE),
+        ("give me the list without duplicate rows", JobKind.DEDUPE),
+        ("get rid of all the repeated rows", JobKind.DEDUPE),
+        ("keep only unique rows", JobKind.DEDUPE),
+        ("merge these files", JobKind.MERGE),
+        ("Can you combine the csv files into one", JobKind.MERGE),
+        ("put both tables together", JobKind.MERGE),
+        ("append b to a", JobKind.MERGE),
+        ("profile the data", JobKind.PROFILE),
+        ("make a data quality report", JobKind.PROFILE),
+        ("a report on these files as docx", JobKind.PROFILE),
+        ("describe the columns", JobKind.PROFILE),
+        ("find and replace foo with bar", JobKind.REPLACE),
+        ("please replace 'foo' by 'bar' everywhere", JobKind.REPLACE),
+        ('change "foo" to "bar"', JobKind.REPLACE),
+        ("one sheet per Merge Status", JobKind.TABLE),
+        ("total amount by Duplicate Flag", JobKind.TABLE),
+        ("split by profile", JobKind.TABLE),
+        ("convert it to csv", JobKind.TABLE),
+        ("change it to xlsx", JobKind.TABLE),
+        ("rows where Note is 'merge'", JobKind.TABLE),
+        ('turn each "Category" into its own sheet', JobKind.TABLE),
+        ('turn "foo" into "bar"', JobKind.REPLACE),
+        ("the table has duplicates, please remove them", JobKind.DEDUPE),
+        ("remove rows with the same email", JobKind.DEDUPE),
+        ("remove the word 'foo' from a", JobKind.REPLACE),
     ],
 )
-def test_jobs_are_told_apart(request_text: str, job: Job) -> None:
+def test_jobs_are_told_apart(request_text: str, job: JobKind) -> None:
     """A verb decides where it begins a sentence or a part of one, not in a column's name."""
     assert job_of(request_text) is job
 
@@ -60,7 +68,7 @@ def test_the_name_of_a_file_is_no_text() -> None:
     """A file's name in quotes is not taken for a text to be replaced, nor its words for verbs."""
     request = 'change "merge plan.csv" to "plan.xlsx"'
 
-    assert job_of(without_names(request, ["merge plan.csv"])) is Job.TABLE
+    assert job_of(without_names(request, ["merge plan.csv"])) is JobKind.TABLE
 
 
 def test_two_jobs_are_declined() -> None:
@@ -95,7 +103,7 @@ def test_files_that_are_spoken_of() -> None:
         ("total Kosten per Kunde", AMOUNT),
     ],
 )
-def test_columns_by_other_words(request_text: str, column: Column) -> None:
+def test_columns_by_other_words(request_text: str, column: ColumnIntent) -> None:
     """Everyday words for an amount and a customer find their columns, plurals too."""
     intent = understand(request_text, choose_files(request_text, ["a.csv"]), COLUMNS)
 
@@ -106,7 +114,7 @@ def test_columns_by_other_words(request_text: str, column: Column) -> None:
 
 def test_month_of_the_date() -> None:
     """The dates of a month may be named; of two that fit, both are told."""
-    shipped, ordered = Column("Ship Date", "date"), Column("Order Date", "date")
+    shipped, ordered = ColumnIntent("Ship Date", "date"), ColumnIntent("Order Date", "date")
     request = "total amount by month of the order date"
     files = choose_files(request, ["a.csv"])
 
@@ -124,11 +132,11 @@ def test_no_guess_between_synonyms() -> None:
     request = "total spend by client"
     files = choose_files(request, ["a.csv"])
 
-    net, gross = Column("Net Cost", "float"), Column("Gross Cost", "float")
+    net, gross = ColumnIntent("Net Cost", "float"), ColumnIntent("Gross Cost", "float")
     two = understand(request, files, (net, gross, BUYER))
     assert isinstance(two, Declined)
     assert '"Net Cost" or "Gross Cost"' in two.reason
-    other = understand(request, files, (UNIT, Column("Discount Amount", "float"), BUYER))
+    other = understand(request, files, (UNIT, ColumnIntent("Discount Amount", "float"), BUYER))
     assert isinstance(other, Declined)
 
 
@@ -137,7 +145,7 @@ def test_its_own_name_goes_before_a_synonym() -> None:
     request = "sort by price"
     intent = understand(request, choose_files(request, ["a.csv"]), (AMOUNT, UNIT))
 
-    assert isinstance(intent, Rows)
+    assert isinstance(intent, RowsIntent)
     assert intent.order[0].column == "Unit Price"
 
 
@@ -158,7 +166,9 @@ def test_its_own_name_goes_before_a_synonym() -> None:
         ("dedupe the lists into Excel", [], False, "list-deduped.xlsx"),
     ],
 )  # fmt: skip
-def test_duplicates(request_text: str, keys: list[Column], keeps_last: bool, target: str) -> None:
+def test_duplicates(
+    request_text: str, keys: list[ColumnIntent], keeps_last: bool, target: str
+) -> None:
     """By whole rows or columns, into a new file unless the file itself shall be changed."""
     intent = deduplication.read(choose_files(request_text, ["list.csv"]), COLUMNS)
 
@@ -180,22 +190,22 @@ def test_duplicates(request_text: str, keys: list[Column], keeps_last: bool, tar
 )
 def test_duplicates_declined(request_text: str, why: str) -> None:
     """What else is asked, and what is no column, is told instead of passed over."""
-    columns = (*COLUMNS, Column("Street"))[:4] if "street" in request_text else COLUMNS
+    columns = (*COLUMNS, ColumnIntent("Street"))[:4] if "street" in request_text else COLUMNS
     with pytest.raises(UnclearError, match=why):
         deduplication.read(choose_files(request_text, ["list.csv"]), columns)
 
 
-def seen(path: str, *columns: Column) -> Seen:
-    return Seen(Table(path), columns, 1, {}, (), ())
+def seen(path: str, *columns: ColumnIntent) -> FileFinding:
+    return FileFinding(TableIntent(path), columns, 1, {}, (), ())
 
 
 def test_columns_of_a_merge() -> None:
     """Matched by name whatever case, signs and order; a missing one is named, or stays empty."""
-    first = seen("a.csv", Column("Order ID", "integer"), AMOUNT)
-    second = seen("b.csv", Column("amount", "integer"), Column("order_id"))
+    first = seen("a.csv", ColumnIntent("Order ID", "integer"), AMOUNT)
+    second = seen("b.csv", ColumnIntent("amount", "integer"), ColumnIntent("order_id"))
 
     columns, parts, notes = merge.matched([first, second], has_gaps=False)
-    assert columns == (Column("Order ID"), AMOUNT)
+    assert columns == (ColumnIntent("Order ID"), AMOUNT)
     assert [part.names for part in parts] == [(), ("order_id", "amount")]
     assert notes == (
         '"Order ID" holds integer and string values', '"Amount" holds float and integer values',
@@ -221,7 +231,9 @@ def test_columns_of_a_merge() -> None:
 )
 def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
     """Gaps and the kind of the result are read."""
-    asked = merge.read(request_text, [Table("a.csv"), Table("b.csv")], None, ["a.csv", "b.csv"])
+    asked = merge.read(
+        request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, ["a.csv", "b.csv"]
+    )
 
     assert (asked.has_gaps, asked.target) == (has_gaps, target)
 
@@ -245,7 +257,7 @@ def test_origins_of_a_merge(request_text: str, origin: str) -> None:
 def test_merges_declined(request_text: str) -> None:
     """Rows are put below each other, not matched by a value, and nothing else is done."""
     with pytest.raises(UnclearError):
-        merge.read(request_text, [Table("a.csv"), Table("b.csv")], None, [])
+        merge.read(request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, [])
 
 
 @pytest.mark.parametrize(
@@ -320,7 +332,7 @@ def test_workbooks_are_read_where_no_plain_table_is() -> None:
     assert choose_files("sort b.xlsx by x", ["a.csv", "b.xlsx"]).source == "b.xlsx"
     with pytest.raises(UnclearError, match="any of"):
         choose_files("sort a.csv and b.xlsx", ["a.csv", "b.xlsx"])
-    read = Files("b.xlsx", None, "sort by date", ("b.xlsx",), "S")
+    read = RequestFiles("b.xlsx", None, "sort by date", ("b.xlsx",), "S")
     intent = understand("sort by date", read, COLUMNS)
-    assert isinstance(intent, Rows)
+    assert isinstance(intent, RowsIntent)
     assert (intent.target, intent.selection.sheet) == ("b-sorted.xlsx", "S")

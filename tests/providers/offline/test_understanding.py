@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from kbd_offline.files import choose_files
 from kbd_offline.intents import (
-    Column,
+    ColumnIntent,
     Condition,
     Declined,
     Grouped,
     Intent,
     Key,
     Measure,
-    Order,
-    Rows,
+    RowsIntent,
+    SortOrder,
     Split,
     found_in,
     written,
@@ -22,16 +22,23 @@ from kbd_offline.intents import (
 from kbd_offline.interpretation import understand
 from kbd_offline.request_text import UnclearError
 
-DATE = Column("Date", "date")
-TEXT = Column("Description")
-KIND = Column("Category")
-AMOUNT = Column("Amount", "float")
-PLACE = Column('Größe "netto"', "float")
-COLUMNS = (DATE, TEXT, KIND, AMOUNT, Column("Account Name"), Column("Order ID", "integer"))
+DATE = ColumnIntent("Date", "date")
+TEXT = ColumnIntent("Description")
+KIND = ColumnIntent("Category")
+AMOUNT = ColumnIntent("Amount", "float")
+PLACE = ColumnIntent('Größe "netto"', "float")
+COLUMNS = (
+    DATE,
+    TEXT,
+    KIND,
+    AMOUNT,
+    ColumnIntent("Account Name"),
+    ColumnIntent("Order ID", "integer"),
+)
 PATHS = ("transactions.csv", "notes.docx")
 
 
-def read(request: str, columns: tuple[Column, ...] = COLUMNS) -> Intent:
+def read(request: str, columns: tuple[ColumnIntent, ...] = COLUMNS) -> Intent:
     """Return the reading of a request about transactions.csv."""
     return understand(request, choose_files(request, PATHS), columns)
 
@@ -53,7 +60,7 @@ def test_split(request_text: str) -> None:
     assert isinstance(intent, Split)
     assert intent.key == Key(KIND)
     assert intent.columns == (DATE, TEXT, AMOUNT)
-    assert intent.order == (Order("Date"),)
+    assert intent.order == (SortOrder("Date"),)
     assert intent.measures == (Measure("count"), Measure("total", AMOUNT))
     assert intent.target == "summary.xlsx"
 
@@ -66,7 +73,7 @@ def test_from_a_file_is_no_condition() -> None:
     assert not intent.selection.conditions
 
     intent = read("show Date and Amount where Order ID from 5")
-    assert isinstance(intent, Rows)
+    assert isinstance(intent, RowsIntent)
     assert intent.selection.conditions == (Condition(COLUMNS[5], ">=", "5"),)
 
 
@@ -91,7 +98,7 @@ def test_from_a_file_is_no_condition() -> None:
     ],
 )  # fmt: skip
 def test_figures(
-    request_text: str, keys: list[Column], measures: list[Measure], target: str | None
+    request_text: str, keys: list[ColumnIntent], measures: list[Measure], target: str | None
 ) -> None:
     """Totals, averages and counts by columns; a question gets an answer instead of a file."""
     intent = read(request_text)
@@ -108,14 +115,14 @@ def test_parts_of_dates() -> None:
 
     assert isinstance(intent, Grouped)
     assert intent.keys == (Key(DATE, "month"),)
-    assert intent.order == (Order("Total Amount", descending=True),)
+    assert intent.order == (SortOrder("Total Amount", descending=True),)
 
 
 @pytest.mark.parametrize(
     ("request_text", "conditions", "order", "target"),
     [
         ("only rows where Amount > 100, sorted by date descending",
-         [Condition(AMOUNT, ">", "100")], [Order("Date", descending=True)],
+         [Condition(AMOUNT, ">", "100")], [SortOrder("Date", descending=True)],
          "transactions-filtered.csv"),
         ("Keep rows where category is 'Café, Bar' and amount is at least 1,000.50 into big.xlsx",
          [Condition(KIND, "=", "Café, Bar"), Condition(AMOUNT, ">=", "1000.50")], [],
@@ -128,22 +135,22 @@ def test_parts_of_dates() -> None:
         ("rows where amount is empty", [Condition(AMOUNT, "empty")], [],
          "transactions-filtered.csv"),
         ("only category = Food sorted by Amount into food.xlsx",
-         [Condition(KIND, "=", "Food")], [Order("Amount")], "food.xlsx"),
-        ("sort the transactions in descending order by date", [], [Order("Date", descending=True)],
-         "transactions-sorted.csv"),
+         [Condition(KIND, "=", "Food")], [SortOrder("Amount")], "food.xlsx"),
+        ("sort the transactions in descending order by date", [], [SortOrder("Date",
+         descending=True)], "transactions-sorted.csv"),
         ("sort by Amount, largest first, then by date", [],
-         [Order("Amount", descending=True), Order("Date")], "transactions-sorted.csv"),
+         [SortOrder("Amount", descending=True), SortOrder("Date")], "transactions-sorted.csv"),
         ("convert transactions.csv to Excel", [], [], "transactions.xlsx"),
         ("csv to xlsx please, convert it", [], [], "transactions.xlsx"),
     ],
 )  # fmt: skip
 def test_rows(
-    request_text: str, conditions: list[Condition], order: list[Order], target: str
+    request_text: str, conditions: list[Condition], order: list[SortOrder], target: str
 ) -> None:
     """Rows are filtered, sorted and converted."""
     intent = read(request_text)
 
-    assert isinstance(intent, Rows)
+    assert isinstance(intent, RowsIntent)
     assert list(intent.selection.conditions) == conditions
     assert list(intent.order) == order
     assert intent.columns == COLUMNS
@@ -152,13 +159,13 @@ def test_rows(
 
 def test_chosen_columns() -> None:
     """Columns are chosen by name, without regard to accents, case and plural."""
-    columns = (PLACE, Column("Prix unitaire", "float"), Column("Été"))
+    columns = (PLACE, ColumnIntent("Prix unitaire", "float"), ColumnIntent("Été"))
 
     intent = read('only the columns "grosse netto" and prix unitaires as csv', columns)
     assert isinstance(intent, Declined)  # ß is no s: it is not guessed
 
     intent = read("only the columns GRÖßE NETTO, ete", columns)
-    assert isinstance(intent, Rows)
+    assert isinstance(intent, RowsIntent)
     assert intent.columns == (PLACE, columns[2])
 
 
@@ -195,8 +202,8 @@ def test_declined(request_text: str, why: str) -> None:
 
 def test_two_readings() -> None:
     """Two columns, two dates, two numbers or two files that may be meant: all are named."""
-    orders = (Column("Order Date", "date"), Column("Ship Date", "date"), Column("Net", "float"),
-              Column("Gross", "float"), KIND)  # fmt: skip
+    orders = (ColumnIntent("Order Date", "date"), ColumnIntent("Ship Date", "date"),
+              ColumnIntent("Net", "float"), ColumnIntent("Gross", "float"), KIND)  # fmt: skip
 
     for request in ("count by date", "total net per month", "totals by category"):
         intent = read(request, orders)
@@ -211,9 +218,9 @@ def test_two_readings() -> None:
 )
 def test_a_name_that_begins_like_a_filler_word_is_read_whole(request_text: str) -> None:
     """By "UniqueCarrier" is not by "Carrier": no part of a name is passed over."""
-    unique, distance = Column("UniqueCarrier"), Column("Distance", "float")
+    unique, distance = ColumnIntent("UniqueCarrier"), ColumnIntent("Distance", "float")
 
-    intent = read(request_text, (unique, Column("Carrier"), distance))
+    intent = read(request_text, (unique, ColumnIntent("Carrier"), distance))
 
     assert isinstance(intent, Grouped)
     assert intent.keys == (Key(unique),)
@@ -221,11 +228,11 @@ def test_a_name_that_begins_like_a_filler_word_is_read_whole(request_text: str) 
 
 def test_a_whole_name_wins() -> None:
     """A column that is named in full is meant, though another one has the word in its name."""
-    columns = (Column("Date", "date"), Column("Order Date", "date"))
+    columns = (ColumnIntent("Date", "date"), ColumnIntent("Order Date", "date"))
 
     intent = read("sort by date", columns)
-    assert isinstance(intent, Rows)
-    assert intent.order == (Order("Date"),)
+    assert isinstance(intent, RowsIntent)
+    assert intent.order == (SortOrder("Date"),)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +320,7 @@ def test_a_column_called_order_is_no_sorting() -> None:
 
     assert isinstance(intent, Split)
     assert [column.name for column in intent.columns] == ["Order ID", "Amount"]
-    assert intent.order == (Order("Date"),)
+    assert intent.order == (SortOrder("Date"),)
 
 
 @pytest.mark.parametrize("words", ["> 100", "at least 5", "is less than 12,50", "below 'x'"])

@@ -18,7 +18,7 @@ from kbd.testing.providers import check_provider
 from kbd.types import CallId
 from kbd_openai import OpenAIProvider
 from kbd_openai.assembly import Assembly
-from kbd_openai.faults import Fault, fault_of_stream
+from kbd_openai.faults import ServerFault, fault_of_stream
 from kbd_openai.responses import ResponsesReader
 from providers.openai.lent import asking, lending
 from providers.openai.protocols import Responses
@@ -191,7 +191,7 @@ def test_how_a_turn_ends() -> None:
 )
 def test_a_failure_within_the_stream(event: Event, kind: type[KbdError]) -> None:
     """It is told by its code, whichever event it comes with."""
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(ServerFault) as caught:
         told(event)
 
     assert type(fault_of_stream(caught.value.said, "", None)) is kind

@@ -21,10 +21,10 @@ from kbd_docx.assets.target import Target
 from kbd_docx.blocks import W
 from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
 from kbd_docx.family import FAMILY, SUFFIXES, opened
-from kbd_docx.styles.document import Document
+from kbd_docx.styles.document import DocxParts
 from kbd_docx.styles.element_order import inserted, put_child
 from kbd_docx.styles.sections import page_sections
-from kbd_docx.styles.stylesheet import Style, StyleSheet, StyleType
+from kbd_docx.styles.stylesheet import DocxStyleSheet, Style, StyleType
 from kbd_docx.styles.theme import read_document_theme
 
 __all__ = ["copy_assets"]
@@ -55,7 +55,7 @@ def copy_assets(
     wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
         package, identity = stack.enter_context(opened(source))
-        theirs = Document(package, identity.part)
+        theirs = DocxParts(package, identity.part)
         if into is None:
             SUFFIXES.type_of_new(target.name)
         receiving, received = stack.enter_context(opened(into or TEMPLATE))
@@ -79,7 +79,7 @@ def copy_assets(
     return Applied(len(changed), changed, made.warnings.texts, made.warnings.external)
 
 
-def _put_theme(theirs: Document, made: Target, copier: DocumentPartCopier) -> None:
+def _put_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> None:
     """Give the target the source's theme in place of its own; a source without has none to give."""
     if not theirs.part("theme"):
         return
@@ -98,12 +98,12 @@ class _Copying:
     """Copies the picks of one call."""
 
     def __init__(
-        self, theirs: Document, made: Target, copier: DocumentPartCopier, picks: list[DocxAssetRef]
+        self, theirs: DocxParts, made: Target, copier: DocumentPartCopier, picks: list[DocxAssetRef]
     ) -> None:
         self._theirs, self._made = theirs, made
         theme = read_document_theme(theirs)
         differing = theme if theme != read_document_theme(made) else None
-        self._sheet = StyleSheet(theirs.one("styles"), theme)
+        self._sheet = DocxStyleSheet(theirs.one("styles"), theme)
         picked = [self._style(pick) for pick in picks if pick.kind in _STYLES]
         self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(

@@ -18,7 +18,7 @@ from kbd_docx.assets.part_copier import DocumentPartCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.blocks import W
 from kbd_docx.edits.variants import respell
-from kbd_docx.styles.document import Document, R
+from kbd_docx.styles.document import DocxParts, R
 from kbd_docx.styles.element_order import inserted
 from kbd_docx.styles.sections import (
     BANNER_TYPES,
@@ -53,7 +53,7 @@ class BannerCopier:
     """
 
     def __init__(
-        self, source: Document, target: Target, copier: DocumentPartCopier, excerpts: Excerpts
+        self, source: DocxParts, target: Target, copier: DocumentPartCopier, excerpts: Excerpts
     ) -> None:
         self._source, self._target = source, target
         self._copier, self._excerpts = copier, excerpts

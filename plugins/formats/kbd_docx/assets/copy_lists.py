@@ -16,7 +16,7 @@ from kbd_docx.assets.part_copier import DocumentPartCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.blocks import W
 from kbd_docx.edits.variants import respell
-from kbd_docx.styles.document import Document
+from kbd_docx.styles.document import DocxParts
 from kbd_docx.styles.element_order import remove
 from kbd_docx.styles.lists import ListDefinitions
 from kbd_docx.styles.stylesheet import StyleType, value_of
@@ -47,7 +47,7 @@ class ListCopier:
     """
 
     def __init__(
-        self, source: Document, target: Target, copier: DocumentPartCopier, theme: DocxTheme | None
+        self, source: DocxParts, target: Target, copier: DocumentPartCopier, theme: DocxTheme | None
     ) -> None:
         self._source, self._target, self._copier, self._theme = source, target, copier, theme
         self.theirs = ListDefinitions(source.one("numbering"))

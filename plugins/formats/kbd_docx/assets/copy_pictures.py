@@ -10,7 +10,7 @@ from kbd_docx.assets.excerpts import Excerpts
 from kbd_docx.assets.part_copier import DocumentPartCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.blocks import W
-from kbd_docx.styles.document import Document, R, local_name
+from kbd_docx.styles.document import DocxParts, R, local_name
 from kbd_docx.styles.element_order import remove
 from kbd_docx.styles.pictures import PIC, WP, A, DocumentPicture, pictures
 from kbd_docx.styles.stylesheet import folded
@@ -42,7 +42,7 @@ class PictureCopier:
 
     def __init__(
         self,
-        source: Document,
+        source: DocxParts,
         target: Target,
         copier: DocumentPartCopier,
         excerpts: Excerpts,

@@ -19,7 +19,7 @@ from kbd_docx.blocks import W
 from kbd_docx.edits.variants import respell
 from kbd_docx.styles.element_order import merge, put_child, remove
 from kbd_docx.styles.properties import Properties, difference, given, put
-from kbd_docx.styles.stylesheet import Style, StyleSheet, StyleType, value_of
+from kbd_docx.styles.stylesheet import DocxStyleSheet, Style, StyleType, value_of
 from kbd_docx.styles.theme import DocxTheme, made_plain, read_document_theme
 
 __all__ = ["StyleCopier"]
@@ -45,7 +45,7 @@ class StyleCopier:
 
     def __init__(
         self,
-        theirs: StyleSheet,
+        theirs: DocxStyleSheet,
         target: Target,
         lists: ListCopier,
         theme: DocxTheme | None,
@@ -53,7 +53,7 @@ class StyleCopier:
     ) -> None:
         self._target, self._lists, self._theme = target, lists, theme
         self.theirs = theirs
-        self.ours = StyleSheet(target.one("styles"), read_document_theme(target))
+        self.ours = DocxStyleSheet(target.one("styles"), read_document_theme(target))
         self.ids: dict[Key, str] = {}
         self._written: dict[Key, Style] = {}
         self._replaced: dict[Key, str] = {}

@@ -10,7 +10,7 @@ from kbd.office.warnings import EditWarnings
 from kbd.opc import is_strict_part, strict
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W, blocks
-from kbd_docx.styles.document import Document, R
+from kbd_docx.styles.document import DocxParts, R
 
 __all__ = ["Target"]
 
@@ -21,7 +21,7 @@ _OLD_DRAWING = ("urn:schemas-microsoft-com:", "http://schemas.openxmlformats.org
 """Namespaces of these every program knows."""
 
 
-class Target(Document):
+class Target(DocxParts):
     """A document whose parts may be changed; only those that are named so are written anew.
 
     Args:

@@ -27,7 +27,7 @@ from kbd_docx.edits.formatting import (
 )
 from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.stories import Stories
-from kbd_docx.edits.styles import Styles
+from kbd_docx.edits.styles import DocxStyles
 from kbd_docx.edits.texts import clean, shown, text_nodes
 from kbd_docx.edits.variants import respell
 from kbd_docx.operations import Cell, ParagraphFields, ReplaceText
@@ -47,7 +47,7 @@ class Writer:
         warn: Gets what the reader must know.
     """
 
-    def __init__(self, styles: Styles, *, is_strict: bool, warn: Callable[[str], None]) -> None:
+    def __init__(self, styles: DocxStyles, *, is_strict: bool, warn: Callable[[str], None]) -> None:
         self._styles, self._is_strict, self._warn = styles, is_strict, warn
 
     def paragraph(self, given: ParagraphFields) -> CT_P:
@@ -155,7 +155,7 @@ class DocumentEdit:
         self.forsaken: set[str] = set()
         self.body = Body(document.element.body)
         self.stories = Stories(document, self.notices)
-        styles = Styles(document, is_strict=is_strict, warn=self.notices.warn)
+        styles = DocxStyles(document, is_strict=is_strict, warn=self.notices.warn)
         self.writer = Writer(styles, is_strict=is_strict, warn=self.notices.warn)
 
     def tell_field(self, block: etree._Element) -> None:

@@ -16,7 +16,16 @@ from kbd.errors import ValidationFailed
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.edits.texts import T
 
-__all__ = ["BARRIER", "MC", "Field", "FieldState", "Flow", "Piece", "computing_field", "read_flow"]
+__all__ = [
+    "BARRIER",
+    "MC",
+    "Field",
+    "FieldState",
+    "FlowPiece",
+    "RunFlow",
+    "computing_field",
+    "read_flow",
+]
 
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -71,7 +80,7 @@ FieldState = tuple[Field, ...]
 """The fields that have begun and not ended, the outermost first."""
 
 
-class Piece(msgspec.Struct, frozen=True):
+class FlowPiece(msgspec.Struct, frozen=True):
     """One element of a flow: the text that it gives, where that begins, and the fields around."""
 
     element: etree._Element
@@ -80,7 +89,7 @@ class Piece(msgspec.Struct, frozen=True):
     state: FieldState
 
 
-class Flow(msgspec.Struct):
+class RunFlow(msgspec.Struct):
     """A paragraph, its text, and the state of fields where it begins."""
 
     paragraph: etree._Element
@@ -88,10 +97,12 @@ class Flow(msgspec.Struct):
     state: FieldState
 
 
-def read_flow(paragraph: etree._Element, state: FieldState) -> tuple[str, list[Piece], FieldState]:
+def read_flow(
+    paragraph: etree._Element, state: FieldState
+) -> tuple[str, list[FlowPiece], FieldState]:
     """Return a paragraph's text, the pieces that it is made of, and the state in which it ends."""
     texts: list[str] = []
-    pieces: list[Piece] = []
+    pieces: list[FlowPiece] = []
     length = 0
     for element in _leaves(paragraph):
         tag = element.tag
@@ -101,7 +112,7 @@ def read_flow(paragraph: etree._Element, state: FieldState) -> tuple[str, list[P
             state = _instructed(element, state)
         elif not state or all(field.has_result for field in state):
             text = _text(element)
-            pieces.append(Piece(element, length, text, state))
+            pieces.append(FlowPiece(element, length, text, state))
             texts.append(text)
             length += len(text)
     return "".join(texts), pieces, state
@@ -166,7 +177,7 @@ def _instructed(element: etree._Element, state: FieldState) -> FieldState:
     return (*state[:-1], Field(state[-1].instruction + (element.text or "")))
 
 
-def computing_field(piece: Piece) -> str:
+def computing_field(piece: FlowPiece) -> str:
     """Return the first word of a field that computes what a piece shows, "" if none does."""
     instructions = [field.instruction for field in piece.state]
     for ancestor in piece.element.iterancestors():

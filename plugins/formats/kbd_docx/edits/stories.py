@@ -20,7 +20,7 @@ from kbd.errors import ValidationFailed
 from kbd.office.warnings import EditWarnings, listed
 from kbd.opc.rewriter import xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W
-from kbd_docx.edits.flow import MC, FieldState, Flow, Piece, computing_field, read_flow
+from kbd_docx.edits.flow import MC, FieldState, FlowPiece, RunFlow, computing_field, read_flow
 from kbd_docx.edits.texts import T, clean, set_text, text_node, text_nodes
 from kbd_docx.operations import ReplaceText
 
@@ -64,7 +64,9 @@ def replaced(text: str, found: Sequence[Hit], replacement: str) -> str:
     return "".join((*parts, text[kept_from:]))
 
 
-def touched(pieces: Sequence[Piece], found: Sequence[Hit]) -> list[tuple[Piece, Sequence[Hit]]]:
+def touched(
+    pieces: Sequence[FlowPiece], found: Sequence[Hit]
+) -> list[tuple[FlowPiece, Sequence[Hit]]]:
     """Return the pieces that hits lie in, each with its hits."""
     touching = []
     first = 0
@@ -81,7 +83,7 @@ def touched(pieces: Sequence[Piece], found: Sequence[Hit]) -> list[tuple[Piece, 
     return touching
 
 
-def put_in_place(piece: Piece, over: Sequence[Hit], replacement: str) -> None:
+def put_in_place(piece: FlowPiece, over: Sequence[Hit], replacement: str) -> None:
     """Give a piece the text that is left of it, with replacements of the hits that begin in it.
 
     What is left of a hit in later pieces goes; an element that nothing is left of is taken out,
@@ -127,7 +129,7 @@ _ROOMS = frozenset((f"{W}txbxContent", f"{W}footnote", f"{W}endnote"))
 _BRANCHES = frozenset((f"{MC}Choice", f"{MC}Fallback"))
 
 
-class Story(msgspec.Struct):
+class DocxStory(msgspec.Struct):
     """A part that holds text: its tree, and its paragraphs as texts.
 
     `part` is what must be given the tree's bytes again, None where the library does it.
@@ -135,7 +137,7 @@ class Story(msgspec.Struct):
 
     root: etree._Element
     part: Part | None = None
-    flows: list[Flow] | None = None
+    flows: list[RunFlow] | None = None
     folded: dict[int, str] = msgspec.field(default_factory=dict)
 
 
@@ -149,7 +151,7 @@ class Stories:
 
     def __init__(self, document: Document, notices: EditWarnings) -> None:
         self._document, self._notices = document, notices
-        self._found: list[Story] | None = None
+        self._found: list[DocxStory] | None = None
 
     def forget_body(self) -> None:
         """Read the body again before the next replacement: it was changed."""
@@ -188,7 +190,7 @@ class Stories:
 
     def _replace_in(
         self,
-        story: Story,
+        story: DocxStory,
         search: str,
         replacement: str,
         operation: ReplaceText,
@@ -197,7 +199,7 @@ class Stories:
         if story.flows is None:
             story.flows = list(_flows(story.root))
         wanted = search if operation.match_case else folded(search)
-        changed: list[tuple[Flow, int]] = []
+        changed: list[tuple[RunFlow, int]] = []
         growth = 0
         for place, flow in enumerate(story.flows):
             text = flow.text
@@ -223,7 +225,7 @@ class Stories:
             story.part._blob = xml_bytes(story.root)  # noqa: SLF001 - notes are bytes to the library
         return _counted(changed)
 
-    def _settle_controls(self, piece: Piece) -> None:
+    def _settle_controls(self, piece: FlowPiece) -> None:
         """Make the text of a content control what it now is: content, no placeholder."""
         for control in piece.element.iterancestors(f"{W}sdt"):
             properties = control.find(f"{W}sdtPr")
@@ -238,9 +240,9 @@ class Stories:
                 )
 
 
-def _stories(document: Document) -> Iterator[Story]:
+def _stories(document: Document) -> Iterator[DocxStory]:
     """Yield the body, then headers, footers and notes, each part once."""
-    yield Story(document.element)
+    yield DocxStory(document.element)
     seen = set()
     for relation in document.part.rels.values():
         if relation.is_external or relation.reltype not in _STORIES:
@@ -250,12 +252,12 @@ def _stories(document: Document) -> Iterator[Story]:
             continue
         seen.add(id(part))
         if isinstance(part, XmlPart):
-            yield Story(part.element)
+            yield DocxStory(part.element)
         elif part.blob:
-            yield Story(parse_xml(part.blob), part)
+            yield DocxStory(parse_xml(part.blob), part)
 
 
-def _flows(root: etree._Element) -> Iterator[Flow]:
+def _flows(root: etree._Element) -> Iterator[RunFlow]:
     """Yield the paragraphs of a part in order, those of text boxes behind the ones they are in."""
     states: dict[etree._Element | None, FieldState] = {}
     has_fields = next(root.iter(f"{W}fldChar"), None) is not None
@@ -264,10 +266,10 @@ def _flows(root: etree._Element) -> Iterator[Flow]:
         state = states.get(room, ())
         text, _, states[room] = read_flow(paragraph, state)
         if text:
-            yield Flow(paragraph, text, state)
+            yield RunFlow(paragraph, text, state)
 
 
-def _counted(changed: list[tuple[Flow, int]]) -> int:
+def _counted(changed: list[tuple[RunFlow, int]]) -> int:
     """Return how many replacements people see: of alternatives that say the same only one."""
     total = 0
     branches: Counter[etree._Element] = Counter()

@@ -21,7 +21,7 @@ from kbd_docx.blocks import W
 from kbd_docx.edits.blank import template_roots
 from kbd_docx.edits.variants import respell
 
-__all__ = ["StyleType", "Styles"]
+__all__ = ["DocxStyles", "StyleType"]
 
 StyleType = Literal["paragraph", "table"]
 
@@ -31,7 +31,7 @@ _MOST_BASES = 12
 _SHOWN_CHARACTERS = 60
 
 
-class Styles:
+class DocxStyles:
     """The styles of one document, read when the first one is asked for.
 
     Args:

@@ -8,7 +8,7 @@ from kbd.errors import FileReadFailed
 from kbd.opc import transitional
 from kbd.opc.package import Relation, reading_errors, xml_root
 
-__all__ = ["Document", "PartSource", "R", "local_name"]
+__all__ = ["DocxParts", "PartSource", "R", "local_name"]
 
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 """The namespace of the attributes that name a relation."""
@@ -35,7 +35,7 @@ class PartSource(Protocol):
         """Return a part's type."""
 
 
-class Document:
+class DocxParts:
     """The parts of one document, parsed once each, with the names of the usual variant.
 
     Args:

@@ -10,7 +10,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 from kbd_docx.styles.description import inches
-from kbd_docx.styles.document import Document
+from kbd_docx.styles.document import DocxParts
 from kbd_docx.styles.stylesheet import value_of
 
 __all__ = ["ListDefinitions", "read_lists"]
@@ -71,7 +71,7 @@ class ListDefinitions:
         return [_level(each) for each in levels[:_SHOWN_LEVELS]]
 
 
-def read_lists(document: Document) -> ListDefinitions:
+def read_lists(document: DocxParts) -> ListDefinitions:
     """Return a document's lists."""
     return ListDefinitions(document.one("numbering"))
 

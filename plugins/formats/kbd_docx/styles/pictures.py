@@ -9,7 +9,7 @@ from lxml import etree
 
 from kbd.opc.package import Relation
 from kbd_docx.blocks import PARAGRAPH, W, blocks
-from kbd_docx.styles.document import Document, R
+from kbd_docx.styles.document import DocxParts, R
 from kbd_docx.styles.sections import banners
 from kbd_docx.styles.stylesheet import folded
 
@@ -61,7 +61,7 @@ class DocumentPicture(msgspec.Struct, frozen=True):
         return self.relation.external
 
 
-def pictures(document: Document) -> Iterator[DocumentPicture]:
+def pictures(document: DocxParts) -> Iterator[DocumentPicture]:
     """Yield the pictures of a document in order, those of headers and footers last.
 
     Where a picture has a newer and an older form, the newer one counts.
@@ -77,7 +77,7 @@ def pictures(document: Document) -> Iterator[DocumentPicture]:
                 yield _named(picture, names)
 
 
-def _places(document: Document) -> Iterator[tuple[str, str, etree._Element]]:
+def _places(document: DocxParts) -> Iterator[tuple[str, str, etree._Element]]:
     """Yield what may hold pictures: its part, where it is, its element."""
     body = document.root(document.main).find(f"{W}body")
     paragraph, table = 0, -1

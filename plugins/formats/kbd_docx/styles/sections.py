@@ -11,7 +11,7 @@ import msgspec
 from lxml import etree
 
 from kbd_docx.blocks import PARAGRAPH, W
-from kbd_docx.styles.document import Document, R
+from kbd_docx.styles.document import DocxParts, R
 
 __all__ = [
     "BANNER_TYPES",
@@ -79,7 +79,7 @@ def reference(section: etree._Element, kind: BannerKind, type_: str) -> etree._E
     return None
 
 
-def banners(document: Document) -> Iterator[Banner]:
+def banners(document: DocxParts) -> Iterator[Banner]:
     """Yield the headers and footers that sections name, each part once a type."""
     sections = page_sections(document.root(document.main))
     relations = document.relations(document.main)

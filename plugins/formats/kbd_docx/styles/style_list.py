@@ -14,11 +14,11 @@ from kbd.formats.styled import Answer
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.family import opened
 from kbd_docx.styles.description import described, page_setup
-from kbd_docx.styles.document import Document
+from kbd_docx.styles.document import DocxParts
 from kbd_docx.styles.lists import read_lists
 from kbd_docx.styles.pictures import EMU_PER_INCH, DocumentPicture, pictures
 from kbd_docx.styles.sections import banners, page_sections, section_titles, text_of
-from kbd_docx.styles.stylesheet import STYLE_TYPES, Style, StyleSheet
+from kbd_docx.styles.stylesheet import STYLE_TYPES, DocxStyleSheet, Style
 from kbd_docx.styles.theme import read_document_theme
 
 __all__ = ["get_styles"]
@@ -55,16 +55,16 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
     if sheet is not None:
         raise ValidationFailed("Documents have no sheets; leave sheet out.")
     with opened(source) as (package, identity):
-        return _Listing(Document(package, identity.part)).listed()
+        return _Listing(DocxParts(package, identity.part)).listed()
 
 
 class _Listing:
     """The looks of a document while they are gathered."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: DocxParts) -> None:
         self._document = document
         self._theme = read_document_theme(document)
-        self._sheet = StyleSheet(document.one("styles"), self._theme)
+        self._sheet = DocxStyleSheet(document.one("styles"), self._theme)
         self._lists = read_lists(document)
         self._answer = Answer(_LIMITS)
 
@@ -186,7 +186,7 @@ class _Listing:
                     self._answer.add_asset("list", number)
 
 
-def _usage(body: etree._Element, sheet: StyleSheet) -> Counter[tuple[str, str]]:
+def _usage(body: etree._Element, sheet: DocxStyleSheet) -> Counter[tuple[str, str]]:
     """Count how often each style is used in the body, by type and id."""
     used: Counter[tuple[str, str]] = Counter()
     for type_, name in _NAMED_BY.items():
@@ -204,6 +204,6 @@ def _usage(body: etree._Element, sheet: StyleSheet) -> Counter[tuple[str, str]]:
     return used
 
 
-def _type_of(document: Document, picture: DocumentPicture) -> str:
+def _type_of(document: DocxParts, picture: DocumentPicture) -> str:
     """Return the type of a picture: "image/png"."""
     return "" if picture.is_linked else document.parts.content_type(picture.relation.target)

@@ -16,9 +16,9 @@ from kbd_docx.styles.theme import DocxTheme
 
 __all__ = [
     "STYLE_TYPES",
+    "DocxStyleSheet",
     "Style",
     "StyleFormatting",
-    "StyleSheet",
     "StyleType",
     "folded",
     "value_of",
@@ -62,7 +62,7 @@ class StyleFormatting(msgspec.Struct, frozen=True):
     run: Properties
 
 
-class StyleSheet:
+class DocxStyleSheet:
     """The styles of one document.
 
     Args:

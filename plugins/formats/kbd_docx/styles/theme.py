@@ -12,7 +12,7 @@ from lxml import etree
 
 from kbd.office.theme import read_theme, with_lightness
 from kbd_docx.blocks import W
-from kbd_docx.styles.document import Document, local_name
+from kbd_docx.styles.document import DocxParts, local_name
 
 __all__ = ["DocxTheme", "drawn_plain", "made_plain", "read_document_theme"]
 
@@ -66,7 +66,7 @@ class DocxTheme(msgspec.Struct, frozen=True):
         return _shifted(plain, tint, shade) if plain else ""
 
 
-def read_document_theme(document: Document) -> DocxTheme:
+def read_document_theme(document: DocxParts) -> DocxTheme:
     """Return a document's theme, an empty one if it has none."""
     settings = document.one("settings")
     mapping = {}

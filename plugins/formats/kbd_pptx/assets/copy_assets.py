@@ -14,7 +14,7 @@ from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, parse_ref
 from kbd_pptx.assets.copy_images import ImageCopier
 from kbd_pptx.assets.copy_layouts import LayoutCopier
 from kbd_pptx.assets.copy_text import TextCopier
-from kbd_pptx.assets.deckedit import DeckEdit, new_deck
+from kbd_pptx.assets.deckedit import TargetDeck, new_deck
 from kbd_pptx.assets.part_copier import DeckPartCopier
 from kbd_pptx.assets.sourcedeck import SourceDeck, find_master
 from kbd_pptx.family import SUFFIXES, opened
@@ -24,7 +24,11 @@ __all__ = ["copy_assets", "copy_theme"]
 
 
 def copy_theme(
-    source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier, name: str, target: DeckPlace | None
+    source: SourceDeck,
+    edit: TargetDeck,
+    copier: DeckPartCopier,
+    name: str,
+    target: DeckPlace | None,
 ) -> str:
     """Give a master of the target a theme of the source, and return what changed.
 
@@ -62,7 +66,7 @@ def copy_theme(
     return f"{target}: theme {name}"
 
 
-def _drop_unused(edit: DeckEdit, theme: str) -> None:
+def _drop_unused(edit: TargetDeck, theme: str) -> None:
     """Take a theme away that nothing names any more."""
     if not theme:
         return
@@ -100,7 +104,7 @@ def copy_assets(
             edit = new_deck(target.name)
         else:
             getting, kind = stack.enter_context(opened(into))
-            edit = DeckEdit(Rewriting(getting), kind.part)
+            edit = TargetDeck(Rewriting(getting), kind.part)
             SUFFIXES.fit(edit.rewriting, kind.part, target.name)
         changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
         edit.rewriting.save(target)
@@ -110,7 +114,7 @@ def copy_assets(
 class _Copying:
     """Copies the picks of one call."""
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+    def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
         self._layouts = LayoutCopier(source, edit, copier)
         self._texts = TextCopier(source, edit, copier)

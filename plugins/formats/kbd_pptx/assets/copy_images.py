@@ -7,7 +7,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.opc.package import Relation
 from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef
-from kbd_pptx.assets.deckedit import DeckEdit
+from kbd_pptx.assets.deckedit import TargetDeck
 from kbd_pptx.assets.part_copier import DeckPartCopier
 from kbd_pptx.assets.sourcedeck import SourceDeck
 from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
@@ -42,7 +42,7 @@ class ImageCopier:
         copier: What carries parts.
     """
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+    def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
 
     def copy(self, pick: PptxAssetRef) -> str:

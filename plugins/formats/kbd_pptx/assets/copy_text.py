@@ -12,7 +12,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, parse_place
-from kbd_pptx.assets.deckedit import DeckEdit
+from kbd_pptx.assets.deckedit import TargetDeck
 from kbd_pptx.assets.part_copier import DeckPartCopier
 from kbd_pptx.assets.sourcedeck import SourceDeck, find_master, find_shape
 from kbd_pptx.slides import A, P
@@ -72,7 +72,7 @@ class TextCopier:
         copier: What carries the pictures of bullets.
     """
 
-    def __init__(self, source: SourceDeck, edit: DeckEdit, copier: DeckPartCopier) -> None:
+    def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
 
     def copy(self, pick: PptxAssetRef) -> str:

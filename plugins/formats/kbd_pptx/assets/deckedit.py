@@ -13,7 +13,7 @@ from kbd_pptx.family import SUFFIXES
 from kbd_pptx.slides import P
 from kbd_pptx.styles.deck import Deck, DeckParts, read_deck
 
-__all__ = ["DeckEdit", "new_deck"]
+__all__ = ["TargetDeck", "new_deck"]
 
 _FIRST_ID = 2147483648
 """The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
@@ -22,7 +22,7 @@ _MOST_ID = 4294967295
 _SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
 
 
-class DeckEdit(DeckParts):
+class TargetDeck(DeckParts):
     """A deck that is changed; what is read of it is what was put last.
 
     Args:
@@ -91,7 +91,7 @@ class DeckEdit(DeckParts):
         return str(number)
 
 
-def new_deck(name: str) -> DeckEdit:
+def new_deck(name: str) -> TargetDeck:
     """Return a new deck without slides.
 
     Args:
@@ -103,4 +103,4 @@ def new_deck(name: str) -> DeckEdit:
     main_type = SUFFIXES.type_of_new(name)
     deck = blank_deck()
     main = str(deck.part.partname).lstrip("/")
-    return DeckEdit(unlent(deck, name, main_type), main, is_new=True)
+    return TargetDeck(unlent(deck, name, main_type), main, is_new=True)

@@ -7,7 +7,7 @@ from kbd.office.part_copier import PartCopier
 from kbd.opc import transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import xml_bytes
-from kbd_pptx.assets.deckedit import DeckEdit
+from kbd_pptx.assets.deckedit import TargetDeck
 
 __all__ = ["DeckPartCopier"]
 
@@ -36,7 +36,7 @@ class DeckPartCopier(PartCopier):
     )
     relates_early = True
 
-    def __init__(self, source: Package, edit: DeckEdit) -> None:
+    def __init__(self, source: Package, edit: TargetDeck) -> None:
         super().__init__(source, edit.rewriting, edit.warnings)
         self._edit = edit
 

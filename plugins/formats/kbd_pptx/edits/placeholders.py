@@ -13,8 +13,8 @@ from lxml import etree
 from kbd_pptx.slides import A, P
 
 __all__ = [
-    "FOOTERS", "Box", "Spot", "ancestors_of", "body_spots", "box_of", "copied", "emu", "free_id",
-    "put", "spots", "text_body", "title_spot", "tree_of",
+    "FOOTERS", "PlaceholderBox", "PlaceholderSpot", "ancestors_of", "body_spots", "box_of",
+    "copied", "emu", "free_id", "put", "spots", "text_body", "title_spot", "tree_of",
 ]  # fmt: skip
 
 TITLES = frozenset(("title", "ctrTitle"))
@@ -28,7 +28,7 @@ _TWIN_RATIO = 0.6
 """How much smaller the second of two contents side by side may be."""
 
 
-class Box(msgspec.Struct, frozen=True):
+class PlaceholderBox(msgspec.Struct, frozen=True):
     """Where a shape is, in EMU."""
 
     x: int
@@ -42,7 +42,7 @@ class Box(msgspec.Struct, frozen=True):
         return self.width * self.height
 
 
-class Spot(msgspec.Struct, frozen=True):
+class PlaceholderSpot(msgspec.Struct, frozen=True):
     """A placeholder: its shape, its type ("obj" where it says none), its idx."""
 
     shape: etree._Element
@@ -58,20 +58,20 @@ def tree_of(root: etree._Element) -> etree._Element:
     return tree
 
 
-def spots(root: etree._Element) -> Iterator[Spot]:
+def spots(root: etree._Element) -> Iterator[PlaceholderSpot]:
     """Yield the placeholders that are shapes, in their order; tables and pictures are none."""
     for shape in tree_of(root).iterchildren(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is not None:
-            yield Spot(shape, ph.get("type", "obj"), ph.get("idx", "0"))
+            yield PlaceholderSpot(shape, ph.get("type", "obj"), ph.get("idx", "0"))
 
 
-def title_spot(root: etree._Element) -> Spot | None:
+def title_spot(root: etree._Element) -> PlaceholderSpot | None:
     """Return the title's placeholder."""
     return next((spot for spot in spots(root) if spot.type in TITLES), None)
 
 
-def body_spots(root: etree._Element, *parents: etree._Element) -> tuple[Spot, ...]:
+def body_spots(root: etree._Element, *parents: etree._Element) -> tuple[PlaceholderSpot, ...]:
     """Return the placeholder of the body, or the two of two contents side by side, left first.
 
     It is the subtitle, else the largest for contents, else the largest for text. Others (captions,
@@ -115,7 +115,7 @@ def ancestors_of(shape: etree._Element, *parents: etree._Element) -> Iterator[et
             type_ = spot.type
 
 
-def box_of(shape: etree._Element, *parents: etree._Element) -> Box | None:
+def box_of(shape: etree._Element, *parents: etree._Element) -> PlaceholderBox | None:
     """Return where a shape is, by its own word or that of what it takes over from."""
     for each in (shape, *ancestors_of(shape, *parents)):
         frame = next((found for path in _FRAMES for found in each.iterfind(path)), None)
@@ -124,7 +124,7 @@ def box_of(shape: etree._Element, *parents: etree._Element) -> Box | None:
         if place is not None and size is not None:
             try:
                 x, y = emu(place.get("x", "")), emu(place.get("y", ""))
-                return Box(x, y, emu(size.get("cx", "")), emu(size.get("cy", "")))
+                return PlaceholderBox(x, y, emu(size.get("cx", "")), emu(size.get("cy", "")))
             except ValueError:
                 return None
     return None
@@ -153,7 +153,7 @@ def text_body(shape: etree._Element) -> etree._Element:
     return body
 
 
-def copied(spot: Spot, root: etree._Element) -> etree._Element:
+def copied(spot: PlaceholderSpot, root: etree._Element) -> etree._Element:
     """Put an empty copy of a layout's placeholder on a slide, and return it.
 
     It takes everything over from the layout: place, size, looks.
@@ -208,7 +208,7 @@ def _plain(type_: str) -> str:
     return type_ if type_ in FOOTERS else "body"
 
 
-def _is_beside(one: Box, other: Box) -> bool:
+def _is_beside(one: PlaceholderBox, other: PlaceholderBox) -> bool:
     """Whether two boxes are of about one size and stand side by side."""
     apart = one.x >= other.x + other.width or other.x >= one.x + one.width
     level = one.y < other.y + other.height and other.y < one.y + one.height

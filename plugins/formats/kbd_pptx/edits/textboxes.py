@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lxml import etree
 
 from kbd_pptx.edits.placeholders import (
-    Box,
+    PlaceholderBox,
     box_of,
     free_id,
     put,
@@ -36,7 +36,7 @@ def title_box(root: etree._Element, size: tuple[int, int]) -> etree._Element:
     if found is not None:
         return found
     width, height = size
-    box = Box(
+    box = PlaceholderBox(
         round(width * _MARGIN), round(height * _MARGIN / 2),
         round(width * (1 - 2 * _MARGIN)), round(height * 0.14),
     )  # fmt: skip
@@ -58,7 +58,9 @@ def body_box(
     margin = round(height * _MARGIN)
     top = next((top for top in tops if 0 < top <= height * _LOWEST), 0)
     top = top + margin // 2 if top else margin
-    box = Box(round(width * _MARGIN), top, round(width * (1 - 2 * _MARGIN)), height - top - margin)
+    box = PlaceholderBox(
+        round(width * _MARGIN), top, round(width * (1 - 2 * _MARGIN)), height - top - margin
+    )
     return _made(root, _BODY, box, _BODY_SIZE, anchor="t")
 
 
@@ -95,7 +97,7 @@ def is_crowded(
     return own is not None and any(_shared(own, other) for other in others if other is not None)
 
 
-def _shared(one: Box, other: Box) -> bool:
+def _shared(one: PlaceholderBox, other: PlaceholderBox) -> bool:
     width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
     height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
     return min(width, height) > 0 and width * height > _CROWDED * min(one.area, other.area)
@@ -119,7 +121,7 @@ def _named(root: etree._Element, name: str) -> etree._Element | None:
 
 
 def _made(
-    root: etree._Element, name: str, box: Box, font_size: str, *, anchor: str
+    root: etree._Element, name: str, box: PlaceholderBox, font_size: str, *, anchor: str
 ) -> etree._Element:
     number = free_id(tree_of(root))
     shape = etree.Element(f"{P}sp")

@@ -10,12 +10,10 @@ order       the order in which a reader goes over them
 text        paragraphs as lines, with bullets and levels
 tables      tables as rows
 charts      charts with the values that they show
-diagrams    the text of SmartArt
 links       what a slide points to
 notes       notes and comments
-slide       all of one slide
+slide       all of one slide, with the text of SmartArt
 slide_text  a slide as text
-objects     a slide's shapes, tables, pictures and charts as plain values
-mapping     the map
-reading     regions, objects and passages
+deck_map    the map
+regions     regions, objects as plain values, and passages
 """

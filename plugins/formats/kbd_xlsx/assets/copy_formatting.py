@@ -17,7 +17,7 @@ from kbd_xlsx.parts.blankstyles import MAIN, STRICT_MAIN
 from kbd_xlsx.parts.cells import CellEdit, Restyle
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.style_elements import translated
-from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import Area
 from kbd_xlsx.styles.sheet_formatting import read_sheet_looks
@@ -42,7 +42,7 @@ class RuleCopy:
         reaching: Their formulas that refer to other sheets.
     """
 
-    def __init__(self, styles: StyleSheet, other: StyleSheet) -> None:
+    def __init__(self, styles: XlsxStyleSheet, other: XlsxStyleSheet) -> None:
         self.count = 0
         self.reaching: dict[str, None] = {}
         self._styles, self._other = styles, other
@@ -117,7 +117,7 @@ class LookCopier:
 
     def __init__(self, source: Package, workbook: Workbook, book: BookEdit) -> None:
         self._source, self._workbook, self._book = source, workbook, book
-        self._styles: StyleSheet | None = None
+        self._styles: XlsxStyleSheet | None = None
         self._sheets: dict[str, SheetPart] = {}
         # What is to change, in order, by the title of the sheet.
         self._placed: dict[str, list[tuple[Area, Restyling]]] = {}
@@ -242,12 +242,12 @@ class LookCopier:
             self._sheets[found.part] = known
         return known
 
-    def _source_styles(self) -> StyleSheet:
+    def _source_styles(self) -> XlsxStyleSheet:
         """Return the styles of the source, with colours that mean the same in the target."""
         if self._styles is None:
             parts = workbook_parts(self._source)
             root = self._source.root(parts["styles"]) if "styles" in parts else None
-            self._styles = StyleSheet(root)
+            self._styles = XlsxStyleSheet(root)
             old = read_workbook_theme(self._source, parts.get("theme", ""), root)
             fix_colors(self._styles.tables.root, old, self._palette())
         return self._styles

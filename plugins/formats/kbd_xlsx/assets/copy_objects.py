@@ -28,7 +28,7 @@ from kbd_xlsx.styles.drawings import (
     why_not_copied,
 )
 from kbd_xlsx.styles.sourcebook import workbook_parts
-from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet
+from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet
 
 __all__ = ["ObjectCopier", "copied_anchor", "like", "moved_anchor", "next_id"]
 
@@ -143,7 +143,7 @@ class ObjectCopier:
         self._source, self._workbook, self._book = source, workbook, book
         self._copier = WorkbookPartCopier(source, book.rewriting, book.notices)
 
-    def find(self, kind: str, name: str) -> tuple[SheetPart, str, DrawnObject]:
+    def find(self, kind: str, name: str) -> tuple[SheetEntry, str, DrawnObject]:
         """Return an object with its sheet and the part of its drawing.
 
         Args:

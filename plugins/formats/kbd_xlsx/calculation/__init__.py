@@ -1,9 +1,9 @@
 """What depends on what: which stored results an edit makes old, and who refers to a sheet.
 
 `records` are names and tables, `cells` the formulas of a sheet's part. `operands` is what a
-formula's text refers to, read quickly by `shapes`; `meaning` which cells that is, with `tables`
-and `functions`. `book` puts them together, `index` finds who reads a cell, `room` where a result
-may spread. `stale` finds the results that an edit makes old, `mentions` who refers to a sheet,
+formula's text refers to, `operand_ranges` which cells that is, with `functions`. `book` puts them
+together, `index` finds who reads a cell. `stale` finds the results that an edit makes old,
+`mentions` who refers to a sheet,
 `currency` what a stored result is worth.
 """
 

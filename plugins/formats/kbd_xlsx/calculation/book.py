@@ -13,7 +13,7 @@ import msgspec
 
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.functions import SPILLING_CALLS
-from kbd_xlsx.calculation.operand_ranges import Meaning, Meanings
+from kbd_xlsx.calculation.operand_ranges import Meaning, OperandRanges
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
 from kbd_xlsx.calculation.records import DefinedName, TableArea
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
@@ -169,14 +169,14 @@ class FormulaBook:
 
     def formulas(self) -> Iterator[BookFormula]:
         """Yield every formula of the workbook; raises FileReadFailed for a damaged sheet."""
-        meanings = Meanings(self.titles, self.names, self.tables)
+        meanings = OperandRanges(self.titles, self.names, self.tables)
         reader = OperandReader()
         for number, (title, data) in enumerate(self.sheets):
             yield from _of_sheet(number, formula_cells(data, title), meanings, reader)
 
 
 def _of_sheet(
-    sheet: int, cells: Iterator[FormulaCell], meanings: Meanings, reader: OperandReader
+    sheet: int, cells: Iterator[FormulaCell], meanings: OperandRanges, reader: OperandReader
 ) -> Iterator[BookFormula]:
     shared: dict[str, tuple[Operands, int, int]] = {}
     early: list[FormulaCell] = []
@@ -201,7 +201,7 @@ def _of_sheet(
 
 
 def _sharing(
-    sheet: int, cell: FormulaCell, shared: tuple[Operands, int, int], meanings: Meanings
+    sheet: int, cell: FormulaCell, shared: tuple[Operands, int, int], meanings: OperandRanges
 ) -> BookFormula:
     operands, row, column = shared
     moved = cell.row - row, cell.column - column

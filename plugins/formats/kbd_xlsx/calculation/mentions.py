@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.cells import formula_cells
-from kbd_xlsx.calculation.operand_ranges import Meanings
+from kbd_xlsx.calculation.operand_ranges import OperandRanges
 from kbd_xlsx.calculation.operands import NameUse, Operands, TableUse, read_operands
 from kbd_xlsx.references import cell_name
 
@@ -57,7 +57,7 @@ class _Reader:
         titles = [each.casefold() for each in book.titles]
         self._title = title.casefold()
         self.number = titles.index(self._title) if self._title in titles else -1
-        self._meanings = Meanings(book.titles, (), ())
+        self._meanings = OperandRanges(book.titles, (), ())
         self._tables = {
             table.name.casefold() for table in book.tables if table.sheet.casefold() == self._title
         }

@@ -24,7 +24,7 @@ from kbd_xlsx.calculation.operands import (
 from kbd_xlsx.calculation.records import DefinedName, TableArea
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
-__all__ = ["Cells", "Meaning", "Meanings", "Place", "cells_of_table"]
+__all__ = ["Cells", "Meaning", "OperandRanges", "Place", "cells_of_table"]
 
 _ITEM = re.compile(r"\[((?:[^\[\]']|'.)*)\]", re.DOTALL)
 _SPELT = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -129,7 +129,7 @@ class _Named(msgspec.Struct):
     depth: int = 0
 
 
-class Meanings:
+class OperandRanges:
     """What the operands of formulas mean in one workbook.
 
     Args:

@@ -30,13 +30,13 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.index import SheetIndex
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
-__all__ = ["MAX_STEPS", "Room", "stale_results"]
+__all__ = ["MAX_STEPS", "SpillRoom", "stale_results"]
 
 Place = tuple[int, int, int]
 """A cell: the number of its sheet, its row and its column."""
 
 
-class Room:
+class SpillRoom:
     """The cells that results may spread over.
 
     Args:
@@ -186,8 +186,8 @@ class _Graph:
         return sheet, area.top, area.left, area.bottom, area.right
 
     @cached_property
-    def _room(self) -> Room:
-        return Room(map(self._place, self._growing), map(self._place, range(len(self._rows))))
+    def _room(self) -> SpillRoom:
+        return SpillRoom(map(self._place, self._growing), map(self._place, range(len(self._rows))))
 
     def _place(self, number: int) -> tuple[int, int, int]:
         return self._sheets[number], self._rows[number], self._columns[number]

@@ -26,7 +26,7 @@ from kbd_xlsx.edits.warnings import WorkbookWarnings, is_protected, old_pivots
 from kbd_xlsx.parts.book import BookPart, SheetTab
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.parts.stylesheet import StyleSheet
+from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import FAMILY, SUFFIXES, is_early
@@ -112,7 +112,7 @@ class BookEdit:
         self.book = BookPart(rewriting.root(main))
         self.notices = WorkbookWarnings()
         self.made: set[str] = set()
-        self._styles: StyleSheet | None = None
+        self._styles: XlsxStyleSheet | None = None
         self._changed: dict[str, list[Area]] = {}
         self._formulas_differ = False
         relations = {relation.id: relation for relation in rewriting.relations(main)}
@@ -167,13 +167,13 @@ class BookEdit:
         return [sheet.tab.title for sheet in self._sheets]
 
     @property
-    def styles(self) -> StyleSheet:
+    def styles(self) -> XlsxStyleSheet:
         """The workbook's styles; made where there are none."""
         if self._styles is None:
             part = self._related("styles")
             root = self.rewriting.root(part) if part else None
             strict = self.rewriting.relation_types.startswith("http://purl.oclc.org")
-            self._styles = StyleSheet(root, strict=strict)
+            self._styles = XlsxStyleSheet(root, strict=strict)
         return self._styles
 
     @property

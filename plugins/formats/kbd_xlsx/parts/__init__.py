@@ -5,7 +5,7 @@ table       the part of a table on a sheet
 stylesheet  the styles: looks are added, indices never move; what it needs is beside it: adoption,
             blankstyles, formatting, numberformats, pool, style_elements, styletables
 cells       what an edit writes into a cell, and its XML
-sheet       one worksheet: what is to change, and the part as it will be
+sheet       one worksheet: what is to change, merged cells, and the part as it will be
 
 The worksheet is made of these, the lowest first:
 
@@ -16,9 +16,8 @@ rows        its rows and cells
 pending     edits of cells until they are made
 formulas    shared formulas, arrays, data tables
 columns     widths, and styles that cells inherit
-merges      merged cells
 views       frozen panes
-splicing    rows written anew
+splices     rows written anew
 body        all rows together
 contents    what a sheet holds once its edits are made
 ends        the elements around the rows

@@ -8,7 +8,7 @@ from kbd_xlsx.parts.columns import ColumnStyles
 from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
 from kbd_xlsx.parts.markup import Splice
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending
+from kbd_xlsx.parts.pending import PendingCells
 from kbd_xlsx.parts.rows import Rows
 from kbd_xlsx.parts.splices import Reach, RowWriter
 from kbd_xlsx.references import Area
@@ -21,7 +21,7 @@ def row_splices(
     rows: Rows,
     groups: Groups,
     columns: ColumnStyles,
-    pending: Pending,
+    pending: PendingCells,
     restyle: Restyle,
 ) -> Iterator[Splice]:
     """Yield what changes between the tags of sheetData, in order.
@@ -64,13 +64,13 @@ def row_splices(
             yield Splice(row.start, row.end, changed)
 
 
-def _new_rows(rows: Rows, pending: Pending) -> list[int]:
+def _new_rows(rows: Rows, pending: PendingCells) -> list[int]:
     named = {*pending.edits, *pending.puts, *pending.heights}
     return sorted(number for number in named if rows.place(number) is None)
 
 
 def _touched(
-    rows: Rows, pending: Pending, shared: SharedFormulas, reaches: "_Reaches"
+    rows: Rows, pending: PendingCells, shared: SharedFormulas, reaches: "_Reaches"
 ) -> dict[int, int]:
     """Return the places of the rows that there are and that something reaches, by number."""
     found = {rows.numbers[place]: place for place in shared.rows}
@@ -105,7 +105,7 @@ class _Reaches:
         areas: All of them.
     """
 
-    def __init__(self, groups: Groups, pending: Pending, gone: list[Area]) -> None:
+    def __init__(self, groups: Groups, pending: PendingCells, gone: list[Area]) -> None:
         self._pending, self._gone = pending, AreaIndex(gone)
         single = (
             Area(row, column, row, column)

@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending
-from kbd_xlsx.parts.rows import Cell, Row, Rows
+from kbd_xlsx.parts.pending import PendingCells
+from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
 from kbd_xlsx.references import Area, column_number
 
-__all__ = ["Contents", "changed_areas", "pending_box"]
+__all__ = ["CellContents", "changed_areas", "pending_box"]
 
 _FIRST = re.compile(rb"""\sr\s*=\s*["']([A-Z]+)\d""")
 
 
-class Contents:
+class CellContents:
     """The cells of a part that hold something, pending edits counted.
 
     Args:
@@ -22,7 +22,7 @@ class Contents:
         pending: What is to change.
     """
 
-    def __init__(self, outline: Outline, rows: Rows, pending: Pending) -> None:
+    def __init__(self, outline: Outline, rows: Rows, pending: PendingCells) -> None:
         self._outline, self._rows, self._pending = outline, rows, pending
         name = re.escape(outline.qualified(b""))
         # An empty value is none.
@@ -52,10 +52,10 @@ class Contents:
         )
         return sorted(held)
 
-    def _cells(self, number: int) -> Iterator[tuple[Row, Cell]]:
+    def _cells(self, number: int) -> Iterator[tuple[RowMarkup, CellMarkup]]:
         put = self._pending.puts.get(number)
         if put is not None:
-            row = Row(number, put.cells, put.cells, 0, b"", 0, len(put.cells), len(put.cells))
+            row = RowMarkup(number, put.cells, put.cells, 0, b"", 0, len(put.cells), len(put.cells))
         else:
             place = self._rows.place(number)
             if place is None:
@@ -105,7 +105,7 @@ class Contents:
         )
 
 
-def changed_areas(pending: Pending) -> list[Area]:
+def changed_areas(pending: PendingCells) -> list[Area]:
     """Return where pending edits change values, neighbours together."""
     rows = (
         (
@@ -117,7 +117,7 @@ def changed_areas(pending: Pending) -> list[Area]:
     return [*_joined(rows), *_stacked(_put_areas(pending)), *pending.clears]
 
 
-def pending_box(pending: Pending) -> Area | None:
+def pending_box(pending: PendingCells) -> Area | None:
     """Return the smallest area with all cells that pending edits make, None if there are none."""
     box: Area | None = None
     for number, cells in pending.edits.items():
@@ -141,7 +141,7 @@ def _around(box: Area | None, row: int, left: int, right: int) -> Area:
     return Area(min(box.top, row), min(box.left, left), max(box.bottom, row), max(box.right, right))
 
 
-def _put_areas(pending: Pending) -> Iterator[Area]:
+def _put_areas(pending: PendingCells) -> Iterator[Area]:
     """Yield the area of each ready row that has cells."""
     columns: dict[bytes, int] = {}
     for number, put in pending.puts.items():

@@ -25,8 +25,8 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending
-from kbd_xlsx.parts.rows import Cell, Row, Rows
+from kbd_xlsx.parts.pending import PendingCells
+from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
 from kbd_xlsx.references import Area, cell_name, overlaps
 
 __all__ = ["Group", "Groups", "SharedFormulas", "checked_groups"]
@@ -84,7 +84,7 @@ class Groups:
             places.append(place)
 
 
-def checked_groups(groups: Groups, pending: Pending, outline: Outline) -> list[Area]:
+def checked_groups(groups: Groups, pending: PendingCells, outline: Outline) -> list[Area]:
     """Refuse to change a part of a group; return what dynamic formulas no longer spill into.
 
     Raises:
@@ -141,7 +141,7 @@ class SharedFormulas:
         ValidationFailed: A master that goes cannot be read.
     """
 
-    def __init__(self, outline: Outline, rows: Rows, groups: Groups, pending: Pending) -> None:
+    def __init__(self, outline: Outline, rows: Rows, groups: Groups, pending: PendingCells) -> None:
         self._outline = outline
         tag = start_tag(outline.qualified(b"f"))
         close = b"</" + re.escape(outline.qualified(b"f")) + rb"\s*+>"
@@ -154,7 +154,9 @@ class SharedFormulas:
         if self._translators:
             self.rows.update(self._rows_of_children(rows))
 
-    def _look_at(self, number: str, place: int, count: int, rows: Rows, pending: Pending) -> None:
+    def _look_at(
+        self, number: str, place: int, count: int, rows: Rows, pending: PendingCells
+    ) -> None:
         row_place = rows.holding(place)
         row_number = rows.numbers[row_place]
         if row_number not in pending.edits and not pending.clears_of(row_number):
@@ -189,7 +191,7 @@ class SharedFormulas:
         for found in mark.finditer(outline.scan, outline.sheet_data[1], outline.rows_end):
             yield rows.holding(found.start())
 
-    def own_formula(self, row: Row, cell: Cell) -> bytes | None:
+    def own_formula(self, row: RowMarkup, cell: CellMarkup) -> bytes | None:
         """Return what is inside a cell, with a formula of its own; None if it had one."""
         if not self._translators:
             return None

@@ -6,7 +6,7 @@ from kbd_xlsx.parts.areas import AreaIndex
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.references import Area
 
-__all__ = ["Pending", "PutRow"]
+__all__ = ["PendingCells", "PutRow"]
 
 
 class PutRow(msgspec.Struct, frozen=True):
@@ -16,7 +16,7 @@ class PutRow(msgspec.Struct, frozen=True):
     clears_before: int
 
 
-class Pending:
+class PendingCells:
     """Edits of cells by row and column, and of whole areas, which cost only what they are.
 
     Attributes:

@@ -10,7 +10,7 @@ from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, start_tag
 from kbd_xlsx.parts.outline import Outline
 from kbd_xlsx.references import MAX_ROW, Area, column_number, whole_number
 
-__all__ = ["Cell", "Row", "Rows"]
+__all__ = ["CellMarkup", "RowMarkup", "Rows"]
 
 _DIGITS = b"0123456789"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -18,7 +18,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _STYLE = re.compile(rb'\A[^\']* s="([0-9]{1,9})"')
 
 
-class Row(NamedTuple):
+class RowMarkup(NamedTuple):
     """A row, and where it lies in `data`; `scan` is the same without comments.
 
     `inner` and `inner_end` are equal in a row without cells, whose tag may be closed.
@@ -34,7 +34,7 @@ class Row(NamedTuple):
     end: int
 
 
-class Cell(NamedTuple):
+class CellMarkup(NamedTuple):
     """A cell, and where it lies in its row's data; `is_named` tells whether it names its place."""
 
     column: int
@@ -139,27 +139,29 @@ class Rows:
         """Return the place of the row that an offset lies in."""
         return bisect_right(self.starts, offset) - 1
 
-    def at(self, place: int) -> Row:
+    def at(self, place: int) -> RowMarkup:
         """Take a row apart."""
         outline = self._outline
         limit = self.starts[place + 1] if place + 1 < len(self.starts) else outline.rows_end
         return self.read(outline.data, outline.scan, self.numbers[place], self.starts[place], limit)
 
-    def read(self, data: bytes, scan: bytes, number: int, start: int, limit: int) -> Row:
+    def read(self, data: bytes, scan: bytes, number: int, start: int, limit: int) -> RowMarkup:
         """Take a row apart that begins at `start` and ends before `limit`."""
         tag = self._tag.match(scan, start, limit)
         if tag is None:
             raise self._outline.damaged(f"the tag of row {number} does not end")
         attributes, inner = tag[1], tag.end()
         if attributes.endswith(b"/"):
-            return Row(number, data, scan, start, attributes[:-1].rstrip(), inner, inner, inner)
+            return RowMarkup(
+                number, data, scan, start, attributes[:-1].rstrip(), inner, inner, inner
+            )
         inner_end = scan.find(self._close, inner, limit)
         end = scan.find(b">", inner_end, limit) + 1 if inner_end >= 0 else 0
         if not end:
             raise self._outline.damaged(f"row {number} does not end")
-        return Row(number, data, scan, start, attributes.rstrip(), inner, inner_end, end)
+        return RowMarkup(number, data, scan, start, attributes.rstrip(), inner, inner_end, end)
 
-    def cells(self, row: Row) -> list[Cell]:
+    def cells(self, row: RowMarkup) -> list[CellMarkup]:
         """Take the cells of a row apart.
 
         Raises:
@@ -186,7 +188,7 @@ class Rows:
                 inner_end, close = inner, close - 1
             attributes = scan[start + begin : close]
             found.append(
-                Cell(column, attributes, bool(letters), start, inner, inner_end, cell.end())
+                CellMarkup(column, attributes, bool(letters), start, inner, inner_end, cell.end())
             )
         return found
 

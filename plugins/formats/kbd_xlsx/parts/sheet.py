@@ -11,7 +11,7 @@ from kbd_xlsx.parts.areas import AreaIndex, contains
 from kbd_xlsx.parts.body import row_splices
 from kbd_xlsx.parts.cells import CellEdit, Restyle
 from kbd_xlsx.parts.columns import ColumnStyles, with_widths
-from kbd_xlsx.parts.contents import Contents, changed_areas, pending_box
+from kbd_xlsx.parts.contents import CellContents, changed_areas, pending_box
 from kbd_xlsx.parts.ends import Ends
 from kbd_xlsx.parts.formulas import Groups, checked_groups
 from kbd_xlsx.parts.markup import (
@@ -26,8 +26,8 @@ from kbd_xlsx.parts.markup import (
     with_attributes,
 )
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending, PutRow
-from kbd_xlsx.parts.rows import Row, Rows
+from kbd_xlsx.parts.pending import PendingCells, PutRow
+from kbd_xlsx.parts.rows import RowMarkup, Rows
 from kbd_xlsx.parts.splices import measure, row_style
 from kbd_xlsx.parts.views import with_frozen
 from kbd_xlsx.references import Area, cell_name, overlaps
@@ -99,7 +99,7 @@ class SheetPart:
         self._had_merges = merged_areas(self._ends.seen("mergeCells"), self.prefix)
         self.merges = list(self._had_merges)
         self._index: AreaIndex | None = None
-        self._pending = Pending()
+        self._pending = PendingCells()
         self._widths: dict[int, str] = {}
         self._rows: Rows | None = None
         self._groups: Groups | None = None
@@ -138,7 +138,7 @@ class SheetPart:
             found.update((cell.column, cell.style) for cell in rows.cells(row))
         if put is not None:
             end = len(put.cells)
-            row = Row(number, put.cells, put.cells, 0, b"", 0, end, end)
+            row = RowMarkup(number, put.cells, put.cells, 0, b"", 0, end, end)
             found.update((cell.column, cell.style) for cell in rows.cells(row))
         return found
 
@@ -168,7 +168,7 @@ class SheetPart:
 
     def clear_all(self) -> None:
         """Take out all rows and merges."""
-        self._pending = Pending(is_wiped=True)
+        self._pending = PendingCells(is_wiped=True)
         self._rows = Rows(self._outline, are_gone=True)
         self._groups = Groups(self._outline, are_gone=True)
         self._last_put, self._styles = 0, (0, {})
@@ -394,5 +394,5 @@ class SheetPart:
             self._groups = Groups(self._outline)
         return self._groups
 
-    def _contents(self) -> Contents:
-        return Contents(self._outline, self._all_rows(), self._pending)
+    def _contents(self) -> CellContents:
+        return CellContents(self._outline, self._all_rows(), self._pending)

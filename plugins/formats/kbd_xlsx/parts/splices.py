@@ -10,8 +10,8 @@ from kbd_xlsx.parts.columns import ColumnStyles
 from kbd_xlsx.parts.formulas import SharedFormulas
 from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, with_attributes
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import Pending
-from kbd_xlsx.parts.rows import Cell, Row, Rows
+from kbd_xlsx.parts.pending import PendingCells
+from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
 from kbd_xlsx.references import Area, column_letters, whole_number
 
 __all__ = ["Reach", "RowWriter", "measure", "row_style"]
@@ -55,7 +55,7 @@ class RowWriter:
         outline: Outline,
         rows: Rows,
         columns: ColumnStyles,
-        pending: Pending,
+        pending: PendingCells,
         shared: SharedFormulas,
         restyle: Restyle,
     ) -> None:
@@ -87,7 +87,7 @@ class RowWriter:
             return f'<{name} r="{number}"{height}/>'.encode()
         return f'<{name} r="{number}"{height}>{inner}</{name}>'.encode()
 
-    def filled_row(self, row: Row) -> bytes:
+    def filled_row(self, row: RowMarkup) -> bytes:
         """Return a row without cells that ready ones are put into."""
         name = self._outline.qualified(b"row")
         changes = self._row_changes(row, has_new_cells=True)
@@ -104,7 +104,7 @@ class RowWriter:
         row = self._rows.read(text, text, number, 0, len(text))
         return self.changed_row(row, Reach(clears)) or text
 
-    def changed_row(self, row: Row, reach: Reach) -> bytes | None:
+    def changed_row(self, row: RowMarkup, reach: Reach) -> bytes | None:
         """Return a row as it will be, None if nothing of it changes."""
         edits = self._pending.edits.get(row.number, _NO_EDITS)
         own_style = row_style(row.attributes)
@@ -152,11 +152,11 @@ class RowWriter:
             return tag + b"/>"
         return tag + b">" + inner + b"</" + name + b">"
 
-    def _placeholder(self, row: Row, cell: Cell) -> bytes:
+    def _placeholder(self, row: RowMarkup, cell: CellMarkup) -> bytes:
         name = f' r="{column_letters(cell.column)}{row.number}"' if cell.is_named else ""
         return f"<{self._prefix}c{name}/>".encode()
 
-    def _row_changes(self, row: Row, *, has_new_cells: bool) -> dict[bytes, bytes | None]:
+    def _row_changes(self, row: RowMarkup, *, has_new_cells: bool) -> dict[bytes, bytes | None]:
         changes: dict[bytes, bytes | None] = {}
         height = self._pending.heights.get(row.number)
         if height is not None:
@@ -192,7 +192,12 @@ class RowWriter:
         return base
 
     def _changed_cell(
-        self, row: Row, cell: Cell, edit: CellEdit | None, reach: Reach, own_style: int | None
+        self,
+        row: RowMarkup,
+        cell: CellMarkup,
+        edit: CellEdit | None,
+        reach: Reach,
+        own_style: int | None,
     ) -> bytes | None:
         """Return a cell as it will be, b"" if it goes, None if it does not change."""
         content = None if edit is None else edit.content
@@ -219,7 +224,7 @@ class RowWriter:
 
     def _replaced(
         self,
-        cell: Cell,
+        cell: CellMarkup,
         inner: bytes,
         content: Content,
         style: int,

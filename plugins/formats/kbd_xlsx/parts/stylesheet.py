@@ -20,10 +20,10 @@ from kbd_xlsx.parts.numberformats import shows_date
 from kbd_xlsx.parts.style_elements import aligned, bordered, filled, with_font
 from kbd_xlsx.parts.styletables import StyleTables, number_of
 
-__all__ = ["StyleSheet"]
+__all__ = ["XlsxStyleSheet"]
 
 
-class StyleSheet:
+class XlsxStyleSheet:
     """The styles part of one workbook.
 
     Args:
@@ -90,7 +90,7 @@ class StyleSheet:
             self._dates[index] = known
         return known
 
-    def adopt(self, other: "StyleSheet", index: int) -> int:
+    def adopt(self, other: "XlsxStyleSheet", index: int) -> int:
         """Return the position of a cell format with the look of another workbook's.
 
         Its named style comes along, unless there is one of that name: that one is kept, and
@@ -106,7 +106,7 @@ class StyleSheet:
             )
         return adopted
 
-    def adopt_name(self, other: "StyleSheet", name: str) -> int:
+    def adopt_name(self, other: "XlsxStyleSheet", name: str) -> int:
         """Return the position of a cell format that follows a named style of another workbook.
 
         Raises:

@@ -19,7 +19,7 @@ from kbd_xlsx.reader.builder import PackedSheet, build
 from kbd_xlsx.reader.calamine import BookValues, opened
 from kbd_xlsx.reader.section_file import SectionFile, ShelfDamagedError, keep
 from kbd_xlsx.reader.sheet import SheetReader
-from kbd_xlsx.workbook import SheetPart, Workbook, find_sheet, read_workbook
+from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
 __all__ = ["WorkbookReader", "with_workbook"]
 
@@ -65,11 +65,11 @@ class WorkbookReader:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def find(self, name: str) -> SheetPart:
+    def find(self, name: str) -> SheetEntry:
         """Return a sheet by its name, without regard to case; raises ValidationFailed."""
         return find_sheet(self.workbook, name)
 
-    def sheet(self, part: SheetPart) -> SheetReader:
+    def sheet(self, part: SheetEntry) -> SheetReader:
         """Look into a sheet.
 
         Raises:

@@ -31,7 +31,7 @@ from kbd_xlsx.reader.islands import RowRun, find_areas, joined
 from kbd_xlsx.reader.parts import XmlPiece, overlapping, pieces
 from kbd_xlsx.reader.section_file import FileSection, SectionFile
 from kbd_xlsx.references import Area
-from kbd_xlsx.workbook import SheetPart
+from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["PackedSheet", "Scan", "Stretch", "build", "scan_sheet"]
 
@@ -60,7 +60,7 @@ class Scan(msgspec.Struct):
     hidden_rows: list[tuple[int, int]] = []
 
 
-def scan_sheet(package: Package, sheet: SheetPart) -> Scan:
+def scan_sheet(package: Package, sheet: SheetEntry) -> Scan:
     """Look through a sheet and bound its extent.
 
     Raises:
@@ -80,7 +80,7 @@ def scan_sheet(package: Package, sheet: SheetPart) -> Scan:
     return scan
 
 
-def _scanned(package: Package, sheet: SheetPart, *, parsed: bool = False) -> Scan:
+def _scanned(package: Package, sheet: SheetEntry, *, parsed: bool = False) -> Scan:
     """Pass over the part; where its cells cannot be searched, they are parsed after it."""
     scan, bound = Scan(), Bound()
     rows = _rows(scan, bound, pieces(package, sheet.part))
@@ -182,7 +182,7 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
     features: Features
 
 
-def build(package: Package, book: BookValues, sheet: SheetPart) -> tuple[SectionFile, PackedSheet]:
+def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[SectionFile, PackedSheet]:
     """Look through a sheet and pack what is found.
 
     Raises:

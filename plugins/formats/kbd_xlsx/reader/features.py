@@ -8,7 +8,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.opc.package import Package
 from kbd_xlsx.references import Area, parse_area
-from kbd_xlsx.workbook import SheetPart
+from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["Features", "add_head", "add_related", "add_tail", "merged_areas"]
 
@@ -102,7 +102,7 @@ def merged_areas(tail: bytes) -> list[Area]:
     return sorted(found, key=lambda area: (area.top, area.left))
 
 
-def add_related(found: Features, package: Package, sheet: SheetPart) -> Features:
+def add_related(found: Features, package: Package, sheet: SheetEntry) -> Features:
     """Add what the sheet's relations lead to. Raises FileReadFailed."""
     kinds: list[str] = []
     tables = []

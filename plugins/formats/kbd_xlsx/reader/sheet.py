@@ -14,7 +14,7 @@ from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
 from kbd_xlsx.reader.islands import SAMPLE_ROWS, Island, names_columns
 from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError
 from kbd_xlsx.references import Area
-from kbd_xlsx.workbook import SheetPart
+from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["Formula", "SheetReader"]
 
@@ -44,7 +44,7 @@ class SheetReader:
         sections: Where it is.
     """
 
-    def __init__(self, part: SheetPart, index: PackedSheet, sections: SectionFile) -> None:
+    def __init__(self, part: SheetEntry, index: PackedSheet, sections: SectionFile) -> None:
         self.part = part
         self.area = index.area
         self.features = index.features

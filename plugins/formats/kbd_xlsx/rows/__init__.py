@@ -1,11 +1,10 @@
-"""What `filling` needs to put the rows of a table into a sheet of a workbook, new or not.
+"""What `table_writer` needs to put the rows of a table into a sheet of a workbook, new or not.
 
-spots       where on a sheet the rows go, and what is emptied for them
+spots       where on a sheet the rows go, what is emptied for them, the names at the top
 neighbours  what else stands there: tables that grow along, things that are not written over
-placing     puts rows on a sheet: as ready text where there are no cells, else cell by cell
-header      the names that a sheet has at its top
+placement   puts rows on a sheet: as ready text where there are no cells, else cell by cell
 text        the ready text of rows: some five times as fast as cells
-typed       what a cell holds for a value of a typed column
+row_types   what a cell holds for a value of a typed column
 formatting  the style that a cell needs for what it holds
 widths      how wide the columns of a new sheet are
 """

@@ -6,7 +6,7 @@ from typing import Any
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import CellEdit, Content
 from kbd_xlsx.parts.styletables import number_of
-from kbd_xlsx.rows.row_types import Held
+from kbd_xlsx.rows.row_types import HeldTypes
 
 __all__ = ["RowFormatting"]
 
@@ -27,7 +27,7 @@ class RowFormatting:
         self._indexes: dict[tuple[int, str, str, str], int] = {}
         self._codes: dict[tuple[int, str], str] = {}
 
-    def edit(self, base: int, held: Held) -> CellEdit:
+    def edit(self, base: int, held: HeldTypes) -> CellEdit:
         """Return the edit of a cell that has, or would inherit, a style."""
         code = self._code(base, held)
         return CellEdit(held.content, (self._format(code),) if code else ())
@@ -36,7 +36,7 @@ class RowFormatting:
         """Return the edit of a header's cell: bold unless it has a look of its own."""
         return CellEdit(content, () if base else (_BOLD,))
 
-    def index(self, base: int, held: Held) -> int:
+    def index(self, base: int, held: HeldTypes) -> int:
         """Return the style index of a cell that would inherit one."""
         content = held.content
         key = base, content.kind, content.show, held.code
@@ -49,7 +49,7 @@ class RowFormatting:
         """Return the style index of a header's cell that would inherit one."""
         return self._book.styles.styled(base, _BOLD)
 
-    def _code(self, base: int, held: Held) -> str:
+    def _code(self, base: int, held: HeldTypes) -> str:
         """Return the number format that a plain number needs, "" if its cell's will do."""
         if held.content.kind != "number" or held.content.show:
             # Dates get theirs from the workbook, text needs none.

@@ -13,13 +13,13 @@ from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 
-__all__ = ["EVERYWHERE", "Landing", "fit_tables"]
+__all__ = ["EVERYWHERE", "AppendPlace", "fit_tables"]
 
 EVERYWHERE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _SHOWN_NAMES = 20
 
 
-class Landing(msgspec.Struct, frozen=True):
+class AppendPlace(msgspec.Struct, frozen=True):
     """Where rows came to lie.
 
     Args:
@@ -39,7 +39,7 @@ class Landing(msgspec.Struct, frozen=True):
     joined: TablePart | None = None
 
 
-def fit_tables(book: BookEdit, landing: Landing) -> list[str]:
+def fit_tables(book: BookEdit, landing: AppendPlace) -> list[str]:
     """Fit the sheet's tables to rows that were put there; return how they changed.
 
     Raises:
@@ -71,7 +71,7 @@ def fit_tables(book: BookEdit, landing: Landing) -> list[str]:
     return notes
 
 
-def _check_merges(book: BookEdit, landing: Landing) -> None:
+def _check_merges(book: BookEdit, landing: AppendPlace) -> None:
     area = landing.area
     if area is None:
         return
@@ -84,7 +84,7 @@ def _check_merges(book: BookEdit, landing: Landing) -> None:
             )
 
 
-def _check_table(table: TablePart, landing: Landing, touched: Sequence[Area]) -> None:
+def _check_table(table: TablePart, landing: AppendPlace, touched: Sequence[Area]) -> None:
     """Check that a table keeps its header and its totals.
 
     Its columns are called as the cells of a new header are, if these differ in case only.
@@ -106,7 +106,7 @@ def _check_table(table: TablePart, landing: Landing, touched: Sequence[Area]) ->
         table.rename(number, new)
 
 
-def _new_name(cell: Area, landing: Landing) -> str | None:
+def _new_name(cell: Area, landing: AppendPlace) -> str | None:
     """Return the column name that was written into a cell, None if it was something else."""
     area = landing.area
     if area is None or not landing.has_header or not overlaps(cell, area) or cell.top != area.top:
@@ -114,7 +114,7 @@ def _new_name(cell: Area, landing: Landing) -> str | None:
     return landing.names[cell.left - area.left]
 
 
-def _new_bottom(table: TablePart, landing: Landing) -> int:
+def _new_bottom(table: TablePart, landing: AppendPlace) -> int:
     """Return the last row of a table after rows were put into it."""
     old, area = table.area, landing.area
     if area is None or (area.left, area.right) != (old.left, old.right):

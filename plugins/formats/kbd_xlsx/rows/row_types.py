@@ -15,14 +15,14 @@ from kbd_xlsx.formulatext import looks_like_formula
 from kbd_xlsx.parts.cells import Content
 from kbd_xlsx.values import CellValue, cell_value, stored_text
 
-__all__ = ["Held", "TypedRows"]
+__all__ = ["HeldTypes", "TypedRows"]
 
 _DECIMAL = re.compile(r"[-+]?\d+\.(\d{1,9})")
 _EXACT_DIGITS = 15
 """Significant digits that a number of a sheet keeps."""
 
 
-class Held(msgspec.Struct, frozen=True):
+class HeldTypes(msgspec.Struct, frozen=True):
     """What a cell holds; `code` is the number format that shows it as it came, "" if any does."""
 
     content: Content
@@ -41,7 +41,7 @@ class TypedRows:
         self._dates_as_text = 0
         self._like_formulas = 0
 
-    def held(self, kind: ColumnType | None, value: Any, place: str) -> Held:
+    def held(self, kind: ColumnType | None, value: Any, place: str) -> HeldTypes:
         """Return what a cell holds.
 
         Args:
@@ -83,14 +83,14 @@ class TypedRows:
             )
         return found
 
-    def _plain(self, value: CellValue) -> Held:
-        return Held(content_of(value, from_1904=self._from_1904))
+    def _plain(self, value: CellValue) -> HeldTypes:
+        return HeldTypes(content_of(value, from_1904=self._from_1904))
 
-    def _text(self, text: str, place: str) -> Held:
+    def _text(self, text: str, place: str) -> HeldTypes:
         self._like_formulas += looks_like_formula(text)
         return _text(text, place)
 
-    def _moment(self, kind: Literal["date", "datetime"], value: Any, place: str) -> Held:
+    def _moment(self, kind: Literal["date", "datetime"], value: Any, place: str) -> HeldTypes:
         try:
             held = self._plain(cell_value(value, kind, place))
         except ValidationFailed:
@@ -101,14 +101,14 @@ class TypedRows:
             return _text(str(value), place)
         return held
 
-    def _decimal(self, text: str, place: str) -> Held:
+    def _decimal(self, text: str, place: str) -> HeldTypes:
         """Return an exact decimal as a number that shows all its decimals, or as text if long."""
         found = _DECIMAL.fullmatch(text)
         if len(re.sub(r"\D", "", text).lstrip("0")) > _EXACT_DIGITS and found:
             return _text(text, place)
         content = content_of(cell_value(text, "number", place))
-        return Held(content, f"0.{'0' * len(found[1])}" if found else "")
+        return HeldTypes(content, f"0.{'0' * len(found[1])}" if found else "")
 
 
-def _text(text: str, place: str) -> Held:
-    return Held(Content("text", stored_text(text, place)))
+def _text(text: str, place: str) -> HeldTypes:
+    return HeldTypes(Content("text", stored_text(text, place)))

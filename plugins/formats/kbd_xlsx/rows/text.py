@@ -11,7 +11,7 @@ from kbd.formats import Column
 from kbd_xlsx.parts.cells import Content, cell_xml, escaped
 from kbd_xlsx.references import column_letters
 from kbd_xlsx.rows.formatting import RowFormatting
-from kbd_xlsx.rows.row_types import Held, TypedRows
+from kbd_xlsx.rows.row_types import HeldTypes, TypedRows
 
 __all__ = ["RowText"]
 
@@ -28,7 +28,7 @@ _LARGEST = 10**14
 _MOST_KNOWN = 50_000
 """Dates whose cells are remembered: those of more than a hundred years."""
 
-_PLAIN_NUMBER = Held(Content("number", "0"))
+_PLAIN_NUMBER = HeldTypes(Content("number", "0"))
 
 _Maker = Callable[[str, Any], str]
 """Makes the XML of a cell from the digits of its row and its value, which is not None."""
@@ -171,7 +171,7 @@ class RowText:
 
         return make
 
-    def _middle(self, base: int, held: Held) -> str:
+    def _middle(self, base: int, held: HeldTypes) -> str:
         """Return what stands between the row of a number and the number."""
         return f'"{_style(self._looks.index(base, held))}><{self._prefix}v>'
 

@@ -22,7 +22,7 @@ from kbd_xlsx.styles.drawings import drawing_of, drawn_objects, why_not_copied
 from kbd_xlsx.styles.sheet_formatting import SheetFormatting, read_sheet_looks
 from kbd_xlsx.styles.sourcebook import style_tables, workbook_parts
 from kbd_xlsx.styles.theme import SLOT_NAMES, XlsxTheme, read_workbook_theme
-from kbd_xlsx.workbook import SheetPart, find_sheet, read_workbook
+from kbd_xlsx.workbook import SheetEntry, find_sheet, read_workbook
 
 __all__ = ["describe_rules", "get_styles"]
 
@@ -156,7 +156,7 @@ class _Listing:
         if self._tables is None and "styles" in parts:
             self.answer.note("cell_formats: the styles are of an unknown form")
 
-    def listed(self, sheets: Sequence[SheetPart]) -> dict[str, Any]:
+    def listed(self, sheets: Sequence[SheetEntry]) -> dict[str, Any]:
         """Return the looks of sheets and of the workbook."""
         shown = sheets[: _LIMITS["sheets"]]
         self.answer.leave_out("sheets", len(sheets) - len(shown))
@@ -233,7 +233,7 @@ class _Listing:
         if looks.rules and not looks.extended_rules:
             self._add_asset("conditional_formats", sheet, sheet=sheet)
 
-    def _add_tables(self, sheet: SheetPart) -> None:
+    def _add_tables(self, sheet: SheetEntry) -> None:
         for relation in self._package.relations(sheet.part):
             if relation.kind != "table" or relation.target not in self._package:
                 continue
@@ -248,7 +248,7 @@ class _Listing:
                 entry["style"] = style.get("name", "")
             self.answer.add("tables", entry)
 
-    def _add_drawn(self, sheet: SheetPart) -> None:
+    def _add_drawn(self, sheet: SheetEntry) -> None:
         part = drawing_of(self._package, sheet.part) if sheet.part else ""
         for drawn in drawn_objects(self._package.root(part)) if part else ():
             name = f"{sheet.name}/{drawn.name}"
