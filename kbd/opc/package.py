@@ -35,6 +35,7 @@ __all__ = [
     "ContentTypes",
     "Package",
     "Relation",
+    "free_element",
     "parse_relations",
     "prolog_fault",
     "read_types",
@@ -325,6 +326,18 @@ class Package:
             )
         with reading_errors(self.name):
             return parse_relations(part, xml_root(data, self.name))
+
+
+def free_element(element: etree._Element) -> None:
+    """Free an element that was read from a stream, with its siblings before it.
+
+    lxml keeps each element that it has read in the tree: without this a stream takes the memory of
+    the whole part.
+    """
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
 
 
 def relations_part(part: str) -> str:

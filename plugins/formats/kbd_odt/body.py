@@ -11,6 +11,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.opc.package import free_element
 from kbd_odt.document import (
     CHUNK_CHARS,
     Margin,
@@ -284,18 +285,10 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
             inside -= 1
             if not inside:
                 yield "piece", element
-                _forget(element)
+                free_element(element)
         else:
             yield "end", element
-            _forget(element)
+            free_element(element)
 
 
 _WHOLE = frozenset((*BLOCKS, *_LEARNT, *_MARGINS, _CHANGES))
-
-
-def _forget(element: etree._Element) -> None:
-    """Empty an element that was dealt with, and drop what stood before it."""
-    element.clear()
-    parent = element.getparent()
-    while parent is not None and element.getprevious() is not None:
-        del parent[0]

@@ -3,8 +3,7 @@
 `records` are names and tables, `cells` the formulas of a sheet's part. `operands` is what a
 formula's text refers to, `operand_ranges` which cells that is, with `functions`. `book` puts them
 together, `index` finds who reads a cell. `stale` finds the results that an edit makes old,
-`mentions` who refers to a sheet,
-`currency` what a stored result is worth.
+`mentions` who refers to a sheet, `currency` what a stored result is worth.
 """
 
 from kbd_xlsx.calculation.book import FormulaBook

@@ -22,7 +22,7 @@ from typing import Literal
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.opc.package import Package, reading_errors
+from kbd.opc.package import Package, free_element, reading_errors
 from kbd_xlsx.parts.numberformats import shows_date
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell
@@ -194,7 +194,7 @@ class ParsedBook:
                 elif is_start:
                     number, column = self._row_number(element.get("r"), number), 0
                 else:
-                    _forget(element)
+                    free_element(element)
 
     def _row_number(self, written: str | None, before: int) -> int:
         """Return the number that a row says, or the one after the row before."""
@@ -267,7 +267,7 @@ class ParsedBook:
                 remove_comments=True, remove_pis=True,
             ):  # fmt: skip
                 found.append(_text(item))
-                _forget(item)
+                free_element(item)
         return found
 
     def _format_meanings(self) -> list[Meaning]:
@@ -325,14 +325,6 @@ def _rows(found: Iterator[Place], area: Area) -> Iterator[list[Raw]]:
             values[column - area.left] = value
         yield values
         at = row + 1
-
-
-def _forget(element: etree._Element) -> None:
-    """Drop an element that was read, and what came before it."""
-    element.clear()
-    parent = element.getparent()
-    while parent is not None and element.getprevious() is not None:
-        del parent[0]
 
 
 def _text(item: etree._Element) -> str:

@@ -6,7 +6,7 @@ Where on a sheet each look is, as ranges, found row by row.
 import msgspec
 from lxml import etree
 
-from kbd.opc.package import Package, reading_errors
+from kbd.opc.package import Package, free_element, reading_errors
 from kbd_xlsx.parts.pool import local_name
 from kbd_xlsx.parts.styletables import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters
@@ -212,17 +212,9 @@ def read_sheet_looks(package: Package, part: str) -> SheetFormatting:
                 case "conditionalFormatting":
                     _add_rules(found, element)
                     continue
-            _forget(element)
+            free_element(element)
     found.cells.finish()
     return found
-
-
-def _forget(element: etree._Element) -> None:
-    """Free an element and what came before it beside it."""
-    element.clear()
-    parent = element.getparent()
-    while parent is not None and element.getprevious() is not None:
-        del parent[0]
 
 
 def _add_rules(found: SheetFormatting, element: etree._Element) -> None:
