@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 
 from kbd.core.agent import run_agent
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.domain.commands import Command, Record, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
@@ -87,13 +87,13 @@ class Workbench:
         self._asked += 1
         await self.keeper.submit(SendMessage(f"q-{self._asked}", "and those of this month?"))
         await self.keeper.submit(StartRun(None, "scripted:model"))
-        await run_agent(self._desk())
+        await run_agent(self._context())
 
-    def _desk(self) -> Desk:
+    def _context(self) -> RunContext:
         keeper, run = self.keeper, len(self.keeper.state.runs)
         formats = FormatCalls(self._catalog, self._workers)
         room = words_alone(formats, self._folder / "index", 1_000_000)
-        return Desk(
+        return RunContext(
             keeper=keeper,
             run=run,
             blobs=self._blobs,

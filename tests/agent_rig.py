@@ -12,7 +12,7 @@ import msgspec
 
 from kbd import hookimpl
 from kbd.core.agent import Notice, run_agent
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.domain.commands import Command, InterruptRun, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
@@ -224,7 +224,7 @@ Play = Callable[[ModelRequest], ModelReply]
 
 
 class Rig:
-    """A workbench with a run's desk around it."""
+    """A workbench with what a run of it works with."""
 
     def __init__(self, folder: Path, play: Play, limits: RunLimits, window: int) -> None:
         self.folder, self.play, self.limits, self.window = folder, play, limits, window
@@ -294,9 +294,9 @@ class Rig:
         """The model with its window and its price."""
         return ModelInfo(model_id, self.window, self.price, self.price)
 
-    def desk(self) -> Desk:
-        """The desk of the newest run."""
-        return Desk(
+    def context(self) -> RunContext:
+        """What the newest run works with."""
+        return RunContext(
             keeper=self.keeper,
             run=len(self.state.runs),
             blobs=self.blobs,
@@ -326,7 +326,7 @@ class Rig:
             await self.keeper.submit(InterruptRun("restart"))
         outcome = await self.keeper.submit(StartRun(None, "scripted:script"))
         if outcome.events:
-            await run_agent(self.desk())
+            await run_agent(self.context())
         return self.run
 
     @asynccontextmanager

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio
 
-from kbd.core.api.context import Shop
 from kbd.core.domain.commands import Record
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
@@ -22,7 +21,7 @@ from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import Rooms
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.journal import Journal
@@ -45,13 +44,20 @@ class Supervised:
     Attributes:
         home: Its home.
         benches: The workbenches.
-        shop: What methods are given.
+        context, runs, watcher: What methods are given beside them.
         told: What clients were told, in order.
     """
 
-    def __init__(self, shop: Shop, told: list[Notification]) -> None:
-        self.home, self.benches = shop.parts.home, shop.benches
-        self.shop, self.told = shop, told
+    def __init__(
+        self,
+        context: ApiContext,
+        benches: Benches,
+        runs: Runs,
+        watcher: Watcher,
+        told: list[Notification],
+    ) -> None:
+        self.home, self.context, self.benches = context.home, context, benches
+        self.runs, self.watcher, self.told = runs, watcher, told
 
     async def bench(self, **files: str) -> Bench:
         """Create a workbench with files; `a__txt="x"` is the file a.txt."""
@@ -88,7 +94,7 @@ async def supervised(
     await keeper.load()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
-        parts = Parts(
+        context = ApiContext(
             home=home,
             settings=settings,
             clock=CLOCK,
@@ -103,12 +109,12 @@ async def supervised(
             backend="",
             started_s=0.0,
         )
-        runs = Runs(parts, tasks)
-        benches = Benches(parts, keeper, tasks, runs.watch)
+        runs = Runs(context, tasks)
+        benches = Benches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
-        work = Unattended(parts, benches, runs)
+        work = Unattended(context, benches, runs)
         watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, CLOCK)
-        yield Supervised(Shop(parts, benches, runs, watcher), told)
+        yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()
         await benches.aclose()
         tasks.cancel_scope.cancel()

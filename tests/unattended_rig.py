@@ -122,8 +122,7 @@ async def unattended(
     sys.modules[PLUGIN] = module
     found = [Installed("testing", PLUGIN)]
     async with supervised(home, settings, found) as running:
-        shop = running.shop
-        yield running, Unattended(shop.parts, shop.benches, shop.runs)
+        yield running, Unattended(running.context, running.benches, running.runs)
 
 
 async def landed(

@@ -17,7 +17,7 @@ import msgspec
 
 from agent_rig import NoSync
 from kbd.core.agent import run_agent
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.domain.commands import AddFiles, Command, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
@@ -204,13 +204,13 @@ async def seeded_run(
         await keeper.submit(AddFiles(tuple(added), len(added)))
         await keeper.submit(SendMessage("u-1", "do many things"))
         await keeper.submit(StartRun(None, "seeded:model"))
-        await run_agent(_desk(folders, keeper, blobs, catalog, workers, purse, (seed, turns)))
+        await run_agent(_context(folders, keeper, blobs, catalog, workers, purse, (seed, turns)))
         events = keeper.journal.log.read(Seq(0), 1_000_000)
     await daemon.journal.aclose()
     return folders, [record for _, record in events]
 
 
-def _desk(
+def _context(
     folders: WorkbenchFolders,
     keeper: Keeper[WorkbenchState, Command],
     blobs: Blobs,
@@ -218,7 +218,7 @@ def _desk(
     workers: Workers,
     purse: Purse,
     model: tuple[int, int],
-) -> Desk:
+) -> RunContext:
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
         del model_id, emit
         await anyio.lowlevel.checkpoint()
@@ -239,7 +239,7 @@ def _desk(
 
     formats = FormatCalls(catalog, workers, folders.cache)
     room = words_alone(formats, folders.cache / "index", 1_000_000)
-    return Desk(
+    return RunContext(
         keeper=keeper,
         run=1,
         blobs=blobs,

@@ -182,7 +182,7 @@ class _Stopper:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._ask)
             with self._scope:
-                await run_agent(self._rig.desk())
+                await run_agent(self._rig.context())
             tasks.cancel_scope.cancel()
         await self._rig.keeper.submit(InterruptRun("cancelled"))
 

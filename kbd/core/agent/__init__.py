@@ -45,7 +45,7 @@ from kbd.core.agent.readable_copies import (
     write_tool_log,
 )
 from kbd.core.agent.run import run_agent
-from kbd.core.agent.run_context import Complete, Desk
+from kbd.core.agent.run_context import Complete, RunContext
 from kbd.toolcall import Toolcall, find_toolcall
 from kbd.toolcall.tags import render_toolcall, render_toolresult
 
@@ -54,10 +54,10 @@ __all__ = [
     "AgentController",
     "Announce",
     "Complete",
-    "Desk",
     "LoopWarned",
     "Notice",
     "RateLimited",
+    "RunContext",
     "TextDelta",
     "ToolStarted",
     "Toolcall",

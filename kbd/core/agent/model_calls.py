@@ -17,7 +17,7 @@ import msgspec
 
 from kbd.core.agent.budget import cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.notices import RateLimited, TextDelta
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.window import reply_room
 from kbd.core.domain.commands import RecordRun
 from kbd.core.runtime.diagnostics import get_logger
@@ -167,11 +167,13 @@ PARTIAL_CHARACTERS = 2000
 _log = get_logger(__name__)
 
 
-async def asked(desk: Desk, model_id: str, request: ModelRequest, bill: Bill) -> ModelReply | None:
+async def asked(
+    context: RunContext, model_id: str, request: ModelRequest, bill: Bill
+) -> ModelReply | None:
     """Make a turn, with kbd's own retries.
 
     Args:
-        desk: The run's.
+        context: The run's.
         model_id: The model.
         request: The turn; its ModelRequested is recorded.
         bill: Takes what each attempt consumed.
@@ -186,57 +188,59 @@ async def asked(desk: Desk, model_id: str, request: ModelRequest, bill: Bill) ->
         ProviderUnavailable: The last attempt failed otherwise.
         KbdError: What no retry helps against.
     """
-    for retry, wait_s in enumerate((*desk.limits.retry_s, None), 1):
+    for retry, wait_s in enumerate((*context.limits.retry_s, None), 1):
         heard = _Heard(bill)
         try:
-            return await _attempt(desk, model_id, request, heard)
+            return await _attempt(context, model_id, request, heard)
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
             if wait_s is None:
-                await _record(desk, error, heard)
+                await _record(context, error, heard)
                 raise _exhausted(error, retry) from None
-            await _wait(desk, model_id, request.phase, error, heard, retry, wait_s)
+            await _wait(context, model_id, request.phase, error, heard, retry, wait_s)
         except OptionRefused as refused:
             is_known = refused.option in request.without
-            await _record(desk, refused, heard, option="" if is_known else refused.option)
+            await _record(context, refused, heard, option="" if is_known else refused.option)
             if is_known:
                 raise
             return None
         except UserCanceled:
             raise
         except KbdError as error:
-            await _record(desk, error, heard)
+            await _record(context, error, heard)
             raise
         except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
             _log.warning("provider_failed", model=model_id, exc_info=fault)
             broken = ProviderUnavailable(f"the provider failed inside ({type(fault).__name__})")
-            await _record(desk, broken, heard)
+            await _record(context, broken, heard)
             raise broken from None
     raise AssertionError  # The last round returns or raises.
 
 
-async def _attempt(desk: Desk, model_id: str, request: ModelRequest, heard: "_Heard") -> ModelReply:
+async def _attempt(
+    context: RunContext, model_id: str, request: ModelRequest, heard: "_Heard"
+) -> ModelReply:
     """Make one attempt; a server that trickles for ever ends with the turn's time.
 
     Raises:
         ProviderUnavailable: The time is up.
         KbdError: As the provider raises.
     """
-    message_id = desk.answer_id
+    message_id = context.answer_id
 
     def emit(piece: str) -> None:
         heard.take(piece)
-        desk.announce(TextDelta(desk.run, request.phase, message_id, piece))
+        context.announce(TextDelta(context.run, request.phase, message_id, piece))
 
     try:
-        with anyio.move_on_after(desk.limits.turn_s):
-            reply = await desk.complete(model_id, request, emit)
+        with anyio.move_on_after(context.limits.turn_s):
+            reply = await context.complete(model_id, request, emit)
             heard.bill.add(reply.usage)
             return reply
     except BaseException:
         heard.break_off()  # Also when the run is cancelled: what came was paid for.
         raise
     heard.break_off()
-    msg = f"the answer was not complete after {desk.limits.turn_s:g} s (setting run.turn_s)"
+    msg = f"the answer was not complete after {context.limits.turn_s:g} s (setting run.turn_s)"
     raise ProviderUnavailable(msg)
 
 
@@ -261,17 +265,17 @@ class _Heard:
 
 
 async def _wait(
-    desk: Desk, model_id: str, phase: Phase, error: KbdError, heard: _Heard,
+    context: RunContext, model_id: str, phase: Phase, error: KbdError, heard: _Heard,
     retry: int, wait_s: float,
 ) -> None:  # fmt: skip
     """Record a failed attempt, tell of it, and wait for the next one."""
     asked_s = error.retry_after_s if isinstance(error, _NAMES_A_WAIT) else None
-    pause_s = retry_wait_s(wait_s, asked_s, desk.chance())
+    pause_s = retry_wait_s(wait_s, asked_s, context.chance())
     wait_ms = int(pause_s * 1000)
-    await _record(desk, error, heard, retry=retry, wait_ms=wait_ms)
-    most = len(desk.limits.retry_s)
-    desk.announce(RateLimited(desk.run, phase, model_id, retry, most, wait_ms, error.message))
-    await desk.sleep(pause_s)
+    await _record(context, error, heard, retry=retry, wait_ms=wait_ms)
+    most = len(context.limits.retry_s)
+    context.announce(RateLimited(context.run, phase, model_id, retry, most, wait_ms, error.message))
+    await context.sleep(pause_s)
 
 
 _NAMES_A_WAIT = (ProviderRateLimited, ProviderUnavailable)
@@ -290,7 +294,7 @@ def _exhausted(error: KbdError, attempts: int) -> KbdError:
 
 
 async def _record(
-    desk: Desk,
+    context: RunContext,
     error: KbdError,
     heard: _Heard,
     *,
@@ -302,4 +306,4 @@ async def _record(
     fact = ModelFailed(
         error.code, error.message, retry, wait_ms, option, partial, heard.usage, heard.cost
     )
-    await desk.keeper.submit(RecordRun(desk.run, (fact,)))
+    await context.keeper.submit(RecordRun(context.run, (fact,)))

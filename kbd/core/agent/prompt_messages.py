@@ -36,7 +36,7 @@ from kbd.core.agent.context_items import Guidance, asks_for, told
 from kbd.core.agent.manifest import room_bytes
 from kbd.core.agent.plan_outline import LONGEST_OUTLINE, outline, results
 from kbd.core.agent.prompts import load
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.turn_faults import Objection, fault_of
 from kbd.core.domain.commands import RecordRun
 from kbd.core.domain.run_state import Notice, Plan, Turn
@@ -196,46 +196,46 @@ class Briefing(msgspec.Struct, frozen=True):
     files: dict[str, Any]
 
 
-async def briefing(desk: Desk, request: str, *, light: bool = False) -> Briefing:
+async def briefing(context: RunContext, request: str, *, light: bool = False) -> Briefing:
     """Put together what an opening tells, as the workbench is now.
 
     Args:
-        desk: The run's.
+        context: The run's.
         request: What is asked for, in the person's words and in those of an item.
         light: Whether files are listed without maps and texts.
 
     Raises:
         ContextExhausted: The files cannot even be listed by name.
     """
-    files = desk.open_files()
-    model = desk.model(desk.current.model_id)
+    files = context.open_files()
+    model = context.model(context.current.model_id)
     words = request[:SEARCHED_CHARACTERS]
-    guidance, notices = await _guidance(desk, files, words)
-    items = dict(desk.state.context)
-    context = told(items, guidance, model)
-    await _give(desk, (*notices, *context.notices, *_unkept(desk, model)))
-    listing = await desk.manifest.build(
+    guidance, notices = await _guidance(context, files, words)
+    items = dict(context.state.context)
+    blocks = told(items, guidance, model)
+    await _give(context, (*notices, *blocks.notices, *_unkept(context, model)))
+    listing = await context.manifest.build(
         files,
-        desk.formats,
-        room_bytes(model, desk.limits.manifest_bytes, len(context.text.encode())),
+        context.formats,
+        room_bytes(model, context.limits.manifest_bytes, len(blocks.text.encode())),
         light=light,
         wanted=words,
         context_items=[category for category in ContextCategory if category in items],
     )
-    return Briefing(context.text, listing)
+    return Briefing(blocks.text, listing)
 
 
 async def _guidance(
-    desk: Desk, files: Files, words: str
+    context: RunContext, files: Files, words: str
 ) -> tuple[list[Guidance], tuple[Notice, ...]]:
     """Return the style guidance of the formats that are there or asked for."""
-    there = {handler.name for handler in map(desk.formats.for_name, files.names()) if handler}
+    there = {handler.name for handler in map(context.formats.for_name, files.names()) if handler}
     found: list[Guidance] = []
     notices: list[Notice] = []
-    for handler in desk.catalog.handlers():
+    for handler in context.catalog.handlers():
         if handler.style_file and (handler.name in there or asks_for(handler, words)):
             try:
-                text = await desk.catalog.style_guidance(handler)
+                text = await context.catalog.style_guidance(handler)
             except StyleSkillLoadFailed as fault:
                 notices.append(Notice(fault.code, fault.message))
             else:
@@ -243,13 +243,13 @@ async def _guidance(
     return found, tuple(notices)
 
 
-def _unkept(desk: Desk, model: ModelInfo) -> tuple[Notice, ...]:
+def _unkept(context: RunContext, model: ModelInfo) -> tuple[Notice, ...]:
     """Say that a cap in money is none for a model whose price nobody told."""
-    limits = desk.limits
+    limits = context.limits
     money = {"run.cost": limits.cost, "run.day_cost": limits.day_cost}
     caps = [name for name, cap in money.items() if cap]
     has_price = model.input_price or model.output_price
-    if not caps or has_price or not desk.purse.is_metered(model.id):
+    if not caps or has_price or not context.purse.is_metered(model.id):
         return ()
     unkept = (
         f"no price of {model.id} is known, so {' and '.join(caps)} cannot be kept: set"
@@ -258,13 +258,13 @@ def _unkept(desk: Desk, model: ModelInfo) -> tuple[Notice, ...]:
     return (Notice(ProviderNotConfigured.code, unkept),)
 
 
-async def _give(desk: Desk, notices: tuple[Notice, ...]) -> None:
-    given = set(map(_subject, desk.current.notices))
+async def _give(context: RunContext, notices: tuple[Notice, ...]) -> None:
+    given = set(map(_subject, context.current.notices))
     fresh = tuple(
         NoticeGiven(each.code, each.message) for each in notices if _subject(each) not in given
     )
     if fresh:
-        await desk.keeper.submit(RecordRun(desk.run, fresh))
+        await context.keeper.submit(RecordRun(context.run, fresh))
 
 
 def _subject(notice: Notice) -> tuple[str, ...]:

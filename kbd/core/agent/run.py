@@ -16,7 +16,7 @@ from kbd.core.agent import plan, plan_outline, prompt_messages
 from kbd.core.agent.phases import PHASES, turn_limit
 from kbd.core.agent.prompt_messages import briefing
 from kbd.core.agent.readable_copies import write_copies, write_tool_log
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.tool_loop import Opening, Talk, converse
 from kbd.core.agent.turn_faults import Objection, takes_any
 from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
@@ -69,7 +69,7 @@ _DEAD_ENDS = frozenset(
 _log = get_logger(__name__)
 
 
-async def run_agent(desk: Desk) -> None:
+async def run_agent(context: RunContext) -> None:
     """Bring the active run to its end and record how it ended.
 
     Cancelling the task stops it at once; whoever cancels records that. A run that was asked to stop
@@ -78,24 +78,24 @@ async def run_agent(desk: Desk) -> None:
     An end that cannot be recorded is logged: the run is then closed by whoever started it.
     """
     try:
-        await _do_what_is_missing(desk)
+        await _do_what_is_missing(context)
     except KbdError as error:
-        await _end_failed(desk, error)
+        await _end_failed(context, error)
     except Exception as fault:  # noqa: BLE001 - a fault of kbd's own ends this run, not the daemon
-        _log.error("run_failed_inside", run=desk.run, exc_info=fault)
+        _log.error("run_failed_inside", run=context.run, exc_info=fault)
         inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
-        await _end_failed(desk, inside)
-    await _copy_tool_log(desk)
+        await _end_failed(context, inside)
+    await _copy_tool_log(context)
 
 
-async def _do_what_is_missing(desk: Desk) -> None:
-    if desk.current.research is None:
-        await _research(desk)
-    if desk.current.plan is None:
-        await _plan(desk)
-    if not _implemented(desk.current):
-        await _implement(desk)
-    await _summarise(desk)
+async def _do_what_is_missing(context: RunContext) -> None:
+    if context.current.research is None:
+        await _research(context)
+    if context.current.plan is None:
+        await _plan(context)
+    if not _implemented(context.current):
+        await _implement(context)
+    await _summarise(context)
 
 
 def _implemented(run: Run) -> bool:
@@ -103,36 +103,40 @@ def _implemented(run: Run) -> bool:
     return done or run.phase is Phase.SUMMARY
 
 
-async def _research(desk: Desk) -> None:
-    await _enter(desk, Phase.RESEARCH)
+async def _research(context: RunContext) -> None:
+    await _enter(context, Phase.RESEARCH)
 
     async def opening() -> tuple[Message, ...]:
-        request = _request(desk)
-        told = await briefing(desk, request)
-        return prompt_messages.research_opening(request, _earlier(desk), told.context, told.files)
-
-    text = await converse(desk, _talk(desk, Phase.RESEARCH, opening))
-    await _record(desk, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH))
-    await _copy(desk)
-
-
-async def _plan(desk: Desk) -> None:
-    await _enter(desk, Phase.PLAN)
-
-    async def opening() -> tuple[Message, ...]:
-        request, research = _request(desk), desk.current.research or ""
-        told = await briefing(desk, request, light=True)
-        return prompt_messages.plan_opening(
-            request, _earlier(desk), told.context, research, told.files, desk.limits.items
+        request = _request(context)
+        told = await briefing(context, request)
+        return prompt_messages.research_opening(
+            request, _earlier(context), told.context, told.files
         )
 
-    most = desk.limits.items
+    text = await converse(context, _talk(context, Phase.RESEARCH, opening))
+    await _record(
+        context, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH)
+    )
+    await _copy(context)
+
+
+async def _plan(context: RunContext) -> None:
+    await _enter(context, Phase.PLAN)
+
+    async def opening() -> tuple[Message, ...]:
+        request, research = _request(context), context.current.research or ""
+        told = await briefing(context, request, light=True)
+        return prompt_messages.plan_opening(
+            request, _earlier(context), told.context, research, told.files, context.limits.items
+        )
+
+    most = context.limits.items
     objection = partial(_plan_fault, most)
-    text = await converse(desk, _talk(desk, Phase.PLAN, opening, objection))
+    text = await converse(context, _talk(context, Phase.PLAN, opening, objection))
     parsed = plan.parse(text, most)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
-    await _record(desk, written, PhaseCompleted(Phase.PLAN))
-    await _copy(desk)
+    await _record(context, written, PhaseCompleted(Phase.PLAN))
+    await _copy(context)
 
 
 def _plan_fault(most: int, text: str) -> str | None:
@@ -143,15 +147,15 @@ def _plan_fault(most: int, text: str) -> str | None:
     return None
 
 
-async def _implement(desk: Desk) -> None:
-    if desk.current.phase is not Phase.IMPLEMENT:
-        await _record(desk, PhaseStarted(Phase.IMPLEMENT))
-    known = plan.Known(item.text for item in _plan_of(desk.current).items)
+async def _implement(context: RunContext) -> None:
+    if context.current.phase is not Phase.IMPLEMENT:
+        await _record(context, PhaseStarted(Phase.IMPLEMENT))
+    known = plan.Known(item.text for item in _plan_of(context.current).items)
     place = 1
-    while (found := _first_open(_plan_of(desk.current), place)) is not None:
+    while (found := _first_open(_plan_of(context.current), place)) is not None:
         place = found
-        await _attempt(desk, place, known)
-    await _record(desk, PhaseCompleted(Phase.IMPLEMENT))
+        await _attempt(context, place, known)
+    await _record(context, PhaseCompleted(Phase.IMPLEMENT))
 
 
 def _first_open(now: Plan, start: int) -> int | None:
@@ -162,34 +166,34 @@ def _first_open(now: Plan, start: int) -> int | None:
     return None
 
 
-async def _attempt(desk: Desk, place: int, known: plan.Known) -> None:
+async def _attempt(context: RunContext, place: int, known: plan.Known) -> None:
     """Go on with the open attempt at an item, or begin one, and record how it ended."""
-    run = desk.current
+    run = context.current
     if run.item != place:
         attempt = _plan_of(run).items[place - 1].failures + 1
-        await _record(desk, ItemStarted(place, attempt))
+        await _record(context, ItemStarted(place, attempt))
 
     async def opening() -> tuple[Message, ...]:
-        now = desk.current
-        wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(desk)}"
-        told = await briefing(desk, wanted)
+        now = context.current
+        wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(context)}"
+        told = await briefing(context, wanted)
         return prompt_messages.implement_opening(
-            _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(desk)
+            _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(context)
         )
 
     try:
-        text = await converse(desk, _talk(desk, Phase.IMPLEMENT, opening))
+        text = await converse(context, _talk(context, Phase.IMPLEMENT, opening))
     except ATTEMPT_ENDING as error:
-        final = _plan_of(desk.current).items[place - 1].failures > 0
-        reason = one_line(error.message, desk.limits.reason_characters)
-        await desk.keeper.submit(FailAttempt(desk.run, error.code, reason, final))
+        final = _plan_of(context.current).items[place - 1].failures > 0
+        reason = one_line(error.message, context.limits.reason_characters)
+        await context.keeper.submit(FailAttempt(context.run, error.code, reason, final))
     else:
-        await _record(desk, *_completion(desk, place, text, known))
+        await _record(context, *_completion(context, place, text, known))
 
 
-def _completion(desk: Desk, place: int, text: str, known: plan.Known) -> Sequence[Event]:
+def _completion(context: RunContext, place: int, text: str, known: plan.Known) -> Sequence[Event]:
     """Return an item's end with what its final text asks to add to the plan."""
-    now, limits = _plan_of(desk.current), desk.limits
+    now, limits = _plan_of(context.current), context.limits
     facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
     cap = min(limits.amendment_factor * now.original_count, limits.items)
     admitted = plan.admit(plan.additions(text, known), len(now.items), cap)
@@ -201,34 +205,34 @@ def _completion(desk: Desk, place: int, text: str, known: plan.Known) -> Sequenc
     return facts
 
 
-async def _summarise(desk: Desk) -> None:
-    await _enter(desk, Phase.SUMMARY)
+async def _summarise(context: RunContext) -> None:
+    await _enter(context, Phase.SUMMARY)
 
     async def opening() -> tuple[Message, ...]:
-        room, draft, run = _plan_room(desk), desk.state.draft, desk.current
+        room, draft, run = _plan_room(context), context.state.draft, context.current
         changed = plan_outline.changes(draft.files if draft else {}, room)
         return prompt_messages.summary_opening(
-            _request(desk), _plan_of(run), changed, room, run.notices
+            _request(context), _plan_of(run), changed, room, run.notices
         )
 
-    said = await converse(desk, _talk(desk, Phase.SUMMARY, opening))
-    text = plan_outline.with_failures(said, _plan_of(desk.current))
+    said = await converse(context, _talk(context, Phase.SUMMARY, opening))
+    text = plan_outline.with_failures(said, _plan_of(context.current))
     facts = (
         SummaryWritten(text),
-        AssistantMessageAdded(desk.answer_id, text),
+        AssistantMessageAdded(context.answer_id, text),
         PhaseCompleted(Phase.SUMMARY),
     )
-    finished = RunFinished(has_draft=desk.state.draft is not None)
-    await desk.keeper.submit(EndRun(desk.run, finished, facts))
-    await _copy(desk)
+    finished = RunFinished(has_draft=context.state.draft is not None)
+    await context.keeper.submit(EndRun(context.run, finished, facts))
+    await _copy(context)
 
 
-async def _enter(desk: Desk, phase: Phase) -> None:
+async def _enter(context: RunContext, phase: Phase) -> None:
     """Begin a phase, or go on with it; a chain that ended in a dead end is begun afresh."""
-    run = desk.current
+    run = context.current
     if run.phase is phase and run.phase_open and not _at_dead_end(run):
         return
-    await _record(desk, PhaseStarted(phase))
+    await _record(context, PhaseStarted(phase))
 
 
 def _at_dead_end(run: Run) -> bool:
@@ -240,31 +244,33 @@ def _at_dead_end(run: Run) -> bool:
     return run.dead_end in _DEAD_ENDS or (run.dead_end == ProviderUnavailable.code and answered)
 
 
-async def _end_failed(desk: Desk, error: KbdError) -> None:
+async def _end_failed(context: RunContext, error: KbdError) -> None:
     """Record why the run stopped; a run that was asked to stop is recorded as cancelled."""
-    phase = desk.current.phase or Phase.RESEARCH
+    phase = context.current.phase or Phase.RESEARCH
     failed = RunFailed(error.code, error.message, PHASES[phase].subphase, error.retryable)
     try:
-        await desk.keeper.submit(EndRun(desk.run, failed))
+        await context.keeper.submit(EndRun(context.run, failed))
     except KbdError as refused:
-        _log.error("end_not_recorded", run=desk.run, error=refused.message, cause=error.message)
+        _log.error("end_not_recorded", run=context.run, error=refused.message, cause=error.message)
 
 
-def _talk(desk: Desk, phase: Phase, opening: Opening, objection: Objection = takes_any) -> Talk:
-    return Talk(phase, turn_limit(phase, desk.limits), opening, objection)
+def _talk(
+    context: RunContext, phase: Phase, opening: Opening, objection: Objection = takes_any
+) -> Talk:
+    return Talk(phase, turn_limit(phase, context.limits), opening, objection)
 
 
-def _request(desk: Desk) -> str:
-    said = desk.state.heard.get(desk.current.message_id)
+def _request(context: RunContext) -> str:
+    said = context.state.heard.get(context.current.message_id)
     return said.text if said is not None else ""
 
 
-def _plan_room(desk: Desk) -> int:
-    return plan_outline.plan_room(desk.model(desk.current.model_id).context_tokens)
+def _plan_room(context: RunContext) -> int:
+    return plan_outline.plan_room(context.model(context.current.model_id).context_tokens)
 
 
-def _earlier(desk: Desk) -> str:
-    return prompt_messages.earlier(desk.state.said, desk.current.message_id)
+def _earlier(context: RunContext) -> str:
+    return prompt_messages.earlier(context.state.said, context.current.message_id)
 
 
 def _plan_of(run: Run) -> Plan:
@@ -275,19 +281,19 @@ def _plan_of(run: Run) -> Plan:
     return run.plan
 
 
-async def _record(desk: Desk, *facts: Event) -> None:
-    await desk.keeper.submit(RecordRun(desk.run, facts))
+async def _record(context: RunContext, *facts: Event) -> None:
+    await context.keeper.submit(RecordRun(context.run, facts))
 
 
-async def _copy_tool_log(desk: Desk) -> None:
-    if desk.copies is None:
+async def _copy_tool_log(context: RunContext) -> None:
+    if context.copies is None:
         return
     try:
-        await write_tool_log(desk.copies, desk.keeper.journal)
+        await write_tool_log(context.copies, context.keeper.journal)
     except KbdError as fault:
         _log.warning("copy_not_written", copy="tool_log", error=fault.message)
 
 
-async def _copy(desk: Desk) -> None:
-    if desk.copies is not None:
-        await write_copies(desk.copies, desk.state)
+async def _copy(context: RunContext) -> None:
+    if context.copies is not None:
+        await write_copies(context.copies, context.state)

@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.core.agent.manifest import Manifest
 from kbd.core.agent.notices import Announce
-from kbd.core.agent.tool_execution import Means, OpenSearch
+from kbd.core.agent.tool_execution import OpenSearch
 from kbd.core.domain.commands import Command
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -24,7 +24,7 @@ from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, ToolSchema
 from kbd.tools import Recall
 from kbd.types import Phase
 
-__all__ = ["Complete", "Desk"]
+__all__ = ["Complete", "RunContext"]
 
 Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 """Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""
@@ -35,7 +35,7 @@ def _as_schemas(model_id: str, tools: Sequence[ToolSchema]) -> None:
     del model_id, tools
 
 
-class Desk(msgspec.Struct, frozen=True, kw_only=True):
+class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a run reaches, given to it by whoever starts it.
 
     Args:
@@ -83,18 +83,6 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     chance: Callable[[], float]
     copies: Path | None = None
     manifest: Manifest = msgspec.field(default_factory=Manifest)
-
-    @property
-    def means(self) -> Means:
-        """What its tool calls reach."""
-        return Means(
-            catalog=self.catalog,
-            formats=self.formats,
-            recall=self.recall,
-            search=self.search,
-            workers=self.workers,
-            limits=self.limits,
-        )
 
     @property
     def state(self) -> WorkbenchState:

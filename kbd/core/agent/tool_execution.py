@@ -1,8 +1,8 @@
 """How one tool call is done, whoever asks for it: a run, or a proof that does it again.
 
-Nothing is recorded here. What a call may reach is in its `Means`; what it wrote is staged and, if
-it ends well, durable as blobs; what came of it is a `Done`, and `result_of` says what the log and
-the model are told.
+Nothing is recorded here. What a call may reach is what its `ToolExecution` is given; what it
+wrote is staged and, if it ends well, durable as blobs; what came of it is a `Done`, and `result_of`
+says what the log and the model are told.
 """
 
 import difflib
@@ -37,16 +37,15 @@ from kbd.events.base import ModelShare, ReplyCall
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.search import Search
-from kbd.tools import CallLimits, Files, Formats, Recall, Tool, ToolResult
+from kbd.tools import CallLimits, Formats, Recall, Tool, ToolResult
 from kbd.types import CallId, Effect, Phase
 
 __all__ = [
     "INLINE_BYTES",
-    "CallContext",
     "CallSearch",
     "Done",
-    "Means",
     "OpenSearch",
+    "ToolExecution",
     "error_text",
     "noted",
     "parsed",
@@ -74,47 +73,41 @@ OpenSearch = Callable[[CallFiles], CallSearch]
 """Opens the documents of a workbench as one call sees its files."""
 
 
-class Means(msgspec.Struct, frozen=True, kw_only=True):
-    """What tool calls reach.
-
-    Args:
-        catalog: The tools, with the plugins that brought them.
-        formats: The formats, called in workers.
-        recall: Earlier results.
-        search: Opens the documents.
-        workers: For a tool's own work.
-        limits: What a call may use.
-    """
-
-    catalog: Catalog
-    formats: FormatCalls
-    recall: Recall
-    search: OpenSearch
-    workers: Workers
-    limits: RunLimits
-
-
-class CallContext:
+class ToolExecution:
     """`kbd.tools.ToolContext` for one call.
 
     Args:
-        means: What it reaches.
         entry: The tool; its own work runs in the worker of the plugin that brought it.
         files: The files as this call sees them.
         now_us: Its time, as the log has it.
+        formats: The formats, called in workers.
+        recall: Earlier results.
+        search: Opens the documents.
+        workers: For the tool's own work.
 
     Attributes:
         worked: The plugins that worked for it, in the order of their first work.
     """
 
-    def __init__(self, means: Means, entry: ToolEntry, files: CallFiles, now_us: int) -> None:
-        self._means, self._entry, self._files, self._now_us = means, entry, files, now_us
-        self._formats = means.formats.noted_by(self._note)
+    def __init__(
+        self,
+        entry: ToolEntry,
+        files: CallFiles,
+        now_us: int,
+        *,
+        formats: FormatCalls,
+        recall: Recall,
+        search: OpenSearch,
+        workers: Workers,
+    ) -> None:
+        self.entry, self._files, self._now_us = entry, files, now_us
+        self._formats = formats.noted_by(self._note)
+        self._recall, self._open_search, self._workers = recall, search, workers
         self._search: CallSearch | None = None
         self.worked: list[Plugin] = []
 
     @property
-    def files(self) -> Files:
+    def files(self) -> CallFiles:
         """The workbench's files."""
         return self._files
 
@@ -126,13 +119,13 @@ class CallContext:
     @property
     def recall(self) -> Recall:
         """Earlier results."""
-        return self._means.recall
+        return self._recall
 
     @property
     def search(self) -> Search:
         """The documents."""
         if self._search is None:
-            self._search = self._means.search(self._files)
+            self._search = self._open_search(self._files)
         return self._search
 
     @property
@@ -153,10 +146,10 @@ class CallContext:
         limits: CallLimits | None = None,
     ) -> Any:
         """Call a function of the tool's package in a worker; see `ToolContext.isolate`."""
-        tool = self._entry.tool
-        self._note(self._entry.plugin)
-        return await self._means.workers.call(
-            self._entry.plugin.name,
+        tool = self.entry.tool
+        self._note(self.entry.plugin)
+        return await self._workers.call(
+            self.entry.plugin.name,
             name_of(function),
             arguments,
             limits or tool.limits,
@@ -239,30 +232,25 @@ def surplus(limits: RunLimits) -> ValidationFailed:
     )
 
 
-async def perform(
-    means: Means, entry: ToolEntry, call_id: CallId, arguments: Any, files: CallFiles, now_us: int
-) -> Done:
+async def perform(call: ToolExecution, call_id: CallId, arguments: Any, limit_s: float) -> Done:
     """Let the tool work, within its time, and make durable what it wrote.
 
     Args:
-        means: What it reaches.
-        entry: The tool.
+        call: What the tool is given.
         call_id: The call, which its changes name.
         arguments: The tool's own record.
-        files: The files as the call sees them.
-        now_us: The time of the call, as the log has it.
+        limit_s: How long it may take.
 
     Raises:
         DiskFull: There is no room to write.
         UserCanceled: The run was asked to stop.
     """
-    tool, limit_s = entry.tool, means.limits.tool_s
-    context = CallContext(means, entry, files, now_us)
+    tool, plugin = call.entry.tool, call.entry.plugin
     try:
         with anyio.fail_after(limit_s):
-            result: ToolResult = await tool.run(context, arguments)
+            result: ToolResult = await tool.run(call, arguments)
         text = msgspec.json.encode(result.value).decode()
-        changes = await files.land(call_id)
+        changes = await call.files.land(call_id)
     except (DiskFull, LogCorrupt, LogPoisoned, UserCanceled):
         raise
     except KbdError as fault:
@@ -270,11 +258,11 @@ async def perform(
     except TimeoutError:
         error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s and was ended")
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
-        _log.warning("tool_failed", tool=tool.name, plugin=entry.plugin.name, exc_info=fault)
+        _log.warning("tool_failed", tool=tool.name, plugin=plugin.name, exc_info=fault)
         error = _failure(tool)(f"{tool.name} failed inside ({type(fault).__name__})")
     else:
-        return Done(result, text, None, changes, tuple(context.worked), context.outside)
-    return Done(error=error, worked=tuple(context.worked), outside=context.outside)
+        return Done(result, text, None, changes, tuple(call.worked), call.outside)
+    return Done(error=error, worked=tuple(call.worked), outside=call.outside)
 
 
 def result_of(tool: str, entry_id: int, done: Done, receipt_bytes: int) -> tuple[str, str]:

@@ -12,7 +12,7 @@ import msgspec
 from kbd.core.agent.budget import Loop, check_budget, cost_of, loop_verdict
 from kbd.core.agent.model_calls import Bill, asked, recorded_calls, recorded_text
 from kbd.core.agent.phases import PHASES
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.toolbox import answer, refuse_surplus
 from kbd.core.agent.transcript import Transcript
 from kbd.core.agent.turn_faults import Objection, fault_of, is_cut
@@ -47,7 +47,7 @@ class Talk(msgspec.Struct, frozen=True):
     objection: Objection
 
 
-async def converse(desk: Desk, talk: Talk) -> str:
+async def converse(context: RunContext, talk: Talk) -> str:
     """Go on with the open chain until it ends in a usable text, and return that.
 
     Raises:
@@ -59,37 +59,37 @@ async def converse(desk: Desk, talk: Talk) -> str:
         KbdError: What ends the run: see `kbd.core.agent.run`.
     """
     transcript = Transcript(
-        talk.objection, lambda tools: desk.told_bytes(desk.current.model_id, tools)
+        talk.objection, lambda tools: context.told_bytes(context.current.model_id, tools)
     )
     while True:
-        chain = desk.current.chain
-        _check_loop(desk, chain)
+        chain = context.current.chain
+        _check_loop(context, chain)
         if not chain.turns:
-            await _ask(desk, talk, transcript)
+            await _ask(context, talk, transcript)
             continue
         newest = chain.turns[-1]
         if newest.calls and len(chain.turns) < talk.limit:
             if newest.open_calls():
-                await _answer_next(desk, talk.phase, newest)
+                await _answer_next(context, talk.phase, newest)
                 continue
         else:
             text = _conclusion(talk, chain)
             if text is not None:
                 return text
-        await _ask(desk, talk, transcript)
+        await _ask(context, talk, transcript)
 
 
-async def _answer_next(desk: Desk, phase: Phase, turn: Turn) -> None:
+async def _answer_next(context: RunContext, phase: Phase, turn: Turn) -> None:
     """Run the first call that is open; those beyond the limit of a turn are refused together."""
     call, *_ = remaining = turn.open_calls()
-    if turn.calls.index(call) < desk.limits.calls_a_turn:
-        await answer(desk, phase, call)
+    if turn.calls.index(call) < context.limits.calls_a_turn:
+        await answer(context, phase, call)
     else:
-        await refuse_surplus(desk, remaining)
+        await refuse_surplus(context, remaining)
 
 
-def _check_loop(desk: Desk, chain: Chain) -> None:
-    limits = desk.limits
+def _check_loop(context: RunContext, chain: Chain) -> None:
+    limits = context.limits
     recent = chain.fingerprints[-limits.loop_window :]
     verdict, count = loop_verdict(recent, limits.loop_warning, limits.loop_failure)
     if verdict is Loop.STOP:
@@ -119,55 +119,55 @@ def _conclusion(talk: Talk, chain: Chain) -> str | None:
     raise ValidationFailed(fault)
 
 
-async def _ask(desk: Desk, talk: Talk, transcript: Transcript) -> None:
+async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
     """Ask for the next turn and record the reply.
 
     Where the server refuses an option, nothing is recorded but that: the caller asks again.
     """
-    request, requested = await _request(desk, talk, transcript)
-    model_id, model = requested.model_id, _model(desk)
+    request, requested = await _request(context, talk, transcript)
+    model_id, model = requested.model_id, _model(context)
     bill = Bill(model, requested.estimated_tokens)
-    run = desk.current
-    check_budget(run.usage, run.cost, bill.most_tokens, bill.most_cost, desk.limits)
-    reservation = await desk.purse.reserve(
-        desk.state.workbench_id, desk.run, model_id, bill.most_tokens, bill.most_cost
+    run = context.current
+    check_budget(run.usage, run.cost, bill.most_tokens, bill.most_cost, context.limits)
+    reservation = await context.purse.reserve(
+        context.state.workbench_id, context.run, model_id, bill.most_tokens, bill.most_cost
     )
     try:
-        await desk.keeper.submit(RecordRun(desk.run, (requested,)))
-        reply = await asked(desk, model_id, request, bill)
+        await context.keeper.submit(RecordRun(context.run, (requested,)))
+        reply = await asked(context, model_id, request, bill)
     finally:
-        await desk.purse.charge(reservation, bill.tokens, bill.cost)
+        await context.purse.charge(reservation, bill.tokens, bill.cost)
     if reply is None:
         return
     replied = ModelReplied(
         text=recorded_text(reply.text),
-        calls=await recorded_calls(reply.tool_calls, desk.current.call_ids, desk.blobs),
+        calls=await recorded_calls(reply.tool_calls, context.current.call_ids, context.blobs),
         finish_reason=reply.finish_reason,
         usage=reply.usage,
         usage_is_estimate=reply.usage_is_estimate,
         cost=cost_of(reply.usage, model),
     )
-    await desk.keeper.submit(RecordRun(desk.run, (replied,)))
+    await context.keeper.submit(RecordRun(context.run, (replied,)))
 
 
 async def _request(
-    desk: Desk, talk: Talk, transcript: Transcript
+    context: RunContext, talk: Talk, transcript: Transcript
 ) -> tuple[ModelRequest, ModelRequested]:
     """Return the next turn's request, and what is recorded of it."""
-    number = len(desk.current.chain.turns) + 1
-    opening = await _opening(desk, talk, desk.current.chain.opening, transcript)
-    offered = desk.catalog.tools_for(talk.phase) if number < talk.limit else ()
+    number = len(context.current.chain.turns) + 1
+    opening = await _opening(context, talk, context.current.chain.opening, transcript)
+    offered = context.catalog.tools_for(talk.phase) if number < talk.limit else ()
     schemas = tuple(entry.schema for entry in offered)
-    run = desk.current
+    run = context.current
     transcript.take(run.chain)
-    fitted = transcript.fitted(schemas, _model(desk))
+    fitted = transcript.fitted(schemas, _model(context))
     request = ModelRequest(
         model=run.model_id.partition(":")[2] or run.model_id,
         messages=fitted.messages,
         tools=schemas,
         tool_choice=_choice(talk.phase, run, offers=bool(schemas)),
         phase=talk.phase,
-        effort=desk.effort(run.model_id, talk.phase),
+        effort=context.effort(run.model_id, talk.phase),
         without=tuple(option for option in OPTIONS if option in run.without),
     )
     requested = ModelRequested(
@@ -192,20 +192,20 @@ def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "aut
     return "auto" if first == "required" and "tool_choice" in run.without else first
 
 
-def _model(desk: Desk) -> ModelInfo:
+def _model(context: RunContext) -> ModelInfo:
     """Return the run's model, with what its provider counted so far."""
-    model_id = desk.current.model_id
-    return as_measured(desk.model(model_id), desk.state.measured.get(model_id))
+    model_id = context.current.model_id
+    return as_measured(context.model(model_id), context.state.measured.get(model_id))
 
 
 async def _opening(
-    desk: Desk, talk: Talk, known: BlobHash | None, transcript: Transcript
+    context: RunContext, talk: Talk, known: BlobHash | None, transcript: Transcript
 ) -> BlobHash:
     """Have the opening messages as they were first sent, or build and keep them."""
     if known is None:
-        known = await desk.blobs.put(msgspec.json.encode(await talk.opening()))
+        known = await context.blobs.put(msgspec.json.encode(await talk.opening()))
         transcript.opening = ()  # What is sent is what is kept: without known keys.
     if not transcript.opening:
-        kept = await desk.blobs.read(known)
+        kept = await context.blobs.read(known)
         transcript.opening = msgspec.json.decode(kept, type=tuple[Message, ...])
     return known

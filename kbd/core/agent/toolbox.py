@@ -2,7 +2,7 @@
 
 This is where the phase lists are enforced, whatever the model was told. A call that may not run is
 refused in words that the model can act on, recorded, and has done nothing. A call that ran is
-recorded together with what it wrote, in one frame. `performing` does the work.
+recorded together with what it wrote, in one frame. `tool_execution` does the work.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ import anyio
 
 from kbd.core.agent.budget import fingerprint
 from kbd.core.agent.notices import LoopWarned, ToolStarted
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.tool_execution import (
     INLINE_BYTES,
     Done,
+    ToolExecution,
     error_text,
     noted,
     parsed,
@@ -40,11 +41,11 @@ __all__ = ["answer", "plugin_used", "refuse_surplus"]
 _log = get_logger(__name__)
 
 
-async def answer(desk: Desk, phase: Phase, call: ReplyCall) -> None:
+async def answer(context: RunContext, phase: Phase, call: ReplyCall) -> None:
     """Answer one call of a model: refuse it or run it, and record what came of it.
 
     Args:
-        desk: The run's.
+        context: The run's.
         phase: The phase that asks.
         call: The call.
 
@@ -54,73 +55,86 @@ async def answer(desk: Desk, phase: Phase, call: ReplyCall) -> None:
     """
     arguments = call.arguments
     if call.blob is not None:
-        arguments = (await desk.blobs.read(call.blob)).decode("utf-8", "replace")
+        arguments = (await context.blobs.read(call.blob)).decode("utf-8", "replace")
     mark = fingerprint(call.name, arguments or call.fault or "")
     try:
         if call.name == UNREADABLE and call.fault is not None:
             raise ValidationFailed(call.fault)
-        entry = permitted(desk.catalog, phase, call.name)
+        entry = permitted(context.catalog, phase, call.name)
         given = parsed(entry.tool, call, arguments)
     except KbdError as refusal:
-        told = _noted(desk, call.name, mark, error_text(refusal))
+        told = _noted(context, call.name, mark, error_text(refusal))
         refused = ToolRefused(call.id, call.name, refusal.code, told, mark)
-        await desk.keeper.submit(RecordRun(desk.run, (refused,)))
+        await context.keeper.submit(RecordRun(context.run, (refused,)))
         return
-    await _run(desk, entry, call, given, mark)
+    await _run(context, entry, call, given, mark)
 
 
-async def refuse_surplus(desk: Desk, calls: Sequence[ReplyCall]) -> None:
+async def refuse_surplus(context: RunContext, calls: Sequence[ReplyCall]) -> None:
     """Answer the calls that a turn may not make any more, all in one frame.
 
     Raises:
         UserCanceled: The run was asked to stop.
     """
-    error = surplus(desk.limits)
+    error = surplus(context.limits)
     told = error_text(error)
     refusals = tuple(ToolRefused(call.id, call.name, error.code, told) for call in calls)
-    await desk.keeper.submit(RecordRun(desk.run, refusals))
+    await context.keeper.submit(RecordRun(context.run, refusals))
 
 
-async def plugin_used(desk: Desk, plugin: Plugin) -> PluginUsed:
+async def plugin_used(context: RunContext, plugin: Plugin) -> PluginUsed:
     """Return what the log says of a plugin that works: its version and its content's hash."""
-    return PluginUsed(plugin.package, plugin.version, await desk.catalog.hash_of(plugin))
+    return PluginUsed(plugin.package, plugin.version, await context.catalog.hash_of(plugin))
 
 
-async def _run(desk: Desk, entry: ToolEntry, call: ReplyCall, arguments: Any, mark: str) -> None:
+async def _run(
+    context: RunContext, entry: ToolEntry, call: ReplyCall, arguments: Any, mark: str
+) -> None:
     """Run a tool and record its end; if its frame is refused, record that as its end."""
-    brought = await plugin_used(desk, entry.plugin)
+    brought = await plugin_used(context, entry.plugin)
     plugin = f"{brought.package} {brought.version}"
-    started = StartCall(desk.run, call.id, call.name, plugin, brought.sha256)
-    outcome = await desk.keeper.submit(started)
+    started = StartCall(context.run, call.id, call.name, plugin, brought.sha256)
+    outcome = await context.keeper.submit(started)
     entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
-    desk.announce(ToolStarted(desk.run, call.id, call.name, _path_of(entry.tool, arguments)))
-    began = desk.clock.monotonic_s()
-    saw, files = desk.state.seq, desk.open_files()
+    context.announce(ToolStarted(context.run, call.id, call.name, _path_of(entry.tool, arguments)))
+    began = context.clock.monotonic_s()
+    saw, files = context.state.seq, context.open_files()
     try:
-        done = await perform(desk.means, entry, call.id, arguments, files, outcome.ts_us)
-        took_ms = int((desk.clock.monotonic_s() - began) * 1000)
-        returned = await _returned(desk, call, entry_id, done, mark, took_ms, saw)
-        draft_id = desk.clock.new_id()
+        opened = ToolExecution(
+            entry, files, outcome.ts_us,
+            formats=context.formats, recall=context.recall, search=context.search,
+            workers=context.workers,
+        )  # fmt: skip
+        done = await perform(opened, call.id, arguments, context.limits.tool_s)
+        took_ms = int((context.clock.monotonic_s() - began) * 1000)
+        returned = await _returned(context, call, entry_id, done, mark, took_ms, saw)
+        draft_id = context.clock.new_id()
         try:
-            await desk.keeper.submit(FinishCall(desk.run, returned, done.changes, draft_id))
+            await context.keeper.submit(FinishCall(context.run, returned, done.changes, draft_id))
         except ValidationFailed as conflict:
             done = Done(error=conflict, worked=done.worked, outside=done.outside)
-            returned = await _returned(desk, call, entry_id, done, mark, took_ms, saw)
-            await desk.keeper.submit(FinishCall(desk.run, returned))
+            returned = await _returned(context, call, entry_id, done, mark, took_ms, saw)
+            await context.keeper.submit(FinishCall(context.run, returned))
     finally:
         with anyio.CancelScope(shield=True):
             await files.drop()
 
 
 async def _returned(
-    desk: Desk, call: ReplyCall, entry_id: int, done: Done, mark: str, took_ms: int, saw: Seq
+    context: RunContext,
+    call: ReplyCall,
+    entry_id: int,
+    done: Done,
+    mark: str,
+    took_ms: int,
+    saw: Seq,
 ) -> ToolReturned:
     """Say what ended, and put a long result where the event can name it."""
-    receipt_bytes = desk.limits.receipt_bytes
+    receipt_bytes = context.limits.receipt_bytes
     text, seen = result_of(call.name, entry_id, done, receipt_bytes)
     data = text.encode()
-    blob = await desk.blobs.put(data) if len(data) > INLINE_BYTES else None
-    told = _noted(desk, call.name, mark, seen)
+    blob = await context.blobs.put(data) if len(data) > INLINE_BYTES else None
+    told = _noted(context, call.name, mark, seen)
     return ToolReturned(
         call_id=call.id,
         entry_id=entry_id,
@@ -134,7 +148,7 @@ async def _returned(
         fingerprint=mark,
         saw=saw,
         receipt_bytes=receipt_bytes,
-        worked=tuple([await plugin_used(desk, plugin) for plugin in done.worked]),
+        worked=tuple([await plugin_used(context, plugin) for plugin in done.worked]),
         outside=done.outside,
     )
 
@@ -148,10 +162,10 @@ def _path_of(tool: Tool, arguments: Any) -> str | None:
         return None
 
 
-def _noted(desk: Desk, tool: str, mark: str, text: str) -> str:
+def _noted(context: RunContext, tool: str, mark: str, text: str) -> str:
     """Add a note to a result if the call has been made too often, and tell who watches."""
-    chain = desk.current.chain
-    told, warned = noted(desk.limits, chain.fingerprints, mark, text)
+    chain = context.current.chain
+    told, warned = noted(context.limits, chain.fingerprints, mark, text)
     if warned:
-        desk.announce(LoopWarned(desk.run, tool, len(chain.turns)))
+        context.announce(LoopWarned(context.run, tool, len(chain.turns)))
     return told

@@ -1,7 +1,7 @@
 """The API: the daemon put together, and what answers each request, a module a subject.
 
 daemon          takes the home, assembles the parts from the bottom up, stops them from the top
-context         what handlers reach
+commands        a command recorded for a handler, and its workbench kept open meanwhile
 handlers        the table of all handlers
 administration  the daemon itself, its plugins and its workers
 workbenches     make, list, delete and fork workbenches

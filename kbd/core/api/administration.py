@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from kbd import __version__
-from kbd.core.api.context import Shop
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
@@ -20,8 +21,8 @@ __all__ = ["DaemonMethods"]
 class DaemonMethods:
     """Answers about the daemon itself."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -36,23 +37,25 @@ class DaemonMethods:
     def info(self, request: wire.EngineGetInfo, session: Session) -> wire.EngineInfo:
         """Say what is running."""
         del request, session
-        parts, chosen = self._parts, self._parts.egress.embedder()
+        context, chosen = self._context, self._context.egress.embedder()
         return wire.EngineInfo(
             engine_version=__version__,
             api_version=API_VERSION,
-            backend=parts.backend,
-            home=str(parts.home.folder),
+            backend=context.backend,
+            home=str(context.home.folder),
             pid=os.getpid(),
-            plugins=tuple(each.name for each in parts.plugins.statuses if each.status == "loaded"),
-            workbenches=len(self._shop.benches.ids()),
-            uptime_s=round(parts.clock.monotonic_s() - parts.started_s, 3),
+            plugins=tuple(
+                each.name for each in context.plugins.statuses if each.status == "loaded"
+            ),
+            workbenches=len(self._benches.ids()),
+            uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
         )
 
     def workers(self, request: wire.ToolWorkerGetStatus, session: Session) -> wire.ToolWorkerStatus:
         """Say whether files can be worked on."""
         del request, session
-        status = self._parts.workers.status()
+        status = self._context.workers.status()
         return wire.ToolWorkerStatus(
             available=status.available,
             workers=status.workers,
@@ -63,7 +66,7 @@ class DaemonMethods:
     def shutdown(self, request: wire.DaemonShutdown, session: Session) -> wire.DaemonStopping:
         """Stop the daemon; this answer is still sent."""
         del request, session
-        self._parts.stop()
+        self._context.stop()
         return wire.DaemonStopping()
 
     def plugins(self, request: wire.PluginsList, session: Session) -> wire.PluginsFound:
@@ -78,14 +81,14 @@ class DaemonMethods:
                 status=each.status,
                 reason=each.reason if each.reason is not None else msgspec.UNSET,
             )
-            for each in self._parts.plugins.statuses
+            for each in self._context.plugins.statuses
         )
         return wire.PluginsFound(plugins=rows)
 
     def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
         """List the tools, each with its arguments as `TOOL_REGISTRY` tells them."""
         del request, session
-        catalog = self._parts.catalog
+        catalog = self._context.catalog
         phases = {phase: catalog.tools_for(phase) for phase in Phase}
         rows = tuple(
             wire.ToolRow(

@@ -13,7 +13,6 @@ from anyio import CancelScope, CapacityLimiter, from_thread
 from anyio.from_thread import check_cancelled
 from anyio.to_thread import run_sync
 
-from kbd.core.api.context import Shop
 from kbd.core.audit.backup import Backup
 from kbd.core.audit.case_file import Wanted, export
 from kbd.core.audit.case_writer import Written
@@ -21,6 +20,9 @@ from kbd.core.audit.whole_paths import checked_target
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
+from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.extraction import note_written
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.base import FileVersion
@@ -41,8 +43,8 @@ each round is far shorter than the one before."""
 class BackupMethods:
     """Writes backups, one at a time: nobody else waits for their disk."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop = shop
+    def __init__(self, context: ApiContext, benches: Benches, watcher: Watcher) -> None:
+        self._context, self._benches, self._watcher = context, benches, watcher
         self._turn, self._thread = anyio.Lock(), CapacityLimiter(1)
 
     def table(self) -> dict[type[Request], Handler]:
@@ -54,7 +56,7 @@ class BackupMethods:
         del session
         async with self._turn:
             backup = await self._do(
-                partial(Backup, self._shop.parts.home, Path(request.target), check_cancelled)
+                partial(Backup, self._context.home, Path(request.target), check_cancelled)
             )
             try:
                 created_at = await self._take_all(backup)
@@ -87,13 +89,13 @@ class BackupMethods:
         Raises:
             FileReadFailed: In each round one was deleted before it was copied.
         """
-        daemon = self._shop.benches.daemon
+        daemon = self._benches.daemon
         taken: dict[WorkbenchId, int] = {}
         for _ in range(ROUNDS):
-            async with self._shop.watcher.keeping():
+            async with self._watcher.keeping():
                 # At one moment: nothing is waited for between these.
                 seq, known = daemon.state.seq, dict(daemon.state.workbenches)
-                now_us, landed = self._shop.parts.clock.now_us(), _landed(daemon.state)
+                now_us, landed = self._context.clock.now_us(), _landed(daemon.state)
                 await self._do(partial(backup.take_daemon, seq, landed))
             for gone in taken.keys() - known.keys():
                 await self._do(partial(backup.drop, gone))
@@ -116,7 +118,7 @@ class BackupMethods:
             taken: Those that were taken while they were closed, each with how often they had been
                 opened by then: one that was not opened since is as it was.
         """
-        workbench_id, benches = known.workbench_id, self._shop.benches
+        workbench_id, benches = known.workbench_id, self._benches
         while True:
             openings = benches.openings(workbench_id)
             until = await benches.end_of(workbench_id)
@@ -145,14 +147,14 @@ class BackupMethods:
         workbench_id, name = known.workbench_id, known.name
         reason = error.strerror if isinstance(error, OSError) else error.message
         try:
-            if await self._do(self._shop.parts.home.workbench(workbench_id).exists):
+            if await self._do(self._context.home.workbench(workbench_id).exists):
                 raw = partial(backup.take_raw, workbench_id, name, reason or "a file is missing")
                 await self._do(raw)
             else:
                 await self._do(partial(backup.pass_over, workbench_id, name))
         except FileNotFoundError:
             await self._do(partial(backup.drop, workbench_id))
-            if workbench_id in self._shop.benches.daemon.state.workbenches:
+            if workbench_id in self._benches.daemon.state.workbenches:
                 msg = "A file of a workbench went away while it was copied."
                 raise FileWriteFailed(msg, retryable=True) from None
 
@@ -176,8 +178,8 @@ AT_ONCE = 4
 class CaseMethods:
     """Exports runs."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop = shop
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
         # Threads of their own: the disk that is written to may hang for ever.
         self._threads = CapacityLimiter(AT_ONCE)
 
@@ -195,8 +197,8 @@ class CaseMethods:
         """
         del session
         workbench_id, _, number = request.run_id.partition("-")
-        bench = await self._shop.bench(workbench_id)
-        with self._shop.benches.held(bench.id):
+        bench = await self._benches.open(workbench_id)
+        with self._benches.held(bench.id):
             if bench.damage is not None:
                 raise LogCorrupt(bench.damage.message, detail=bench.damage.detail)
             try:
@@ -211,14 +213,14 @@ class CaseMethods:
                 is_active=run.status is RunStatus.RUNNING,
             )
             thread = partial(run_sync, limiter=self._threads, abandon_on_cancel=True)
-            target = await thread(checked_target, request.target, self._shop.parts.home.folder)
+            target = await thread(checked_target, request.target, self._context.home.folder)
 
             def announce(written: Written) -> None:
                 """Tell the watcher, if it looks at the folder, that this file is no work for it."""
                 file = FileVersion(
                     FileName(target.name), BlobHash(written.sha256), written.size_bytes
                 )
-                daemon = self._shop.benches.daemon
+                daemon = self._benches.daemon
                 from_thread.run(note_written, daemon, str(target.parent), (file,))
 
             made = await thread(export, wanted, target, announce)

@@ -3,12 +3,13 @@
 import msgspec
 
 from kbd.core.agent.context_items import weigh
-from kbd.core.api.context import Shop
 from kbd.core.api.files import text_of
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.plain_form import shown_time
@@ -22,8 +23,8 @@ __all__ = ["ContextMethods"]
 class ContextMethods:
     """Sets, shows and takes out what every run is told."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -37,14 +38,14 @@ class ContextMethods:
     async def list(self, request: wire.ContextList, session: Session) -> wire.ContextsFound:
         """List all four categories."""
         del session
-        state = (await self._shop.bench(request.workbench_id)).state
+        state = (await self._benches.open(request.workbench_id)).state
         rows = tuple(_row(state, category) for category in ContextCategory)
         return wire.ContextsFound(items=rows, weight=self._weight(state))
 
     async def get(self, request: wire.ContextGet, session: Session) -> wire.ContextFound:
         """Return one category's text."""
         del session
-        state = (await self._shop.bench(request.workbench_id)).state
+        state = (await self._benches.open(request.workbench_id)).state
         category = category_of(request.category)
         item = state.context.get(category)
         return wire.ContextFound(item=_row(state, category), text=item.text if item else "")
@@ -52,17 +53,17 @@ class ContextMethods:
     async def set(self, request: wire.ContextSet, session: Session) -> wire.ContextKept:
         """Set one category, from a text or from a client's file."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         category = category_of(request.category)
         text, name = await self._given(bench, request)
-        limit = self._parts.settings.limits.context_characters
+        limit = self._context.settings.limits.context_characters
         await bench.keeper.submit(SetContext(category, text, name, limit))
         return wire.ContextKept(item=_row(bench.state, category), weight=self._weight(bench.state))
 
     async def delete(self, request: wire.ContextDelete, session: Session) -> wire.ContextDeleted:
         """Take one category out."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         outcome = await bench.keeper.submit(RemoveContext(request.category))
         row = _row(bench.state, category_of(request.category))
         return wire.ContextDeleted(item=row, deleted=bool(outcome.events))
@@ -73,13 +74,14 @@ class ContextMethods:
         if isinstance(text, str) and isinstance(path, msgspec.UnsetType):
             return text, ""
         if isinstance(path, str) and isinstance(text, msgspec.UnsetType):
-            return await text_of(self._parts, bench, path)
+            return await text_of(self._context, bench, path)
         msg = "give either text or source_path"
         raise ValidationFailed(msg)
 
     def _weight(self, state: WorkbenchState) -> wire.ContextWeight:
+        models = self._context.egress.models
         try:
-            model = self._parts.egress.models.model(self._shop.model_of(state))
+            model = models.model(models.of_workbench(state))
         except KbdError:  # No model is named yet, or its provider is not installed any more.
             return wire.ContextWeight(estimated_tokens=weigh(state.context).tokens)
         weight = weigh(state.context, model)

@@ -5,12 +5,14 @@ from collections.abc import Callable
 import anyio
 import msgspec
 
-from kbd.core.api.context import Shop
 from kbd.core.api.runs import run_ended
 from kbd.core.domain.commands import StartRun
 from kbd.core.domain.rewind_decisions import answered
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
 from kbd.core.workbench.run_rows import run_answer
@@ -23,8 +25,8 @@ __all__ = ["ConversationMethods"]
 class ConversationMethods:
     """Tells what was said, and brings an earlier message back to the end of it."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
+        self._context, self._benches, self._runs = context, benches, runs
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -39,7 +41,7 @@ class ConversationMethods:
     ) -> wire.Conversation:
         """Return the conversation with its tool traffic."""
         del session
-        return await conversation(await self._shop.bench(request.workbench_id))
+        return await conversation(await self._benches.open(request.workbench_id))
 
     async def undo(self, request: wire.WorkshopUndoToMessage, session: Session) -> wire.Undone:
         """Have all stand again as it did after a message.
@@ -48,8 +50,8 @@ class ConversationMethods:
             KbdError: As for `rewind_to`; nothing was done, but of a disk that is full or fails.
         """
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        done = await rewind_to(bench, self._parts.clock, request.message_id)
+        bench = await self._benches.open(request.workbench_id)
+        done = await rewind_to(bench, self._context.clock, request.message_id)
         return wire.Undone(
             message_id=request.message_id,
             has_draft=bench.state.draft is not None,
@@ -67,23 +69,25 @@ class ConversationMethods:
                 run is waited for and failed, the code is the run's.
         """
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         named, chosen = request.message_id, request.model_id
         asked, answer = answered(
             bench.state, None if isinstance(named, msgspec.UnsetType) else named
         )
         model_id = (
-            self._shop.model_of(bench.state) if isinstance(chosen, msgspec.UnsetType) else chosen
+            self._context.egress.models.of_workbench(bench.state)
+            if isinstance(chosen, msgspec.UnsetType)
+            else chosen
         )
         check = self._may_run(bench.state, model_id)
         # A client that goes away meanwhile gets both or nothing.
         with anyio.CancelScope(shield=True):
-            await rewind_to(bench, self._parts.clock, asked.message_id, "regenerate", check)
+            await rewind_to(bench, self._context.clock, asked.message_id, "regenerate", check)
             started = await bench.keeper.submit(
                 StartRun(asked.message_id, model_id, answer.message_id)
             )
         if request.wait:
-            await run_ended(self._shop, bench, started.run)
+            await run_ended(self._runs, bench, started.run)
         return run_answer(bench.state, bench.state.run(started.run))
 
     def _may_run(self, now: WorkbenchState, model_id: str) -> Callable[[WorkbenchState], None]:
@@ -91,6 +95,6 @@ class ConversationMethods:
 
         def check(then: WorkbenchState) -> None:
             then.consents, then.runs, then.context = now.consents, now.runs, now.context
-            self._parts.egress.check(then, model_id)
+            self._context.egress.check(then, model_id)
 
         return check

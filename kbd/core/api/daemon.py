@@ -18,7 +18,6 @@ from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
 from kbd import __version__
-from kbd.core.api.context import Shop
 from kbd.core.api.handlers import handlers
 from kbd.core.audit.restored_home import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
@@ -37,7 +36,7 @@ from kbd.core.search.engine_pool import Rooms
 from kbd.core.server import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.journal import Journal
@@ -135,7 +134,7 @@ async def _serve(
     async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
         started_s = clock.monotonic_s()
         async with _daemon_log(home, clock, secrets, tasks) as daemon:
-            parts = Parts(
+            context = ApiContext(
                 home=home,
                 settings=settings,
                 clock=clock,
@@ -152,12 +151,12 @@ async def _serve(
             )
             await _record_start(daemon, plugins, backend)
             await settle_restored(home.folder, daemon, clock)
-            runs = Runs(parts, tasks)
-            benches = Benches(parts, daemon, tasks, runs.watch)
-            watcher = _watcher(parts, daemon, Unattended(parts, benches, runs))
+            runs = Runs(context, tasks)
+            benches = Benches(context, daemon, tasks, runs.watch)
+            watcher = _watcher(context, daemon, Unattended(context, benches, runs))
             await benches.recover_marked()
-            shop = Shop(parts, benches, runs, watcher)
-            server = Server(home.socket, handlers(shop), hub, _of(settings))
+            table = handlers(context, benches, runs, watcher)
+            server = Server(home.socket, table, hub, _of(settings))
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
@@ -174,22 +173,22 @@ async def _serve(
                 server.stop()
             await benches.aclose()
             await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
-            await parts.egress.aclose()
+            await context.egress.aclose()
         tasks.cancel_scope.cancel()
 
 
 def _watcher(
-    parts: Parts, daemon: Keeper[DaemonState, DaemonCommand], unattended: Unattended
+    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], unattended: Unattended
 ) -> Watcher:
     """Return the watcher, with clients told of what lands and of what becomes of it."""
 
     def tell(seq: Seq, record: Recorded) -> None:
         if (told := watch_notice(seq, record)) is not None:
-            parts.tell(told)
+            context.tell(told)
 
     daemon.observe(tell)
     labour, notify = unattended.carry_out, unattended.notify
-    return Watcher(daemon, parts.home, parts.settings, labour, notify, parts.clock)
+    return Watcher(daemon, context.home, context.settings, labour, notify, context.clock)
 
 
 @asynccontextmanager

@@ -5,11 +5,13 @@ Methods about checkpoints: what was published at some moment, kept to be restore
 
 import msgspec
 
-from kbd.core.api.context import Shop
+from kbd.core.api.commands import record
 from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint, DiscardDraft
 from kbd.core.domain.rewind_decisions import checkpoint_of
 from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import restore_checkpoint
@@ -25,8 +27,8 @@ __all__ = ["CheckpointMethods", "DraftMethods"]
 class DraftMethods:
     """Shows a draft, publishes it, or throws it away."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -42,7 +44,7 @@ class DraftMethods:
     async def state(self, request: wire.DraftGetState, session: Session) -> wire.DraftState:
         """Say whether there is a draft, and where it came from."""
         del session
-        state = (await self._shop.bench(request.workbench_id)).state
+        state = (await self._benches.open(request.workbench_id)).state
         draft = state.draft
         if draft is None:
             return wire.DraftState(has_draft=False)
@@ -57,19 +59,19 @@ class DraftMethods:
     async def publish(self, request: wire.DraftPublish, session: Session) -> wire.DraftPublished:
         """Publish the draft, or some of its files."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         paths = request.paths
 
         def progress(phase: PublishPhase) -> None:
             told = DraftPublishProgress(workbench_id=bench.id, phase=phase)
-            self._parts.tell(told)
+            self._context.tell(told)
 
         names = None
         if not isinstance(paths, msgspec.UnsetType):
             names = tuple(file_name(path) for path in paths)
         return await publish(
             bench,
-            self._parts.clock,
+            self._context.clock,
             names=names,
             keep_both=request.on_conflict == "keep_both",
             accept_external=request.accept_external,
@@ -79,7 +81,8 @@ class DraftMethods:
     def discard(self, request: wire.DraftDiscard, session: Session) -> Later | Waiting:
         """Throw the draft away."""
         del session
-        return self._shop.record(
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: DiscardDraft(),
             lambda _bench, _outcome: wire.DraftDiscarded(discarded=True),
@@ -88,7 +91,7 @@ class DraftMethods:
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
         """Say what the draft changes."""
         del session
-        return change_set(await self._shop.bench(request.workbench_id), self._parts.catalog)
+        return change_set(await self._benches.open(request.workbench_id), self._context.catalog)
 
     def confirm(
         self, request: wire.ReviewSetDeletionConfirmations, session: Session
@@ -96,7 +99,8 @@ class DraftMethods:
         """Confirm deletions, so that a publish may carry them out."""
         del session
         names = tuple(file_name(path) for path in request.paths)
-        return self._shop.record(
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: ConfirmDeletions(names),
             lambda bench, _: deletion_confirmations(bench.state),
@@ -107,14 +111,14 @@ class DraftMethods:
     ) -> wire.DeletionConfirmations:
         """Say which deletions are confirmed."""
         del session
-        return deletion_confirmations((await self._shop.bench(request.workbench_id)).state)
+        return deletion_confirmations((await self._benches.open(request.workbench_id)).state)
 
 
 class CheckpointMethods:
     """Lists, makes and restores checkpoints."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -128,14 +132,14 @@ class CheckpointMethods:
     async def list(self, request: wire.CheckpointsList, session: Session) -> wire.CheckpointsFound:
         """List the checkpoints, oldest first."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         rows = tuple(_row(checkpoint) for checkpoint in bench.state.checkpoints)
         return wire.CheckpointsFound(checkpoints=rows)
 
     async def get(self, request: wire.CheckpointGet, session: Session) -> wire.CheckpointFound:
         """Describe a checkpoint with its files."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         found = checkpoint_of(bench.state, request.checkpoint_id)
         files = tuple(
             wire.CheckpointFile(path=file.name, size_bytes=file.size_bytes, hash=file.blob)
@@ -146,8 +150,9 @@ class CheckpointMethods:
     def create(self, request: wire.CheckpointCreate, session: Session) -> Later | Waiting:
         """Keep what is published now."""
         del session
-        checkpoint_id = f"c{self._parts.clock.new_id()}"
-        return self._shop.record(
+        checkpoint_id = f"c{self._context.clock.new_id()}"
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: CreateCheckpoint(checkpoint_id, request.description),
             lambda _bench, _outcome: wire.CheckpointMade(checkpoint_id=checkpoint_id),
@@ -162,8 +167,8 @@ class CheckpointMethods:
             KbdError: As for `restore_checkpoint`; nothing was done, but of a disk that fails.
         """
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        done = await restore_checkpoint(bench, self._parts.clock, request.checkpoint_id)
+        bench = await self._benches.open(request.workbench_id)
+        done = await restore_checkpoint(bench, self._context.clock, request.checkpoint_id)
         return wire.CheckpointRestored(
             checkpoint_id=request.checkpoint_id,
             pre_restore_checkpoint_id=done.checkpoint_id,

@@ -2,12 +2,13 @@
 
 import msgspec
 
-from kbd.core.api.context import Shop
 from kbd.core.domain.commands import GrantConsent
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.gateway import scope_hash
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.event_rows import sent_requests
 from kbd.errors import ValidationFailed
 from kbd.events.workbenches import SettingChanged
@@ -20,8 +21,8 @@ __all__ = ["EgressMethods"]
 class EgressMethods:
     """Asks for consent, records it, and lists what left."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -41,9 +42,9 @@ class EgressMethods:
         A model that could not be called anyway is told first: nobody need agree to nothing.
         """
         del session
-        state = (await self._shop.bench(request.workbench_id)).state
-        egress, named = self._parts.egress, request.model_id
-        model_id = self._shop.model_of(state) if named is UNSET else named
+        state = (await self._benches.open(request.workbench_id)).state
+        egress, named = self._context.egress, request.model_id
+        model_id = egress.models.of_workbench(state) if named is UNSET else named
         embeds = self._embeds(state, model_id)
         if not embeds:
             egress.check_set_up(model_id)
@@ -70,11 +71,11 @@ class EgressMethods:
     ) -> wire.ConsentGiven:
         """Record that a person agreed."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         if request.provider_id != request.model_id.partition(":")[0]:
             msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
             raise ValidationFailed(msg)
-        current = self._parts.egress.consent_to(
+        current = self._context.egress.consent_to(
             bench.state,
             request.model_id,
             persist=request.persist,
@@ -91,9 +92,9 @@ class EgressMethods:
         del session
         log_id = request.workbench_id
         if log_id == "daemon":
-            journal = self._shop.benches.daemon.journal
+            journal = self._benches.daemon.journal
         else:
-            journal = (await self._shop.bench(log_id)).keeper.journal
+            journal = (await self._benches.open(log_id)).keeper.journal
         return await sent_requests(log_id, journal, request.after, request.limit)
 
     def mode(self, request: wire.UserGetConsentMode, session: Session) -> wire.ConsentMode:
@@ -118,13 +119,13 @@ class EgressMethods:
             raise ValidationFailed(msg, actions=("repeat with approved true",))
         if request.mode != self._mode():
             changed = RecordDaemon((SettingChanged("consent_mode", request.mode),))
-            await self._shop.benches.daemon.submit(changed)
+            await self._benches.daemon.submit(changed)
         return wire.ConsentMode(mode=self._mode())
 
     def _embeds(self, state: WorkbenchState, model_id: str) -> bool:
         """Tell whether a model is meant as an embedder's; its name may be a provider's, too."""
-        is_used = model_id == self._parts.egress.embedder().model_id
-        return is_used and model_id != self._shop.model_shown(state.model_id)
+        is_used = model_id == self._context.egress.embedder().model_id
+        return is_used and model_id != self._context.egress.models.shown(state.model_id)
 
     def _mode(self) -> wire.Mode:
-        return "allow_all" if self._parts.egress.mode == "allow_all" else "ask"
+        return "allow_all" if self._context.egress.mode == "allow_all" else "ask"

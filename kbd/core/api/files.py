@@ -12,12 +12,12 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.api.context import Shop
 from kbd.core.domain.commands import AddFiles, RemoveFiles
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.extraction import extract_files, note_written
 from kbd.core.workbench.listings import file_rows
 from kbd.core.workbench.sandbox import file_name
@@ -38,7 +38,7 @@ COUNTED_CHARACTERS = 2_000_000
 """A longer text is only said to be longer; nobody need wait for the rest."""
 
 
-async def text_of(parts: Parts, bench: Bench, source_path: str) -> tuple[str, str]:
+async def text_of(context: ApiContext, bench: Bench, source_path: str) -> tuple[str, str]:
     """Return the text of a client's file and the file's name.
 
     It is read as a file that is added would be: copied first, and looked into in a worker. The
@@ -56,7 +56,7 @@ async def text_of(parts: Parts, bench: Bench, source_path: str) -> tuple[str, st
         msg = "source_path is not absolute"
         raise ValidationFailed(msg)
     name = file_name(source.name)
-    reason = await run_sync(why_not, source, parts.settings.limits.file_bytes)
+    reason = await run_sync(why_not, source, context.settings.limits.file_bytes)
     if reason is not None:
         msg = f"{name} cannot be read: {reason}"
         raise ValidationFailed(msg)
@@ -65,7 +65,7 @@ async def text_of(parts: Parts, bench: Bench, source_path: str) -> tuple[str, st
     try:
         blob, size_bytes = await run_sync(store.put_file, source)
         file = FileRef(name, blob, size_bytes, store.path(blob))
-        formats = FormatCalls(parts.catalog, parts.workers)
+        formats = FormatCalls(context.catalog, context.workers)
         found = await formats.extract(file, Region(), 0, 0, COUNTED_CHARACTERS)
     finally:
         with anyio.CancelScope(shield=True):
@@ -101,8 +101,8 @@ _TAKEN = "a file of this name is there already"
 class FileMethods:
     """Adds, lists, removes and extracts files."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -116,13 +116,13 @@ class FileMethods:
     async def list(self, request: wire.WorkbenchFilesList, session: Session) -> wire.FilesFound:
         """List the files as runs see them."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        return wire.FilesFound(files=file_rows(bench, self._parts.catalog))
+        bench = await self._benches.open(request.workbench_id)
+        return wire.FilesFound(files=file_rows(bench, self._context.catalog))
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
         """Copy files in; what cannot be added is said, the rest is done."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         results: list[wire.AddResult] = []
         copied: list[FileAdded] = []
         taken = {folded_name(seen.name) for seen in bench.state.all_seen()}
@@ -146,7 +146,7 @@ class FileMethods:
     ) -> wire.FilesRemoved:
         """Remove files; with a draft open, as deletions in the draft."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         names = tuple(file_name(path) for path in request.workbench_paths)
         # Held: what an undo brings back must not be taken away by what was recorded before it.
         with anyio.CancelScope(shield=True):
@@ -162,14 +162,14 @@ class FileMethods:
     ) -> wire.FilesExtracted:
         """Copy published files to a folder of the user's; a watch there starts nothing for them."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         given = request.workbench_paths
         paths = None if isinstance(given, msgspec.UnsetType) else given
         directory = request.destination_dir
         if Path(directory).is_absolute():
             files = _published(bench.state, paths)
-            await note_written(self._shop.benches.daemon, directory, files)
-        results = await extract_files(bench, self._parts.clock, directory, paths)
+            await note_written(self._benches.daemon, directory, files)
+        results = await extract_files(bench, self._context.clock, directory, paths)
         return wire.FilesExtracted(extract_results=results)
 
     async def _record_added(self, bench: Bench, copied: tuple[FileAdded, ...]) -> set[FileName]:
@@ -178,7 +178,7 @@ class FileMethods:
         One whose name was taken meanwhile, or is that of a file deleted in the draft, is not among
         them. What is recorded is shown, too, whatever becomes of the client.
         """
-        limit = self._parts.settings.limits.files
+        limit = self._context.settings.limits.files
         with anyio.CancelScope(shield=True):
             async with bench.publishing:
                 outcome = await bench.keeper.submit(AddFiles(copied, limit))
@@ -204,7 +204,7 @@ class FileMethods:
             return skipped(error.message)
         if folded_name(name) in taken:
             return skipped(_TAKEN)
-        reason = await run_sync(why_not, source, self._parts.settings.limits.file_bytes)
+        reason = await run_sync(why_not, source, self._context.settings.limits.file_bytes)
         if reason is not None:
             return skipped(reason)
         try:

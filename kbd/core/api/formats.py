@@ -17,15 +17,15 @@ import anyio
 import msgspec
 
 from kbd.core.agent.tool_execution import INLINE_BYTES
-from kbd.core.api.context import Shop
 from kbd.core.domain.call_decisions import refuse_client
 from kbd.core.domain.commands import RecordCall
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.wire_methods import WireMethod
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import open_files, open_formats
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import Bench
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
@@ -47,7 +47,7 @@ _SHOWN_CHARACTERS = 2000
 
 
 async def own_call(
-    parts: Parts,
+    context: ApiContext,
     bench: Bench,
     plugin: Plugin,
     request: Request,
@@ -56,7 +56,7 @@ async def own_call(
     """Do a client's call and record it.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: The workbench.
         plugin: The plugin that brings the method.
         request: What the client asked for.
@@ -68,8 +68,8 @@ async def own_call(
     """
     async with bench.editing:
         refuse_client(bench.state)
-        call = _OwnCall(parts, bench, plugin, request)
-        files = open_files(parts, bench)
+        call = _OwnCall(context, bench, plugin, request)
+        files = open_files(context, bench)
         try:
             try:
                 edited = await work(files)
@@ -92,11 +92,11 @@ async def own_call(
 class _OwnCall:
     """What is recorded of one call."""
 
-    def __init__(self, parts: Parts, bench: Bench, plugin: Plugin, request: Request) -> None:
-        self.id = CallId(f"client-{parts.clock.new_id()}")
-        self._parts, self._bench = parts, bench
+    def __init__(self, context: ApiContext, bench: Bench, plugin: Plugin, request: Request) -> None:
+        self.id = CallId(f"client-{context.clock.new_id()}")
+        self._context, self._bench = context, bench
         self._plugin, self._request = plugin, request
-        self._began_s = parts.clock.monotonic_s()
+        self._began_s = context.clock.monotonic_s()
 
     async def record(self, answer: FileWritten, changes: tuple[FileChanged, ...]) -> None:
         """Record what was done, with what it wrote.
@@ -125,11 +125,11 @@ class _OwnCall:
             entry_id=0,
             tool=self._request.method,
             plugin=f"{self._plugin.package} {self._plugin.version}",
-            plugin_sha256=await self._parts.catalog.hash_of(self._plugin),
+            plugin_sha256=await self._context.catalog.hash_of(self._plugin),
             arguments=arguments,
             arguments_blob=blob,
         )
-        draft_id = self._parts.clock.new_id()
+        draft_id = self._context.clock.new_id()
         await self._bench.keeper.submit(RecordCall(called, returned, changes, draft_id))
 
     async def _returned(self, text: str, error_code: str | None) -> ToolReturned:
@@ -142,7 +142,7 @@ class _OwnCall:
             shown=inline if blob is None else text[:_SHOWN_CHARACTERS] + "…",
             blob=blob,
             size_bytes=len(data),
-            duration_ms=int((self._parts.clock.monotonic_s() - self._began_s) * 1000),
+            duration_ms=int((self._context.clock.monotonic_s() - self._began_s) * 1000),
             error_code=error_code,
         )
 
@@ -162,8 +162,8 @@ Method = Owned[WireMethod]
 class FormatMethods:
     """Shows and edits single files, by what their formats can do."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request: the contributed ones of all formats."""
@@ -180,7 +180,7 @@ class FormatMethods:
         }
         return {
             method.item.kind: partial(answers[method.item.base], method)
-            for method in self._parts.catalog.methods()
+            for method in self._context.catalog.methods()
         }
 
     async def info(self, method: Method, request: wire.GetInfo, session: Session) -> dict[str, Any]:
@@ -267,12 +267,12 @@ class FormatMethods:
     ) -> wire.FileWritten:
         """Edit a file, or make one, in the draft."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
 
         async def work(files: CallFiles) -> Edited:
             return await apply_operations(
                 files,
-                open_formats(self._parts, bench),
+                open_formats(self._context, bench),
                 method.item.handler,
                 request.path,
                 request.ops,
@@ -281,27 +281,27 @@ class FormatMethods:
                 copy_from=request.copy_from,
             )
 
-        return await own_call(self._parts, bench, method.plugin, request, work)
+        return await own_call(self._context, bench, method.plugin, request, work)
 
     async def copy(
         self, method: Method, request: wire.CopyAssets, session: Session
     ) -> wire.FileWritten:
         """Copy assets of one file into another, in the draft."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         picks = tuple(_pick(asset) for asset in request.assets)
 
         async def work(files: CallFiles) -> Edited:
             return await copy_assets(
                 files,
-                open_formats(self._parts, bench),
+                open_formats(self._context, bench),
                 method.item.handler,
                 request.source_path,
                 request.target_path,
                 picks,
             )
 
-        return await own_call(self._parts, bench, method.plugin, request, work)
+        return await own_call(self._context, bench, method.plugin, request, work)
 
     async def _file(
         self, method: Method, request: wire.ReadFileRequest
@@ -312,12 +312,12 @@ class FormatMethods:
             ValidationFailed: It is of another format, or the draft is asked for and none is open.
             NotFound: There is no such file, or no such workbench.
         """
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         if request.root == "draft" and bench.state.draft is None:
             msg = "no draft is open in this workbench: leave root out to read what is published"
             raise ValidationFailed(msg)
-        files = open_files(self._parts, bench, published=request.root == "published")
-        formats = open_formats(self._parts, bench)
+        files = open_files(self._context, bench, published=request.root == "published")
+        formats = open_formats(self._context, bench)
         return files, formats, own_file(formats, method.item.handler, files.get(request.path))
 
 

@@ -2,7 +2,7 @@
 
 from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
-from kbd.core.api.context import Shop, holding
+from kbd.core.api.commands import holding
 from kbd.core.api.context_items import ContextMethods
 from kbd.core.api.conversation import ConversationMethods
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
@@ -18,34 +18,40 @@ from kbd.core.api.search import WorkspaceMethods
 from kbd.core.api.watches import WatchMethods
 from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
 from kbd.core.server.dispatch import Handler
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
+from kbd.core.watch.watcher import Watcher
 from kbd.requests.base import Request
 
 __all__ = ["handlers"]
 
 
-def handlers(shop: Shop) -> dict[type[Request], Handler]:
+def handlers(
+    context: ApiContext, benches: Benches, runs: Runs, watcher: Watcher
+) -> dict[type[Request], Handler]:
     """Return what answers each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
-        DaemonMethods(shop),
-        ProviderMethods(shop),
-        WorkbenchMethods(shop),
-        ForkMethods(shop),
-        FileMethods(shop),
-        ContextMethods(shop),
-        WorkshopMethods(shop),
-        ConversationMethods(shop),
-        WorkspaceMethods(shop),
-        DraftMethods(shop),
-        CheckpointMethods(shop),
-        EgressMethods(shop),
-        LogMethods(shop),
-        ReplayMethods(shop),
-        ProofMethods(shop),
-        WatchMethods(shop),
-        FormatMethods(shop),
-        CaseMethods(shop),
-        BackupMethods(shop),
+        DaemonMethods(context, benches),
+        ProviderMethods(context, benches),
+        WorkbenchMethods(context, benches),
+        ForkMethods(context, benches),
+        FileMethods(context, benches),
+        ContextMethods(context, benches),
+        WorkshopMethods(context, benches, runs),
+        ConversationMethods(context, benches, runs),
+        WorkspaceMethods(context, benches),
+        DraftMethods(context, benches),
+        CheckpointMethods(context, benches),
+        EgressMethods(context, benches),
+        LogMethods(context, benches),
+        ReplayMethods(benches),
+        ProofMethods(context, benches),
+        WatchMethods(context, benches, watcher),
+        FormatMethods(context, benches),
+        CaseMethods(context, benches),
+        BackupMethods(context, benches, watcher),
     ):
         table.update(subject.table())
-    return holding(shop.benches, table)
+    return holding(benches, table)

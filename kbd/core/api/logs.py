@@ -9,9 +9,10 @@ from functools import partial
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.api.context import Shop
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import Batch, Handler, Session, Stream, Synced
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventWire
 from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed
@@ -29,8 +30,8 @@ __all__ = ["LogMethods"]
 class LogMethods:
     """Reads, follows and checks logs."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -45,7 +46,7 @@ class LogMethods:
     async def read(self, request: wire.EventsRead, session: Session) -> wire.EventsFound:
         """Return events after a number."""
         del session
-        events = await self._shop.benches.wire(request.workbench_id)
+        events = await self._benches.wire(request.workbench_id)
         found = await events.read(request.after, request.limit)
         rows = tuple(msgspec.Raw(row) for row in found)
         return wire.EventsFound(events=rows, last_seq=events.seq)
@@ -53,7 +54,7 @@ class LogMethods:
     async def blob(self, request: wire.BlobRead, session: Session) -> wire.BlobPart:
         """Return a part of a blob."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         path = bench.blobs.path(request.hash)
         try:
             size_bytes = (await run_sync(path.stat)).st_size
@@ -88,7 +89,7 @@ class LogMethods:
             ValidationFailed: Of a head that was kept, only the number or only the hash is given.
         """
         del session
-        home, blobs = self._parts.home, None
+        home, blobs = self._context.home, None
         if request.workbench_id == "daemon":
             folder = home.daemon_log
         else:
@@ -109,7 +110,7 @@ class LogMethods:
 
     def _end(self, log_id: str) -> Anchor | None:
         """Where a log ends that is open: its anchor on disk may lag behind."""
-        benches = self._shop.benches
+        benches = self._benches
         if log_id == "daemon":
             log = benches.daemon.journal.log
         elif (bench := benches.opened(log_id)) is not None:
@@ -126,17 +127,17 @@ class LogMethods:
             ValidationFailed: A cursor is past the end of its log.
         """
         if subscription != wire.EVERY_LOG:
-            events = await self._shop.benches.wire(subscription)
+            events = await self._benches.wire(subscription)
             after = _checked(events, cursors.get(subscription, Seq(0)))
             return _one(subscription, events, after)
-        for log_id in self._shop.benches.log_ids():
+        for log_id in self._benches.log_ids():
             if log_id in cursors:
-                _checked(await self._shop.benches.wire(log_id), cursors[log_id])
+                _checked(await self._benches.wire(log_id), cursors[log_id])
         return self._all(dict(cursors))
 
     async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[Batch | Synced, None]:
         """Follow every log, those that are created later, too."""
-        benches = self._shop.benches
+        benches = self._benches
         marks: dict[str, Seq] = {}
         for log_id in benches.log_ids():
             events = await self._known(log_id)
@@ -185,14 +186,14 @@ class LogMethods:
     async def _known(self, log_id: str) -> EventWire | None:
         """Return the events of a log, or None if its workbench was deleted or cannot be opened."""
         try:
-            return await self._shop.benches.wire(log_id)
+            return await self._benches.wire(log_id)
         except KbdError:
             return None
 
     async def _journal(self, log_id: str) -> Journal:
         if log_id == "daemon":
-            return self._shop.benches.daemon.journal
-        return (await self._shop.bench(log_id)).keeper.journal
+            return self._benches.daemon.journal
+        return (await self._benches.open(log_id)).keeper.journal
 
 
 def _checked(events: EventWire, after: Seq) -> Seq:

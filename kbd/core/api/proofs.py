@@ -4,9 +4,10 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.api.context import Shop
 from kbd.core.audit.proof_process import Proofs
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.errors import NotFound, ValidationFailed
 from kbd.requests import proofs as wire
 from kbd.requests.base import Request
@@ -17,11 +18,10 @@ __all__ = ["ProofMethods"]
 class ProofMethods:
     """Has runs proved."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop = shop
-        parts = shop.parts
-        given = {plugin.name: dict(plugin.settings) for plugin in parts.plugins.loaded()}
-        self._proofs = Proofs(msgspec.structs.replace(parts.settings, plugins=given))
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._benches = benches
+        given = {plugin.name: dict(plugin.settings) for plugin in context.plugins.loaded()}
+        self._proofs = Proofs(msgspec.structs.replace(context.settings, plugins=given))
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -44,15 +44,15 @@ class ProofMethods:
                 msg = "with_plugin must be an absolute path: the daemon has no current folder"
                 raise ValidationFailed(msg)
         workbench_id, _, number = request.run_id.partition("-")
-        bench = await self._shop.bench(workbench_id)
+        bench = await self._benches.open(workbench_id)
         if int(number) > len(bench.state.runs):
             msg = f"there is no run {request.run_id}"
             raise NotFound(msg)
-        with self._shop.benches.held(bench.id):
+        with self._benches.held(bench.id):
             found = await self._proofs.prove(
                 bench.folders, int(number), bench.keeper.journal.seq, with_plugin
             )
-        if self._shop.benches.opened(bench.id) is not bench:
+        if self._benches.opened(bench.id) is not bench:
             msg = "the workbench was deleted while its run was proved"
             raise NotFound(msg)
         return found

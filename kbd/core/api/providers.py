@@ -1,10 +1,11 @@
 """Methods about providers and models: how they are set up, what people let them do."""
 
-from kbd.core.api.context import Shop
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.gateway.embedders import DescribedEmbedder
 from kbd.core.gateway.gateway import Egress
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.errors import ValidationFailed
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ModelChosen, SettingChanged
@@ -22,8 +23,8 @@ DEFAULT_EFFORT = "default"
 class ProviderMethods:
     """Says what providers and models there are, and takes what people want of them."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._egress = shop, shop.parts.egress
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._egress, self._benches = context.egress, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -94,7 +95,7 @@ class ProviderMethods:
             Phase.PLAN: _effort(provider, "plan_effort", request.plan_effort),
             Phase.IMPLEMENT: _effort(provider, "implement_effort", request.implement_effort),
         }
-        now = self._shop.benches.daemon.state.efforts.get(provider.name, {})
+        now = self._benches.daemon.state.efforts.get(provider.name, {})
         changes = [
             SettingChanged("reasoning_effort", effort, provider.name, phase.value)
             for phase, effort in asked.items()
@@ -134,7 +135,7 @@ class ProviderMethods:
     ) -> wire.DefaultModel:
         """Say which model is used where none is chosen."""
         del request, session
-        return wire.DefaultModel(model_id=self._shop.default_model())
+        return wire.DefaultModel(model_id=self._egress.models.default())
 
     async def set_default_model(
         self, request: wire.UserSetDefaultModel, session: Session
@@ -168,7 +169,7 @@ class ProviderMethods:
 
     async def _record(self, *facts: Event) -> None:
         if facts:
-            await self._shop.benches.daemon.submit(RecordDaemon(facts))
+            await self._benches.daemon.submit(RecordDaemon(facts))
 
 
 def _effort(provider: Provider, parameter: str, asked: str) -> str:

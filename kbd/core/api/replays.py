@@ -8,12 +8,12 @@ import msgspec
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from kbd.core.api.context import Shop
 from kbd.core.audit.moment_folder import folders_of, write_moment
 from kbd.core.audit.steps import Span, told_of
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import note_written
 from kbd.core.workbench.run_rows import run_info
@@ -46,8 +46,8 @@ class _Kept(msgspec.Struct, frozen=True):
 class ReplayMethods:
     """Tells the steps of runs, and the state at events."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop = shop
+    def __init__(self, benches: Benches) -> None:
+        self._benches = benches
         self._kept: _Kept | None = None
         # A folder of the user's may hang for ever; nothing but other moments may wait for it.
         self._folding, self._writing = CapacityLimiter(AT_ONCE), CapacityLimiter(AT_ONCE)
@@ -65,8 +65,8 @@ class ReplayMethods:
         del session
         named, _, number = request.run_id.partition("-")
         workbench_id = WorkbenchId(named)
-        with self._shop.benches.held(workbench_id):
-            bench = await self._shop.bench(workbench_id)
+        with self._benches.held(workbench_id):
+            bench = await self._benches.open(workbench_id)
             run = _run(bench, request.run_id, int(number))
             steps = await self._steps(bench, run, request.run_id)
             page = await run_sync(_page, steps[request.after :], request.limit)
@@ -90,7 +90,7 @@ class ReplayMethods:
             FileWriteFailed: It cannot be written.
         """
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         # What is not durable yet nobody may see.
         if request.seq > (last := bench.keeper.journal.seq) and bench.damage is None:
             msg = f"the log ends at event {last}; there is no event {request.seq}"
@@ -121,7 +121,7 @@ class ReplayMethods:
 
     async def _written(self, bench: Bench, state: WorkbenchState, directory: str) -> str:
         """Write a moment to a folder, which is no reason for a run if somebody watches there."""
-        daemon = self._shop.benches.daemon
+        daemon = self._benches.daemon
         files = [
             FileVersion(FileName(f"{folder}/{name}"), blob, 0)
             for folder, held in folders_of(state).items()

@@ -4,10 +4,13 @@ import contextlib
 
 import msgspec
 
-from kbd.core.api.context import Shop
+from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.runs import Runs
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.run_rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError, NotFound, error_with_code
@@ -20,8 +23,8 @@ __all__ = ["WorkshopMethods", "run_ended"]
 class WorkshopMethods:
     """Takes messages and runs the agent on them."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
+        self._context, self._benches, self._runs = context, benches, runs
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -38,8 +41,9 @@ class WorkshopMethods:
     def send(self, request: wire.WorkshopSendUserMessage, session: Session) -> Later | Waiting:
         """Record what a person asks for."""
         del session
-        message_id = f"u{self._parts.clock.new_id()}"
-        return self._shop.record(
+        message_id = f"u{self._context.clock.new_id()}"
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: SendMessage(message_id, request.text),
             lambda _bench, _outcome: wire.MessageSent(message_id=message_id),
@@ -52,23 +56,28 @@ class WorkshopMethods:
             KbdError: It may not start; or, if waited for, it failed: the code is the run's.
         """
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         state = bench.state
         asked = request.model_id
-        model_id = self._shop.model_of(state) if isinstance(asked, msgspec.UnsetType) else asked
+        model_id = (
+            self._context.egress.models.of_workbench(state)
+            if isinstance(asked, msgspec.UnsetType)
+            else asked
+        )
         message_id = request.message_id
-        self._parts.egress.check(state, model_id)
+        self._context.egress.check(state, model_id)
         started = await bench.keeper.submit(
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
         )
         if request.wait:
-            await run_ended(self._shop, bench, started.run)
+            await run_ended(self._runs, bench, started.run)
         return run_answer(bench.state, bench.state.run(started.run))
 
     def cancel(self, request: wire.WorkshopCancelRun, session: Session) -> Later | Waiting:
         """Stop the active run, if there is one."""
         del session
-        return self._shop.record(
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: RequestCancel(),
             lambda _, outcome: wire.CancelRequested(cancel_requested=outcome.run != 0),
@@ -77,16 +86,17 @@ class WorkshopMethods:
     async def state(self, request: wire.WorkshopGetState, session: Session) -> wire.WorkshopState:
         """Say how the workshop stands."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        active = self._shop.model_shown(bench.state.model_id)
-        return workshop_state(bench.state, active, self._shop.model_shown())
+        bench = await self._benches.open(request.workbench_id)
+        active = self._context.egress.models.shown(bench.state.model_id)
+        return workshop_state(bench.state, active, self._context.egress.models.shown())
 
     def set_model(self, request: wire.WorkshopSetActiveModel, session: Session) -> Later | Waiting:
         """Choose the model of the next run."""
         del session
         model_id = request.model_id
-        self._parts.egress.models.provider(model_id)
-        return self._shop.record(
+        self._context.egress.models.provider(model_id)
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: ChooseModel(model_id),
             lambda _bench, _outcome: wire.ActiveModel(active_model_id=model_id),
@@ -96,7 +106,7 @@ class WorkshopMethods:
         """Describe a run."""
         del session
         workbench_id, _, number = request.run_id.partition("-")
-        bench = await self._shop.bench(workbench_id)
+        bench = await self._benches.open(workbench_id)
         try:
             run = bench.state.run(int(number))
         except IndexError:
@@ -110,35 +120,35 @@ class WorkshopMethods:
         one = request.workbench_id
         rows: list[wire.RunInfo] = []
         if request.running:
-            for bench in self._shop.benches.running():
+            for bench in self._benches.running():
                 run = bench.state.active_run()
                 if run is not None and one in (bench.id, msgspec.UNSET):
                     rows.append(self._info(bench, run))
         elif not isinstance(one, msgspec.UnsetType):
-            bench = await self._shop.bench(one)
+            bench = await self._benches.open(one)
             rows += (self._info(bench, run) for run in bench.state.runs)
         else:
-            for workbench_id in self._shop.benches.ids():
+            for workbench_id in self._benches.ids():
                 # One that cannot be opened, or was deleted meanwhile, does not hide the others.
                 with contextlib.suppress(KbdError):
-                    async with self._shop.benches.glance(workbench_id) as bench:
+                    async with self._benches.glance(workbench_id) as bench:
                         rows += [self._info(bench, run) for run in bench.state.runs]
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
     def _info(self, bench: Bench, run: Run) -> wire.RunInfo:
         if run.status is RunStatus.FINISHED:
             return run_info(bench.state, run)
-        caps, daemon = self._parts.settings.run, self._shop.benches.daemon.state
-        return run_info(bench.state, run, run_budget(caps, daemon, self._parts.clock.now_us()))
+        caps, daemon = self._context.settings.run, self._benches.daemon.state
+        return run_info(bench.state, run, run_budget(caps, daemon, self._context.clock.now_us()))
 
 
-async def run_ended(shop: Shop, bench: Bench, number: int) -> None:
+async def run_ended(runs: Runs, bench: Bench, number: int) -> None:
     """Wait for a run's end.
 
     Raises:
         KbdError: It failed; the code is the run's.
     """
-    await shop.runs.wait(bench, number)
+    await runs.wait(bench, number)
     run = bench.state.run(number)
     if run.error is None:
         return

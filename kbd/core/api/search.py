@@ -5,11 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.api.context import Shop
 from kbd.core.search.lookup import Lookup
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.sessions.search_access import lookup_of, use_index
+from kbd.core.sessions.workbenches import Benches
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset
@@ -21,8 +22,8 @@ __all__ = ["WorkspaceMethods"]
 class WorkspaceMethods:
     """Searches documents as an agent's tools do; nothing of it is recorded but what leaves."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -102,8 +103,8 @@ class WorkspaceMethods:
             if not Path(folder).is_absolute():
                 msg = "index_dir is not absolute"
                 raise ValidationFailed(msg)
-            bench = await self._shop.bench(request.workbench_id)
-            await use_index(self._parts, bench, Path(folder))
+            bench = await self._benches.open(request.workbench_id)
+            await use_index(self._context, bench, Path(folder))
         call = await self._call(request.workbench_id)
         documents, engine = await call.documents(), await call.refresh()
         silent = [f"{known.path}: {why}" for known in documents for why in known.warnings]
@@ -111,16 +112,16 @@ class WorkspaceMethods:
             num_docs=engine.num_docs,
             num_chunks=engine.num_chunks,
             embedded=engine.embedded,
-            embedder=self._parts.egress.embedder().model_id,
+            embedder=self._context.egress.embedder().model_id,
             index_dir=request.index_dir,
             warnings=tuple(silent),
         )
 
     async def _call(self, workbench_id: str) -> Lookup:
-        bench = await self._shop.bench(workbench_id)
-        files, formats = open_files(self._parts, bench), open_formats(self._parts, bench)
-        model_id = self._shop.model_shown(bench.state.model_id)
-        return lookup_of(self._parts, bench, files, formats, 0, model_id)
+        bench = await self._benches.open(workbench_id)
+        files, formats = open_files(self._context, bench), open_formats(self._context, bench)
+        model_id = self._context.egress.models.shown(bench.state.model_id)
+        return lookup_of(self._context, bench, files, formats, 0, model_id)
 
 
 def _given(value: str | Unset) -> str | None:

@@ -15,7 +15,6 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.api.context import Shop
 from kbd.core.domain.watch_decisions import (
     AddWatch,
     DismissLandings,
@@ -28,9 +27,12 @@ from kbd.core.domain.watch_state import Watch, WatchStatus, carries_consent
 from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.watch.dry_run import Trial, snapshot, trial
 from kbd.core.watch.name_patterns import Patterns
 from kbd.core.watch.tree import Tree
+from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.watch_rows import Hints, failed_found, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
@@ -263,8 +265,8 @@ LOOKS = 4
 class WatchMethods:
     """Adds, shows, pauses and removes watches, and lists what failed."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches, watcher: Watcher) -> None:
+        self._context, self._benches, self._watcher = context, benches, watcher
         self._looks = anyio.CapacityLimiter(LOOKS)
 
     def table(self) -> dict[type[Request], Handler]:
@@ -285,12 +287,12 @@ class WatchMethods:
     async def add(self, request: wire.WatchAdd, session: Session) -> wire.WatchAdded:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(LOG)
-        asked = asked_rule(request, self._parts.egress)
-        rule = await self._look(partial(placed_rule, asked, self._parts.home))
+        asked = asked_rule(request, self._context.egress)
+        rule = await self._look(partial(placed_rule, asked, self._context.home))
         there = await self._look(partial(files_there, rule.folder, rule.patterns))
         passed = there if request.existing == "pass_over" else ()
-        watch_id = WatchId(self._parts.clock.new_id())
-        await self._shop.benches.daemon.submit(AddWatch(watch_id, rule, passed))
+        watch_id = WatchId(self._context.clock.new_id())
+        await self._benches.daemon.submit(AddWatch(watch_id, rule, passed))
         return wire.WatchAdded(
             watch_id=watch_id, passed_over=len(passed), waiting=len(there) - len(passed)
         )
@@ -309,21 +311,21 @@ class WatchMethods:
     async def pause(self, request: wire.WatchPause, session: Session) -> wire.WatchFound:
         """Start no runs until the watch is resumed."""
         session.name(LOG)
-        await self._shop.benches.daemon.submit(PauseWatch(request.watch_id))
+        await self._benches.daemon.submit(PauseWatch(request.watch_id))
         return self._found(request.watch_id)
 
     async def resume(self, request: wire.WatchResume, session: Session) -> wire.WatchFound:
         """Start runs again."""
         session.name(LOG)
         model_id = self._watch(request.watch_id).rule.model_id
-        consent = checked_consent(self._parts.egress, request.consent, model_id)
-        await self._shop.benches.daemon.submit(ResumeWatch(request.watch_id, consent))
+        consent = checked_consent(self._context.egress, request.consent, model_id)
+        await self._benches.daemon.submit(ResumeWatch(request.watch_id, consent))
         return self._found(request.watch_id)
 
     async def remove(self, request: wire.WatchRemove, session: Session) -> wire.WatchRemoved:
         """Watch a folder no more."""
         session.name(LOG)
-        await self._shop.benches.daemon.submit(RemoveWatch(request.watch_id))
+        await self._benches.daemon.submit(RemoveWatch(request.watch_id))
         return wire.WatchRemoved()
 
     def failed(self, request: wire.WatchFailedList, session: Session) -> wire.FailedFound:
@@ -339,7 +341,7 @@ class WatchMethods:
         """Work on parked files after all."""
         session.name(LOG)
         command = RetryLandings(request.watch_id, _numbers(request))
-        outcome = await self._shop.benches.daemon.submit(command)
+        outcome = await self._benches.daemon.submit(command)
         retried = [event for event in outcome.events if isinstance(event, LandingsRetried)]
         return wire.WatchFailedChanged(landing_ids=retried[0].landings if retried else ())
 
@@ -349,7 +351,7 @@ class WatchMethods:
         """Forget parked files."""
         session.name(LOG)
         command = DismissLandings(request.watch_id, _numbers(request))
-        outcome = await self._shop.benches.daemon.submit(command)
+        outcome = await self._benches.daemon.submit(command)
         gone = [event for event in outcome.events if isinstance(event, LandingsDismissed)]
         return wire.WatchFailedChanged(landing_ids=gone[0].landings if gone else ())
 
@@ -362,9 +364,9 @@ class WatchMethods:
         if watch is not None and watch.status is not WatchStatus.ACTIVE:
             why = f": {watch.reason}" if watch.reason else ""
             problems.append(f"the watch is {watch.status.value}{why}; resume it first")
-        watching = snapshot(self._shop.benches.daemon.state.watching, watch)
+        watching = snapshot(self._benches.daemon.state.watching, watch)
         watch_id = watch.watch_id if watch is not None else None
-        limit_bytes = self._parts.settings.limits.file_bytes
+        limit_bytes = self._context.settings.limits.file_bytes
         try:
             tried = await self._look(partial(trial, watching, watch_id, rule, limit_bytes))
         except KbdError as error:
@@ -396,19 +398,19 @@ class WatchMethods:
             raise ValidationFailed(msg)
         model_id = None if isinstance(request.model_id, msgspec.UnsetType) else request.model_id
         if model_id is not None:
-            self._parts.egress.models.provider(model_id)
+            self._context.egress.models.provider(model_id)
         patterns = checked_patterns(request.patterns)
-        folder = await self._look(partial(watched_folder, request.folder, self._parts.home))
+        folder = await self._look(partial(watched_folder, request.folder, self._context.home))
         return None, WatchRule("", folder, "", patterns, model_id, request.mode)
 
     def _model(self, rule: WatchRule) -> tuple[str, tuple[str, ...]]:
         """Return the model of a rule's runs, or "", and why they would not get far with it."""
-        egress = self._parts.egress
+        egress = self._context.egress
         try:
-            model_id = rule.model_id or self._shop.default_model()
+            model_id = rule.model_id or self._context.egress.models.default()
             egress.check_set_up(model_id)
         except KbdError as error:
-            return self._shop.model_shown(rule.model_id), (error.message,)
+            return self._context.egress.models.shown(rule.model_id), (error.message,)
         if self._agreed(rule, model_id):
             return model_id, ()
         endpoint = egress.endpoint(model_id)
@@ -421,7 +423,7 @@ class WatchMethods:
     def _agreed(self, rule: WatchRule, model_id: str) -> bool:
         """Tell whether what lands may go to a model."""
         try:
-            egress = self._parts.egress
+            egress = self._context.egress
             if egress.mode == "allow_all" or not egress.needs_consent(model_id):
                 return True
             return carries_consent(rule, model_id, egress.endpoint(model_id))
@@ -433,7 +435,7 @@ class WatchMethods:
         return await run_sync(look, limiter=self._looks, abandon_on_cancel=True)
 
     def _all(self) -> tuple[Watch, ...]:
-        watches = self._shop.benches.daemon.state.watching.watches.values()
+        watches = self._benches.daemon.state.watching.watches.values()
         return tuple(each for each in watches if each.status is not WatchStatus.REMOVED)
 
     def _watch(self, watch_id: WatchId) -> Watch:
@@ -452,7 +454,7 @@ class WatchMethods:
 
     def _seen(self, watch_id: WatchId) -> tuple[Hints, str]:
         """Return how a folder's changes are noticed, and what keeps files from landing, or ""."""
-        health = self._shop.watcher.health(watch_id)
+        health = self._watcher.health(watch_id)
         # That a folder is looked through again and again has its reason, too: that is no trouble.
         return health.hints, health.reason if health.hints != "scan" else ""
 

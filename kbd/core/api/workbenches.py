@@ -6,10 +6,12 @@ The method that makes a workbench of another one.
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.api.context import Shop
+from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel
 from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
+from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.listings import closed_row, disk_bytes, info, scope, workbench_row
 from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire
@@ -23,8 +25,8 @@ __all__ = ["ForkMethods", "WorkbenchMethods"]
 class WorkbenchMethods:
     """Creates, lists and deletes workbenches."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop, self._parts = shop, shop.parts
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
         self._rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
         # What those take that are closed, each with how often it had been opened by then.
         self._sizes: dict[WorkbenchId, tuple[int, int]] = {}
@@ -45,30 +47,30 @@ class WorkbenchMethods:
         self, request: wire.WorkbenchCreate, session: Session
     ) -> wire.WorkbenchCreated:
         """Create an empty workbench."""
-        workbench_id = await self._shop.benches.create(request.name)
+        workbench_id = await self._benches.create(request.name)
         session.name(workbench_id)
         return wire.WorkbenchCreated(workbench_id=workbench_id)
 
     async def open(self, request: wire.WorkbenchOpen, session: Session) -> wire.WorkbenchOpened:
         """Describe a workbench, recovered if need be."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
+        bench = await self._benches.open(request.workbench_id)
         size_bytes = await run_sync(disk_bytes, bench.folders.root)
-        model = self._shop.model_shown(bench.state.model_id)
+        model = self._context.egress.models.shown(bench.state.model_id)
         return wire.WorkbenchOpened(workbench=info(bench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List all workbenches, oldest first."""
         del request, session
         rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
-        for workbench_id in self._shop.benches.ids():
+        for workbench_id in self._benches.ids():
             try:
                 rows[workbench_id] = await self._row(workbench_id)
             except NotFound:
                 continue  # It was deleted while we looked.
         self._rows = rows
         self._sizes = {each: size for each, size in self._sizes.items() if each in rows}
-        home = self._parts.home
+        home = self._context.home
         return wire.WorkbenchesFound(
             workbenches=tuple(rows.values()),
             daemon_disk_bytes=await run_sync(disk_bytes, home.daemon_log),
@@ -77,7 +79,7 @@ class WorkbenchMethods:
 
     async def _row(self, workbench_id: WorkbenchId) -> wire.WorkbenchRow:
         """Describe a workbench; one that was closed since the last list is as it was then."""
-        benches = self._shop.benches
+        benches = self._benches
         size_bytes = await self._size_bytes(workbench_id)
         row = self._rows.get(workbench_id)
         is_open = benches.opened(workbench_id) is not None
@@ -97,12 +99,12 @@ class WorkbenchMethods:
 
         What people put into published/ of a closed one counts when it is opened again.
         """
-        benches = self._shop.benches
+        benches = self._benches
         openings, is_open = benches.openings(workbench_id), benches.opened(workbench_id) is not None
         known = self._sizes.get(workbench_id)
         if known is not None and known[0] == openings and not is_open:
             return known[1]
-        size_bytes = await run_sync(disk_bytes, self._parts.home.workbench(workbench_id).root)
+        size_bytes = await run_sync(disk_bytes, self._context.home.workbench(workbench_id).root)
         if not is_open and benches.openings(workbench_id) == openings:
             self._sizes[workbench_id] = openings, size_bytes
         return size_bytes
@@ -112,22 +114,22 @@ class WorkbenchMethods:
     ) -> wire.WorkbenchDeleted:
         """Delete a workbench with its log."""
         del session
-        await self._shop.benches.delete(request.workbench_id)
+        await self._benches.delete(request.workbench_id)
         return wire.WorkbenchDeleted()
 
     async def get_scope(self, request: wire.WorkbenchGetScope, session: Session) -> wire.Scope:
         """Say what a run may touch."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        return scope(bench, self._parts.catalog, self._parts.settings.limits)
+        bench = await self._benches.open(request.workbench_id)
+        return scope(bench, self._context.catalog, self._context.settings.limits)
 
     async def get_default_model(
         self, request: wire.WorkbenchGetDefaultModel, session: Session
     ) -> DefaultModel:
         """Say which model a workbench's runs use."""
         del session
-        bench = await self._shop.bench(request.workbench_id)
-        return DefaultModel(model_id=self._shop.model_of(bench.state))
+        bench = await self._benches.open(request.workbench_id)
+        return DefaultModel(model_id=self._context.egress.models.of_workbench(bench.state))
 
     def set_default_model(
         self, request: wire.WorkbenchSetDefaultModel, session: Session
@@ -135,8 +137,9 @@ class WorkbenchMethods:
         """Choose the model that a workbench's runs use."""
         del session
         model_id = request.model_id
-        self._parts.egress.models.provider(model_id)
-        return self._shop.record(
+        self._context.egress.models.provider(model_id)
+        return record(
+            self._benches,
             request.workbench_id,
             lambda _: ChooseModel(model_id),
             lambda _bench, _outcome: DefaultModel(model_id=model_id),
@@ -146,8 +149,8 @@ class WorkbenchMethods:
 class ForkMethods:
     """Forks workbenches."""
 
-    def __init__(self, shop: Shop) -> None:
-        self._shop = shop
+    def __init__(self, context: ApiContext, benches: Benches) -> None:
+        self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -160,10 +163,10 @@ class ForkMethods:
             KbdError: As for `fork_workbench`; there is no fork.
         """
         message_id, seq = request.from_message_id, request.from_seq
-        with self._shop.benches.held(request.source_workbench_id):
+        with self._benches.held(request.source_workbench_id):
             workbench_id = await fork_workbench(
-                self._shop.parts,
-                self._shop.benches,
+                self._context,
+                self._benches,
                 request.source_workbench_id,
                 request.mode,
                 request.name,
@@ -171,7 +174,7 @@ class ForkMethods:
                 seq=None if isinstance(seq, msgspec.UnsetType) else Seq(seq),
             )
         session.name(workbench_id)
-        state = (await self._shop.bench(workbench_id)).state
+        state = (await self._benches.open(workbench_id)).state
         return wire.WorkbenchForked(
             workbench_id=workbench_id,
             parent_workbench_id=request.source_workbench_id,

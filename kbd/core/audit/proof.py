@@ -15,7 +15,7 @@ from anyio import from_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from anyio.to_thread import run_sync
 
-from kbd.core.agent.tool_execution import Means
+from kbd.core.agent.tool_execution import ToolExecution
 from kbd.core.audit.differences import differences, file_diff, what_differs
 from kbd.core.audit.recorded_calls import RecordedCall, Retelling
 from kbd.core.audit.repeated_call import (
@@ -26,7 +26,7 @@ from kbd.core.audit.repeated_call import (
     unrepeatable,
 )
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
 from kbd.core.plugins.worker_pool import Workers
@@ -310,10 +310,10 @@ class _Proof:
         except NotFound:
             msg = f"a blob of the call of event {call.seq} is missing: `kbd verify` says which"
             raise FileReadFailed(msg) from None
-        replayed = await repeated(self._means(call), call, arguments, recorded)
+        replayed = await self._repeat(call, arguments, recorded)
         if hit_a_limit(replayed):
             # The machine may have been busy: what a call was given does not say how fast it is.
-            replayed = await repeated(self._means(call), call, arguments, recorded)
+            replayed = await self._repeat(call, arguments, recorded)
         self._calls += 1
         self._files += len(recorded.changes)
         self._refusals += recorded.refused
@@ -341,14 +341,16 @@ class _Proof:
         describe = partial(describe_file, self._catalog)
         return CallFiles(state, self._blobs, stage, cache, describe)
 
-    def _means(self, call: RecordedCall) -> Means:
-        return Means(
-            catalog=self._catalog,
-            formats=self._formats,
-            recall=Kept(self._results, call.seq),
-            search=self._search,
-            workers=self._workers,
-            limits=self._limits,
+    async def _repeat(self, call: RecordedCall, arguments: str, recorded: Outcome) -> Outcome:
+        def opened(entry: ToolEntry, files: CallFiles) -> ToolExecution:
+            return ToolExecution(
+                entry, files, call.now_us,
+                formats=self._formats, recall=Kept(self._results, call.seq),
+                search=self._search, workers=self._workers,
+            )  # fmt: skip
+
+        return await repeated(
+            call, arguments, recorded, catalog=self._catalog, limits=self._limits, opened=opened
         )
 
     def _search(self, files: CallFiles) -> Lookup:

@@ -1,6 +1,6 @@
 """One call once more: on what it was given then, with what is installed now."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from kbd.core.agent.budget import fingerprint
 from kbd.core.agent.tool_execution import (
     Done,
-    Means,
+    ToolExecution,
     error_text,
     noted,
     parsed,
@@ -19,7 +19,10 @@ from kbd.core.agent.tool_execution import (
 )
 from kbd.core.audit.recorded_calls import RecordedCall
 from kbd.core.domain.call_decisions import CHANGED_MEANWHILE
+from kbd.core.plugins.catalog import Catalog, ToolEntry
+from kbd.core.runtime.settings import RunLimits
 from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.call_files import CallFiles
 from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolRefused, ToolReturned
@@ -86,25 +89,35 @@ async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> Outcome:
             )  # fmt: skip
 
 
-async def repeated(means: Means, call: RecordedCall, arguments: str, recorded: Outcome) -> Outcome:
+async def repeated(
+    call: RecordedCall,
+    arguments: str,
+    recorded: Outcome,
+    *,
+    catalog: Catalog,
+    limits: RunLimits,
+    opened: Callable[[ToolEntry, CallFiles], ToolExecution],
+) -> Outcome:
     """Make a call again and return what comes of it; what it writes is kept by its hash.
 
     Args:
-        means: What it reaches.
         call: The call.
         arguments: Its arguments as JSON text.
         recorded: What came of it then; from there are the fields that only measure.
+        catalog: The tools of now.
+        limits: What a call may use.
+        opened: Makes what the tool is given, of the files as the call sees them.
 
     Raises:
         DiskFull: There is no room to write.
     """
-    asked, limits = call.call, means.limits
+    asked = call.call
     mark = fingerprint(asked.name, arguments or asked.fault or "")
     if call.place >= limits.calls_a_turn:
         error = surplus(limits)
         return Outcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))
     try:
-        entry = permitted(means.catalog, call.phase, asked.name)
+        entry = permitted(catalog, call.phase, asked.name)
         given = parsed(entry.tool, asked, arguments)
     except KbdError as refusal:
         told, _ = noted(limits, [*call.marks], mark, error_text(refusal))
@@ -114,7 +127,7 @@ async def repeated(means: Means, call: RecordedCall, arguments: str, recorded: O
         return Outcome(refused=False, ok=True, error_code=None)
     files = call.files.afresh()
     try:
-        done = await perform(means, entry, asked.id, given, files, call.now_us)
+        done = await perform(opened(entry, files), asked.id, given, limits.tool_s)
     finally:
         await files.drop()
     done = _as_measured(done, recorded)

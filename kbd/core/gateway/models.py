@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.hosts import parse_host
 from kbd.core.runtime.settings import Settings
@@ -58,19 +59,16 @@ class Models:
         """Return whether people let a provider be used."""
         return provider_id not in self._state().disabled
 
-    def default(self, chosen: str | None) -> str:
+    def default(self) -> str:
         """Return the model to use where a workbench has chosen none.
 
         One whose provider is disabled is passed over.
-
-        Args:
-            chosen: What the person chose for all workbenches, or None.
 
         Raises:
             ProviderNotConfigured: A provider has a key or an address, but no model is named; or all
                 providers are disabled.
         """
-        for named in (chosen, self._settings.default_model):
+        for named in (self._state().model_id, self._settings.default_model):
             if named is not None and all(map(self.is_enabled, self._providers_of(named))):
                 return named
         for provider, status, enabled in self.described():
@@ -86,6 +84,17 @@ class Models:
         if not self.is_enabled(OFFLINE_MODEL.partition(":")[0]):
             raise ProviderNotConfigured("No provider is enabled: kbd providers enable NAME.")
         return OFFLINE_MODEL
+
+    def of_workbench(self, state: WorkbenchState) -> str:
+        """Return the model of a workbench's runs; raises as `default`."""
+        return state.model_id or self.default()
+
+    def shown(self, chosen: str | None = None) -> str:
+        """Return a chosen model, or the default one, or "" where none is named yet."""
+        try:
+            return chosen or self.default()
+        except ProviderNotConfigured:
+            return ""
 
     def provider_named(self, provider_id: str) -> Provider:
         """Return a provider; raises NotFound if there is none."""

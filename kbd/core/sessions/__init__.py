@@ -1,6 +1,6 @@
 """Open workbenches, and the runs under way in them.
 
-parts            what the daemon is assembled from
+api_context      what the daemon is assembled from, as handlers and sessions need it
 workbenches      the registry of open workbenches, and the daemon's own log of which there are
 recovery         from a folder on disk to a live workbench
 projection       `draft/` and the readable copies follow the log

@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.recovery import told_as_ours
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.history import state_at
@@ -34,7 +34,7 @@ __all__ = ["fork_workbench"]
 
 
 async def fork_workbench(
-    parts: Parts,
+    context: ApiContext,
     benches: Benches,
     source_id: WorkbenchId,
     mode: ForkMode,
@@ -46,7 +46,7 @@ async def fork_workbench(
     """Make a workbench of what another one holds, or held, and return its id.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         benches: All workbenches.
         source_id: The other one.
         mode: How much of it.
@@ -69,11 +69,11 @@ async def fork_workbench(
     point = fork_point(source.state, message_id, seq)
     then = await run_sync(state_at, source.folders.log, point)
     forked = WorkbenchForked(source.id, mode, point, message_id or "")
-    workbench_id = WorkbenchId(parts.clock.new_id())
-    folders = parts.home.workbench(workbench_id)
+    workbench_id = WorkbenchId(context.clock.new_id())
+    folders = context.home.workbench(workbench_id)
     try:
         with told_as_ours():
-            await _prepare(folders, parts.clock, source, name, taken_over(then, forked))
+            await _prepare(folders, context.clock, source, name, taken_over(then, forked))
         await benches.create(name, workbench_id)
     except BaseException:
         if workbench_id not in benches.ids():

@@ -7,11 +7,11 @@ import anyio
 import msgspec
 
 from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
-from kbd.core.agent.run_context import Desk
+from kbd.core.agent.run_context import RunContext
 from kbd.core.domain.commands import RecordRun
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.search.lookup import Lookup
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.search_access import lookup_of
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workbench.workbench import Bench
@@ -21,51 +21,51 @@ from kbd.requests import notifications as wire
 from kbd.requests.base import Notification
 from kbd.types import RunId
 
-__all__ = ["desk_for", "open_files", "open_formats"]
+__all__ = ["open_files", "open_formats", "run_context"]
 
 
-def desk_for(parts: Parts, bench: Bench, run: int) -> Desk:
-    """Return the desk of a run."""
-    folders, formats = bench.folders, open_formats(parts, bench)
+def run_context(context: ApiContext, bench: Bench, run: int) -> RunContext:
+    """Return what a run works with."""
+    folders, formats = bench.folders, open_formats(context, bench)
 
     def search(files: CallFiles) -> Lookup:
-        return lookup_of(parts, bench, files, formats, run, bench.state.run(run).model_id)
+        return lookup_of(context, bench, files, formats, run, bench.state.run(run).model_id)
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
-        return await parts.egress.complete(bench.state, model_id, request, emit, record)
+        return await context.egress.complete(bench.state, model_id, request, emit, record)
 
     async def record(sent: RequestSent) -> None:
         await bench.keeper.submit(RecordRun(run, (sent,)))
 
-    return Desk(
+    return RunContext(
         keeper=bench.keeper,
         run=run,
         blobs=bench.blobs,
-        open_files=lambda: open_files(parts, bench),
+        open_files=lambda: open_files(context, bench),
         formats=formats,
         recall=LogRecall(bench.state, bench.keeper.journal, bench.blobs),
         search=search,
-        workers=parts.workers,
-        catalog=parts.catalog,
+        workers=context.workers,
+        catalog=context.catalog,
         complete=complete,
-        model=parts.egress.models.model,
-        effort=parts.egress.models.effort,
-        told_bytes=parts.egress.models.told_bytes,
-        purse=parts.purse,
-        announce=lambda notice: parts.tell(_told(bench, notice)),
-        limits=parts.settings.run,
-        clock=parts.clock,
+        model=context.egress.models.model,
+        effort=context.egress.models.effort,
+        told_bytes=context.egress.models.told_bytes,
+        purse=context.purse,
+        announce=lambda notice: context.tell(_told(bench, notice)),
+        limits=context.settings.run,
+        clock=context.clock,
         sleep=anyio.sleep,
         chance=random.random,
         copies=folders.workshop,
     )
 
 
-def open_files(parts: Parts, bench: Bench, *, published: bool = False) -> CallFiles:
+def open_files(context: ApiContext, bench: Bench, *, published: bool = False) -> CallFiles:
     """Return a picture of a workbench's files as they are now, for one call.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: The workbench.
         published: Whether to see what is published instead of the draft.
     """
@@ -74,14 +74,14 @@ def open_files(parts: Parts, bench: Bench, *, published: bool = False) -> CallFi
         bench.blobs,
         bench.folders.stage,
         bench.folders.cache,
-        lambda file: describe_file(parts.catalog, file),
+        lambda file: describe_file(context.catalog, file),
         published=published,
     )
 
 
-def open_formats(parts: Parts, bench: Bench) -> FormatCalls:
+def open_formats(context: ApiContext, bench: Bench) -> FormatCalls:
     """Return the formats as one workbench calls them."""
-    return FormatCalls(parts.catalog, parts.workers, bench.folders.cache)
+    return FormatCalls(context.catalog, context.workers, bench.folders.cache)
 
 
 def _told(bench: Bench, notice: Notice) -> Notification:

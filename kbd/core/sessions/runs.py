@@ -7,8 +7,8 @@ from kbd.core.agent import run_agent
 from kbd.core.domain.commands import EndRun, InterruptRun
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.sessions.parts import Parts
-from kbd.core.sessions.run_contexts import desk_for
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.run_contexts import run_context
 from kbd.core.store.keeper import Observer
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import KbdError
@@ -39,15 +39,15 @@ class Runs:
     """Starts, cancels and awaits the agents of all workbenches.
 
     Args:
-        parts: What the daemon is assembled from.
+        context: What the daemon is assembled from.
         tasks: Where the agents run.
 
     Attributes:
         is_stopping: Whether all were stopped because the daemon does.
     """
 
-    def __init__(self, parts: Parts, tasks: TaskGroup) -> None:
-        self._parts, self._tasks = parts, tasks
+    def __init__(self, context: ApiContext, tasks: TaskGroup) -> None:
+        self._context, self._tasks = context, tasks
         self.is_stopping = False
         self._under_way: dict[tuple[WorkbenchId, int], _Task] = {}
 
@@ -87,7 +87,7 @@ class Runs:
             with task.scope:
                 if task.before is not None:
                     await task.before.ended.wait()
-                await run_agent(desk_for(self._parts, bench, run))
+                await run_agent(run_context(self._context, bench, run))
         finally:
             with anyio.CancelScope(shield=True):
                 if task.before is not None:

@@ -30,7 +30,7 @@ from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.engine_pool import Room
 from kbd.core.search.lookup import Lookup
 from kbd.core.search.summary import extract_summary
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import Bench
 from kbd.errors import (
@@ -60,7 +60,7 @@ RETRIES = {"query": 1, "passage": 2}
 
 
 async def embedded(
-    parts: Parts,
+    context: ApiContext,
     bench: Bench,
     texts: tuple[str, ...],
     purpose: Literal["query", "passage"],
@@ -72,7 +72,7 @@ async def embedded(
     """Make texts vectors, paid from the day's money.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: Whose texts.
         texts: They; as many as the embedder takes at once.
         purpose: Whether they are looked for or looked in.
@@ -88,7 +88,7 @@ async def embedded(
         ProviderUnavailable: No answer came within the time allowed, or none that makes sense.
         KbdError: As for `Egress.embed`.
     """
-    egress, state = parts.egress, bench.state
+    egress, state = context.egress, bench.state
     chosen = egress.check_embedder(state, model_id)
     model = egress.embedders.model(chosen.model_id)
     size_bytes = sum(len(text.encode("utf-8", "replace")) for text in texts)
@@ -96,33 +96,33 @@ async def embedded(
     most = worst_cost(tokens, 0, model)
     if run:
         under_way = state.run(run)
-        check_budget(under_way.usage, under_way.cost, tokens, most, parts.settings.run)
-    reservation = await parts.purse.reserve(bench.id, run, chosen.model_id, tokens, most)
+        check_budget(under_way.usage, under_way.cost, tokens, most, context.settings.run)
+    reservation = await context.purse.reserve(bench.id, run, chosen.model_id, tokens, most)
     # What is cut off may have to be paid for; what is refused has not.
     spent_tokens, spent = tokens, most
     try:
         request = EmbedRequest("", texts, purpose)
-        made = await _asked(parts, bench, request, record, chosen.model_id)
+        made = await _asked(context, bench, request, record, chosen.model_id)
         spent_tokens, spent = made.usage.input_tokens, cost_of(made.usage, model)
     except KbdError:
         spent_tokens, spent = 0, 0.0
         raise
     finally:
-        await parts.purse.charge(reservation, spent_tokens, spent)
+        await context.purse.charge(reservation, spent_tokens, spent)
     return made, spent
 
 
 async def _asked(
-    parts: Parts, bench: Bench, request: EmbedRequest, record: RecordSent, model_id: str
+    context: ApiContext, bench: Bench, request: EmbedRequest, record: RecordSent, model_id: str
 ) -> Embeddings:
     """Ask, and ask again where that may help, within the time allowed."""
-    limits = parts.settings.run
+    limits = context.settings.run
     limit_s = min(QUERY_S, limits.provider_s) if request.purpose == "query" else limits.provider_s
     waits = (min(wait_s, MOST_WAIT_S) for wait_s in limits.retry_s[: RETRIES[request.purpose]])
     with anyio.move_on_after(limit_s):
         for wait_s in (*waits, None):
             try:
-                return await parts.egress.embed(bench.state, request, record, model_id)
+                return await context.egress.embed(bench.state, request, record, model_id)
             except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
                 if wait_s is None:
                     raise
@@ -150,37 +150,37 @@ class PassageEmbedding:
     """`kbd.core.search.ports.EmbedTexts` for one engine: it bridges from the engine's thread.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: Whose texts.
     """
 
-    def __init__(self, parts: Parts, bench: Bench) -> None:
-        self._parts, self._bench = parts, bench
+    def __init__(self, context: ApiContext, bench: Bench) -> None:
+        self._context, self._bench = context, bench
         self._model_id = ""
 
     @property
     def model_id(self) -> str:
         """Whose vectors they are."""
-        return self._model_id or self._parts.egress.embedder().model_id
+        return self._model_id or self._context.egress.embedder().model_id
 
     @property
     def most_texts(self) -> int:
         """As many texts one call may have."""
-        return self._parts.egress.embedder().most_texts
+        return self._context.egress.embedder().most_texts
 
     def fingerprint(self) -> str:
         """Return under what vectors are kept from now on; raises KbdError.
 
         People may disable one embedder and enable another while the engine is open.
         """
-        self._model_id = self._parts.egress.embedder().model_id
-        return from_thread.run(self._parts.egress.fingerprint, self._model_id)
+        self._model_id = self._context.egress.embedder().model_id
+        return from_thread.run(self._context.egress.fingerprint, self._model_id)
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
         asking = partial(embedded, model_id=self.model_id)
         record = recorded_in(self._bench, 0)
-        made, _ = from_thread.run(asking, self._parts, self._bench, tuple(texts), purpose, record)
+        made, _ = from_thread.run(asking, self._context, self._bench, tuple(texts), purpose, record)
         return made
 
 
@@ -188,23 +188,25 @@ class CallAsking:
     """`kbd.core.search.lookup.Asking` for one call.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: The workbench.
         room: Its engine.
         run: The run that calls, or 0 for a client.
         model_id: The model that writes summaries; "" for none.
     """
 
-    def __init__(self, parts: Parts, bench: Bench, room: Room, run: int, model_id: str) -> None:
-        self._parts, self._bench, self._room, self._run = parts, bench, room, run
-        chosen, named = parts.egress.embedder(), parts.settings.search.embedder.strip()
+    def __init__(
+        self, context: ApiContext, bench: Bench, room: Room, run: int, model_id: str
+    ) -> None:
+        self._context, self._bench, self._room, self._run = context, bench, room, run
+        chosen, named = context.egress.embedder(), context.settings.search.embedder.strip()
         self.embedder, self.model = chosen.model_id, model_id
         self.doubt = ""
         if not chosen.model_id and named not in ("", NONE):
             self.embedder, self.doubt = named, chosen.reason
         elif chosen.leaves_machine:
             try:
-                parts.egress.check_embedder(bench.state)
+                context.egress.check_embedder(bench.state)
             except KbdError as error:
                 self.doubt = error.message
 
@@ -212,7 +214,7 @@ class CallAsking:
         """Return the vector of a query; raises KbdError."""
         record = recorded_in(self._bench, self._run)
         made, cost = await embedded(
-            self._parts, self._bench, (query,), "query", record,
+            self._context, self._bench, (query,), "query", record,
             run=self._run, model_id=self.embedder,
         )  # fmt: skip
         return made, ModelShare(self.embedder, made.usage, cost)
@@ -225,7 +227,8 @@ class CallAsking:
             ValidationFailed: The model declined, or said nothing.
             KbdError: As for `Egress.complete`.
         """
-        parts, bench, model = self._parts, self._bench, self._parts.egress.models.model(self.model)
+        context, bench = self._context, self._bench
+        model = context.egress.models.model(self.model)
         room = int(model.context_tokens * model.bytes_per_token * SUMMARY_SHARE)
         begun = _within(text, room)
         messages = (
@@ -236,19 +239,19 @@ class CallAsking:
         most, cost = tokens + reply_room(model), worst_cost(tokens, reply_room(model), model)
         if self._run:
             run = bench.state.run(self._run)
-            check_budget(run.usage, run.cost, most, cost, parts.settings.run)
-        reservation = await parts.purse.reserve(bench.id, self._run, self.model, most, cost)
+            check_budget(run.usage, run.cost, most, cost, context.settings.run)
+        reservation = await context.purse.reserve(bench.id, self._run, self.model, most, cost)
         spent_tokens, spent = 0, 0.0
         request = ModelRequest(self.model.partition(":")[2], messages, phase=Phase.SUMMARY)
         try:
-            reply = await parts.egress.complete(
+            reply = await context.egress.complete(
                 bench.state, self.model, request, _unheard, recorded_in(bench, self._run),
                 purpose="summarize",
             )  # fmt: skip
             spent = cost_of(reply.usage, model)
             spent_tokens = reply.usage.input_tokens + reply.usage.output_tokens
         finally:
-            await parts.purse.charge(reservation, spent_tokens, spent)
+            await context.purse.charge(reservation, spent_tokens, spent)
         said = reply.text.strip()
         if not said or reply.finish_reason in DECLINED:
             msg = f"{self.model} gave no summary ({reply.finish_reason})"
@@ -262,7 +265,7 @@ class CallAsking:
 
     def make_vectors(self) -> None:
         """Have the missing vectors made in the background."""
-        self._parts.rooms.fill(self._room)
+        self._context.rooms.fill(self._room)
 
 
 def recorded_in(bench: Bench, run: int) -> RecordSent:
@@ -292,53 +295,60 @@ READING_SHARE = 0.8
 
 
 def lookup_of(
-    parts: Parts, bench: Bench, files: CallFiles, formats: FormatCalls, run: int, model_id: str
+    context: ApiContext,
+    bench: Bench,
+    files: CallFiles,
+    formats: FormatCalls,
+    run: int,
+    model_id: str,
 ) -> Lookup:
     """Return the search of one call.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: The workbench.
         files: The files as the call sees them.
         formats: The formats as this workbench calls them.
         run: The run that calls, or 0 for a client.
         model_id: The workbench's model, or "" where none is named.
     """
-    room = room_of(parts, bench, formats)
-    asking = CallAsking(parts, bench, room, run, _writer(parts, model_id))
-    return Lookup(room, files, asking, READING_SHARE * parts.settings.run.tool_s)
+    room = room_of(context, bench, formats)
+    asking = CallAsking(context, bench, room, run, _writer(context, model_id))
+    return Lookup(room, files, asking, READING_SHARE * context.settings.run.tool_s)
 
 
-def room_of(parts: Parts, bench: Bench, formats: FormatCalls) -> Room:
+def room_of(context: ApiContext, bench: Bench, formats: FormatCalls) -> Room:
     """Return the room of a workbench's engine."""
-    return parts.rooms.of(bench.id, partial(_engine, parts, bench, formats))
+    return context.rooms.of(bench.id, partial(_engine, context, bench, formats))
 
 
-async def use_index(parts: Parts, bench: Bench, folder: Path) -> None:
+async def use_index(context: ApiContext, bench: Bench, folder: Path) -> None:
     """Have a workbench use the index in a folder from now on.
 
     Raises:
         ValidationFailed: The folder is kbd's own, or holds something that is no index.
         KbdError: It cannot be made or opened; the index that was used stays in use.
     """
-    home = parts.home.folder
+    home = context.home.folder
     inside = await run_sync(lambda: folder.resolve().is_relative_to(home.resolve()))
     if inside:
         msg = "index_dir lies in kbd's own home: name a folder of yours"
         raise ValidationFailed(msg)
-    await run_sync(_try_out, parts, bench, folder)
-    await parts.rooms.close(bench.id)
+    await run_sync(_try_out, context, bench, folder)
+    await context.rooms.close(bench.id)
     await run_sync(_choose, bench, folder)
 
 
-def _engine(parts: Parts, bench: Bench, formats: FormatCalls) -> WorkspaceEngine:
+def _engine(context: ApiContext, bench: Bench, formats: FormatCalls) -> WorkspaceEngine:
     """Open a workbench's engine; called in a thread."""
-    return _opened(parts, bench, _chosen(bench), formats)
+    return _opened(context, bench, _chosen(bench), formats)
 
 
-def _opened(parts: Parts, bench: Bench, folder: Path, formats: FormatCalls) -> WorkspaceEngine:
-    embed = PassageEmbedding(parts, bench)
-    most = parts.settings.search.document_characters
+def _opened(
+    context: ApiContext, bench: Bench, folder: Path, formats: FormatCalls
+) -> WorkspaceEngine:
+    embed = PassageEmbedding(context, bench)
+    most = context.settings.search.document_characters
     return WorkspaceEngine(
         "",
         folder,
@@ -349,8 +359,8 @@ def _opened(parts: Parts, bench: Bench, folder: Path, formats: FormatCalls) -> W
     )
 
 
-def _try_out(parts: Parts, bench: Bench, folder: Path) -> None:
-    _opened(parts, bench, folder, FormatCalls(parts.catalog, parts.workers)).close()
+def _try_out(context: ApiContext, bench: Bench, folder: Path) -> None:
+    _opened(context, bench, folder, FormatCalls(context.catalog, context.workers)).close()
 
 
 def _chosen(bench: Bench) -> Path:
@@ -370,9 +380,9 @@ def _choose(bench: Bench, folder: Path) -> None:
     fresh.replace(chosen)
 
 
-def _writer(parts: Parts, model_id: str) -> str:
+def _writer(context: ApiContext, model_id: str) -> str:
     """Return the model if it writes texts of its own and could be asked, else ""."""
-    models = parts.egress.models
+    models = context.egress.models
     if not model_id or not models.provider(model_id).writes_prose:
         return ""
     return model_id

@@ -21,7 +21,7 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import checked_id
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.recovery import close_bench, open_bench, recover
 from kbd.core.store.keeper import Keeper, Observer
@@ -92,7 +92,7 @@ class Benches:
     of them gets it anew.
 
     Args:
-        parts: What the daemon is assembled from.
+        context: What the daemon is assembled from.
         daemon: The Keeper of the daemon's own log.
         tasks: Where the tasks of open workbenches run.
         watch: Makes an observer for each workbench that is opened, before it is recovered.
@@ -105,12 +105,12 @@ class Benches:
 
     def __init__(
         self,
-        parts: Parts,
+        context: ApiContext,
         daemon: Keeper[DaemonState, DaemonCommand],
         tasks: TaskGroup,
         watch: Callable[[Bench], Observer],
     ) -> None:
-        self._parts, self.daemon, self._tasks, self._watch = parts, daemon, tasks, watch
+        self._context, self.daemon, self._tasks, self._watch = context, daemon, tasks, watch
         self._open: dict[WorkbenchId, Opened] = {}
         # Weak: a lock is there while somebody holds it or waits for it. Whoever asks may ask for
         # ids without end.
@@ -232,7 +232,7 @@ class Benches:
             DiskFull: No space is left.
             ValidationFailed: The id is ill-formed, or taken.
         """
-        workbench_id = checked_id(workbench_id or self._parts.clock.new_id())
+        workbench_id = checked_id(workbench_id or self._context.clock.new_id())
         with anyio.CancelScope(shield=True):
             await self.daemon.submit(CreateWorkbench(workbench_id, name))
             try:
@@ -241,7 +241,7 @@ class Benches:
                 # Nobody was told of it. If this fails, too, it stays in the list with its reason.
                 with contextlib.suppress(KbdError):
                     await self.daemon.submit(DeleteWorkbench(workbench_id))
-                await run_sync(_remove, self._parts.home.workbench(workbench_id).root)
+                await run_sync(_remove, self._context.home.workbench(workbench_id).root)
                 raise
         return workbench_id
 
@@ -270,7 +270,7 @@ class Benches:
         """
         await self._sweep()
         for workbench_id in self.ids():
-            folders = self._parts.home.workbench(workbench_id)
+            folders = self._context.home.workbench(workbench_id)
             if await run_sync(folders.open_mark.exists):
                 try:
                     await self.open(workbench_id)
@@ -278,7 +278,7 @@ class Benches:
                     _log.error("not_recovered", workbench=workbench_id, error=error.message)
 
     async def _sweep(self) -> None:
-        left = set(await run_sync(self._parts.home.workbench_ids)) - set(self.ids())
+        left = set(await run_sync(self._context.home.workbench_ids)) - set(self.ids())
         if not left:
             return
         deleted: set[WorkbenchId] = set()
@@ -291,7 +291,7 @@ class Benches:
         # that it does not know is somebody's.
         await self.daemon.journal.replay(note, Seq(0))
         for workbench_id in left:
-            folders = self._parts.home.workbench(workbench_id)
+            folders = self._context.home.workbench(workbench_id)
             if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
                 await run_sync(_remove, folders.root)
 
@@ -306,8 +306,8 @@ class Benches:
         known = self._open.get(checked)
         if known is None:
             known = await self._first(checked)
-        known.asked_s = known.used_s = self._parts.clock.monotonic_s()
-        if len(self._open) > self._parts.settings.watch.open_workbenches and not self._is_tended:
+        known.asked_s = known.used_s = self._context.clock.monotonic_s()
+        if len(self._open) > self._context.settings.watch.open_workbenches and not self._is_tended:
             self._is_tended = True
             self._tasks.start_soon(self._tend)
         return known
@@ -335,10 +335,10 @@ class Benches:
         self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[Opened]
     ) -> None:
         """Open a workbench, recover it, and serve it until it is closed."""
-        parts = self._parts
-        folders = parts.home.workbench(workbench_id)
-        bench = await open_bench(folders, parts.clock, parts.egress.redaction)
-        opened = Opened(bench, workbench_id, parts.clock.monotonic_s())
+        context = self._context
+        folders = context.home.workbench(workbench_id)
+        bench = await open_bench(folders, context.clock, context.egress.redaction)
+        opened = Opened(bench, workbench_id, context.clock.monotonic_s())
         projection = Projection(bench)
         bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
         bench.keeper.observe(projection.observe)
@@ -353,7 +353,7 @@ class Benches:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(bench.keeper.run)
                     try:
-                        await recover(bench, parts.clock, workbench_id, name)
+                        await recover(bench, context.clock, workbench_id, name)
                         await projection.catch_up()
                     except KbdError as error:
                         failure = error
@@ -367,7 +367,7 @@ class Benches:
             self._open.pop(workbench_id, None)
             try:
                 with anyio.CancelScope(shield=True):
-                    await self._parts.rooms.close(workbench_id)
+                    await self._context.rooms.close(workbench_id)
                 await close_bench(bench)
             finally:
                 opened.closed.set()
@@ -380,7 +380,7 @@ class Benches:
 
     async def _tend(self) -> None:
         """Close what nobody uses while more are open than may be."""
-        while len(self._open) > self._parts.settings.watch.open_workbenches:
+        while len(self._open) > self._context.settings.watch.open_workbenches:
             if not await self.close_idle():
                 await anyio.sleep(LOOK_S)
         self._is_tended = False
@@ -392,7 +392,7 @@ class Benches:
         """
         closed = 0
         for opened in sorted(self._open.values(), key=lambda each: each.used_s):
-            if len(self._open) <= self._parts.settings.watch.open_workbenches:
+            if len(self._open) <= self._context.settings.watch.open_workbenches:
                 break
             if not self._is_idle(opened):
                 continue
@@ -410,7 +410,7 @@ class Benches:
     def _is_idle(self, opened: Opened) -> bool:
         bench_id = opened.bench.id
         is_open = self._open.get(bench_id) is opened
-        now_s = self._parts.clock.monotonic_s()
+        now_s = self._context.clock.monotonic_s()
         return is_open and bench_id not in self._held and opened.is_idle(now_s)
 
     def _wake(self, seq: Seq, record: Recorded) -> None:
@@ -418,10 +418,10 @@ class Benches:
         self.moved.ring()
 
     def _tell(self, opened: Opened, seq: Seq, record: Recorded) -> None:
-        opened.used_s = self._parts.clock.monotonic_s()
+        opened.used_s = self._context.clock.monotonic_s()
         self._wake(seq, record)
         for told in notifications(opened.bench.state, seq, record):
-            self._parts.tell(told)
+            self._context.tell(told)
 
 
 def _refuse_in_use(bench: Bench) -> None:

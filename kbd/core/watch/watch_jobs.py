@@ -24,7 +24,7 @@ from kbd.core.domain.watch_state import Ended, carries_consent
 from kbd.core.domain.workbench_state import folded_name
 from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.settings import Limits
-from kbd.core.sessions.parts import Parts
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
@@ -153,7 +153,7 @@ async def _add(bench: Bench, names: dict[FileName, JobFile], folder: str, limit:
     await run_sync(partial(bench.files.restore_missing, published))
 
 
-async def refuse_unreadable(parts: Parts, bench: Bench) -> None:
+async def refuse_unreadable(context: ApiContext, bench: Bench) -> None:
     """Look into files until one can be read; a file of no known format counts as readable.
 
     A model that meets a damaged file often says so and changes nothing, which would pass for a run
@@ -161,13 +161,13 @@ async def refuse_unreadable(parts: Parts, bench: Bench) -> None:
     so nothing is computed twice.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         bench: The workbench before its first run.
 
     Raises:
         FileReadFailed: None of them can be read; the message is that of the first.
     """
-    files, formats = open_files(parts, bench, published=True), open_formats(parts, bench)
+    files, formats = open_files(context, bench, published=True), open_formats(context, bench)
     first: FileReadFailed | None = None
     names = files.names()
     for name in names:
@@ -199,14 +199,14 @@ class Unattended:
     """Carries out what watched folders ask for.
 
     Args:
-        parts: The daemon's.
+        context: The daemon's.
         benches: Its workbenches.
         runs: Its runs.
     """
 
-    def __init__(self, parts: Parts, benches: Benches, runs: Runs) -> None:
-        self._parts, self._benches, self._runs = parts, benches, runs
-        self._deliveries = Deliveries(benches.daemon, parts.clock)
+    def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
+        self._context, self._benches, self._runs = context, benches, runs
+        self._deliveries = Deliveries(benches.daemon, context.clock)
 
     async def carry_out(self, job: Job) -> Result:
         """Bring a job to its outcome, from wherever it stopped: there is one run of it.
@@ -219,8 +219,8 @@ class Unattended:
         opened_s = float("-inf")
         with self._benches.held(job.workbench_id):
             try:
-                bench = await open_for(self._benches, job, self._parts.settings.limits)
-                opened_s = self._parts.clock.monotonic_s()
+                bench = await open_for(self._benches, job, self._context.settings.limits)
+                opened_s = self._context.clock.monotonic_s()
                 result = await self._carry_out(bench, job)
             except LogPoisoned:
                 raise
@@ -240,8 +240,8 @@ class Unattended:
             watch_id,
             rule,
             ended,
-            holds_key=self._parts.egress.holds_key,
-            limit_s=self._parts.settings.watch.command_s,
+            holds_key=self._context.egress.holds_key,
+            limit_s=self._context.settings.watch.command_s,
         )
 
     async def _carry_out(self, bench: Bench, job: Job) -> Result:
@@ -271,11 +271,10 @@ class Unattended:
     async def _run(self, bench: Bench, job: Job, *, is_under_way: bool) -> None:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
-            chosen = self._benches.daemon.state.model_id
-            model_id = job.rule.model_id or self._parts.egress.models.default(chosen)
+            model_id = job.rule.model_id or self._context.egress.models.default()
             if job_run(bench.state) is None:
-                await refuse_unreadable(self._parts, bench)
-            await agree(bench, self._parts.egress, job, model_id)
+                await refuse_unreadable(self._context, bench)
+            await agree(bench, self._context.egress, job, model_id)
             await bench.keeper.submit(StartRun(None, model_id))
         run = job_run(bench.state)
         if run is not None:
@@ -324,7 +323,7 @@ class Unattended:
                 raise ValidationFailed(msg)
             await publish(
                 bench,
-                self._parts.clock,
+                self._context.clock,
                 names=None,
                 keep_both=False,
                 accept_external=False,

@@ -116,7 +116,7 @@ async def test_a_run_interrupted_at_every_request_comes_to_the_same_end(opened: 
             await rig.keeper.submit(InterruptRun("restart"))
             await rig.keeper.submit(StartRun(None, "scripted:script"))
             try:
-                await run_agent(rig.desk())
+                await run_agent(rig.context())
             except Stop:
                 continue
 

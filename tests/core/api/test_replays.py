@@ -57,7 +57,7 @@ async def test_steps_come_in_pages(tmp_path: Path) -> None:
     """By number and by size; a step that is larger than a page is told alone; none is left out."""
     await recorded_run(tmp_path, "a", "x" * PAGE_BYTES, "b", "y" * (PAGE_BYTES // 2), "c")
     async with supervised(tmp_path) as running:
-        methods, (workbench_id,) = ReplayMethods(running.shop), running.benches.ids()
+        methods, (workbench_id,) = ReplayMethods(running.benches), running.benches.ids()
         run_id = f"{workbench_id}-1"
         first = await steps(running, methods, run_id, limit=2)
         pages: list[list[str]] = []
@@ -82,7 +82,7 @@ async def test_a_run_that_is_not_there_has_no_steps(tmp_path: Path) -> None:
     """Neither a number that no run has, nor a workbench that nobody made."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench()
-        methods = ReplayMethods(running.shop)
+        methods = ReplayMethods(running.benches)
         for run_id in (f"{bench.id}-1", f"{bench.id}-999999999999999", f"{'0' * 16}-1"):
             with pytest.raises(NotFound):
                 await steps(running, methods, run_id)
@@ -95,7 +95,7 @@ async def test_a_moment_is_told_and_written(tmp_path: Path) -> None:
         await draft(bench, a__txt="changed", c__txt=None, d__txt="new")
         then = bench.state.seq
         await draft(bench, a__txt="changed again", c__txt="three")
-        methods = ReplayMethods(running.shop)
+        methods = ReplayMethods(running.benches)
         folder = tmp_path / "then"
         asked = wire.StateAt(workbench_id=bench.id, seq=then, destination_dir=str(folder))
         found = await methods.state(asked, NOBODY)
@@ -128,7 +128,7 @@ async def test_a_moment_in_a_watched_folder_starts_no_work(tmp_path: Path) -> No
         await running.benches.daemon.submit(AddWatch(WatchId("0" * 16), rule))
         folder = str(watched / "then")
         asked = wire.StateAt(workbench_id=bench.id, seq=bench.state.seq, destination_dir=folder)
-        await ReplayMethods(running.shop).state(asked, NOBODY)
+        await ReplayMethods(running.benches).state(asked, NOBODY)
 
         watching = running.benches.daemon.state.watching
         blob = bench.state.files[FileName("a.txt")].blob
@@ -145,7 +145,7 @@ async def test_a_damaged_log_is_told_as_far_as_it_reads(tmp_path: Path) -> None:
     at = data.rindex(b"ResearchWritten")
     segment.write_bytes(data[:at] + b"ResearchRewrote" + data[at + 15 :])
     async with supervised(tmp_path) as running:
-        methods = ReplayMethods(running.shop)
+        methods = ReplayMethods(running.benches)
         told = await steps(running, methods, f"{workbench_id}-1")
         last = told.steps[-1]
         found = await methods.state(wire.StateAt(workbench_id=workbench_id, seq=last.seq), NOBODY)

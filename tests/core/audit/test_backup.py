@@ -32,7 +32,9 @@ pytestmark = pytest.mark.anyio
 async def back_up(running: Supervised, target: Path) -> BackupCreated:
     """Have a backup made as a client would."""
     session: Any = None
-    return await BackupMethods(running.shop).create(BackupCreate(target=str(target)), session)
+    return await BackupMethods(running.context, running.benches, running.watcher).create(
+        BackupCreate(target=str(target)), session
+    )
 
 
 @on_trio
@@ -135,7 +137,9 @@ async def test_a_workbench_that_is_deleted_meanwhile_is_left_out(tmp_path: Path)
 
         backup = await run_sync(Interfering, running.home, tmp_path / "b")
         backup.happens = happens
-        created_at = await BackupMethods(running.shop)._take_all(backup)
+        created_at = await BackupMethods(
+            running.context, running.benches, running.watcher
+        )._take_all(backup)
         await run_sync(backup.finish, created_at)
         backup.close()
         inventory = checked(tmp_path / "b")
@@ -259,7 +263,7 @@ async def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     """Wherever it is full, the error says so and the target is as free as before."""
     async with supervised(tmp_path / "h") as running:
         await running.bench(a__txt="a" * 3000)
-        methods = BackupMethods(running.shop)
+        methods = BackupMethods(running.context, running.benches, running.watcher)
         space, told = 0, 0
         while True:
             backup = await run_sync(

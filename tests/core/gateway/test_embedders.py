@@ -258,7 +258,7 @@ async def test_one_that_people_disabled_is_not_used(tmp_path: Path, module: Modu
     """Its name is disabled as a provider's is, and vectors of two are never mixed up."""
     sup = supervised(tmp_path, found=[module("near", [Near()])])
     async with sup as running:
-        opened = running.shop.parts.egress
+        opened = running.context.egress
         assert opened.embedder().model_id == "near:small"
         disabled = SettingChanged("enabled", "false", "near")
         await running.benches.daemon.submit(RecordDaemon((disabled,)))
@@ -339,7 +339,7 @@ async def test_consent_over_the_wire(tmp_path: Path) -> None:
     found = [OPENAI, Installed("offline", "kbd_offline")]
     async with supervised(tmp_path, settings, found) as running:
         bench = await running.bench(a__txt="a")
-        methods = EgressMethods(running.shop)
+        methods = EgressMethods(running.context, running.benches)
         nobody: Any = None
         about = consents.EgressGetConsentStatus(workbench_id=bench.id)
         first = await methods.status(about, nobody)
@@ -365,7 +365,7 @@ async def test_consent_over_the_wire(tmp_path: Path) -> None:
 async def test_embedders_are_listed_beside_providers(tmp_path: Path, module: Module) -> None:
     """Each with how it is set up, and which one searches use, or why none."""
     async with supervised(tmp_path, found=[module("near", [Near()]), OPENAI]) as running:
-        methods = ProviderMethods(running.shop)
+        methods = ProviderMethods(running.context, running.benches)
         nobody: Any = None
         found = methods.status(listing.ProvidersGetStatus(), nobody)
         assert [row.provider_id for row in found.providers] == ["openai"]

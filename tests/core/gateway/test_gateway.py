@@ -98,7 +98,9 @@ def test_the_default_model(
     tmp_path: Path, environment: dict[str, str], chosen: str | None, model: str
 ) -> None:
     """What a person chose, what the settings name, what a provider is set up for, offline."""
-    assert door(tmp_path, environment).models.default(chosen) == model
+    egress = door(tmp_path, environment)
+    egress._daemon.state.model_id = chosen
+    assert egress.models.default() == model
 
 
 @pytest.mark.parametrize("environment", [AWAY, HERE])
@@ -107,7 +109,7 @@ def test_a_provider_without_a_model_names_the_setting(
 ) -> None:
     """A key or an address alone is not enough, and the message says what is to be set."""
     with pytest.raises(ProviderNotConfigured, match="KBD_MODEL") as refused:
-        door(tmp_path, environment).models.default(None)
+        door(tmp_path, environment).models.default()
 
     assert KEY not in str(refused.value)
 

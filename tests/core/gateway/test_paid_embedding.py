@@ -67,7 +67,7 @@ class Asked:
             self.sent.append(sent)
             await self.bench.keeper.submit(Record((sent,)))
 
-        return await embedded(self._running.shop.parts, self.bench, texts, purpose, record)
+        return await embedded(self._running.context, self.bench, texts, purpose, record)
 
     def spent(self) -> tuple[int, float, int]:
         """What all days took, in tokens and in dollars, and how much is still reserved."""
@@ -148,5 +148,7 @@ async def test_an_embedder_is_no_model_to_talk_to(tmp_path: Path, server: ModelS
     settings = msgspec.structs.replace(settings, models=other)
     async with supervised(tmp_path, settings, [OPENAI]) as running:
         nobody: Any = None
-        found = ProviderMethods(running.shop).models(listing.ModelsListSupported(), nobody)
+        found = ProviderMethods(running.context, running.benches).models(
+            listing.ModelsListSupported(), nobody
+        )
         assert [row.model_id for row in found.models] == ["openai:big"]

@@ -111,7 +111,7 @@ def test_what_people_set_for_a_provider_holds_for_its_wrapped_models(tmp_path: P
     """Efforts, and that it is disabled; the wrapper can be disabled, too."""
     egress, _ = opened(tmp_path, {**AWAY, "KBD_MODEL": WRAPPED})
     models, state = egress.models, egress._daemon.state
-    assert models.default(None) == WRAPPED
+    assert models.default() == WRAPPED
     reasons = {each.provider.name: each.status.reason for each in models.described()}
     assert reasons["openai"] is None  # its model is named
     state.efforts["openai"] = {"plan": "high"}
@@ -201,6 +201,6 @@ async def test_the_wrapper_is_lent_its_provider_and_nothing_else(
 
 def _default(egress: Egress) -> str:
     try:
-        return egress.models.default(None)
+        return egress.models.default()
     except ProviderNotConfigured as refused:
         return refused.message

@@ -256,14 +256,16 @@ async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path
     folder.symlink_to(tmp_path)
 
     async with supervised(tmp_path / "h") as again:
-        table = handlers(again.shop)
+        table = handlers(again.context, again.benches, again.runs, again.watcher)
         rows = (await table[WorkbenchList](WorkbenchList(), _Nobody())).workbenches
         told = {row.id: (row.name, row.files, row.reason) for row in rows}
         assert told[whole.id] == ("test", 1, msgspec.UNSET)
         assert told[broken.id][:2] == ("test", 0)
         assert str(tmp_path) not in str(told[broken.id][2])
         assert (await table[RunList](RunList(), _Nobody())).runs == ()
-        async with aclosing(await LogMethods(again.shop).follow("*", {})) as stream:
+        async with aclosing(
+            await LogMethods(again.context, again.benches).follow("*", {})
+        ) as stream:
             async for item in stream:
                 if isinstance(item, Synced):
                     assert set(item.cursors) == {"daemon", whole.id}
@@ -285,7 +287,9 @@ async def test_a_log_that_is_deleted_while_it_is_read_ends_there(
 
         monkeypatch.setattr(events, "rows", read_when_deleted)
         heard = set()
-        async with aclosing(await LogMethods(running.shop).follow("*", {})) as stream:
+        async with aclosing(
+            await LogMethods(running.context, running.benches).follow("*", {})
+        ) as stream:
             async for item in stream:
                 if isinstance(item, Synced):
                     break

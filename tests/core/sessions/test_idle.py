@@ -11,7 +11,7 @@ from typing import cast
 import anyio
 import pytest
 
-from kbd.core.api.context import holding
+from kbd.core.api.commands import holding
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
@@ -151,7 +151,9 @@ async def test_who_follows_all_logs_misses_nothing_and_opens_nothing(tmp_path: P
     async with supervised(tmp_path / "h", ONE) as running:
         quiet, busy = await running.bench(a__txt="x"), await running.bench(a__txt="x")
         cursors = {"daemon": running.benches.daemon_wire.seq, quiet.id: Seq(2), busy.id: Seq(2)}
-        async with aclosing(await LogMethods(running.shop).follow("*", cursors)) as stream:
+        async with aclosing(
+            await LogMethods(running.context, running.benches).follow("*", cursors)
+        ) as stream:
             assert isinstance(await anext(stream), Synced)
             await running.benches.close_idle()
             with anyio.fail_after(10):
@@ -195,7 +197,7 @@ async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
     async with supervised(tmp_path / "h") as making:
         ids = [(await making.bench(a__txt="x")).id for _ in range(3)]
     async with supervised(tmp_path / "h", ONE) as running:
-        methods = WorkbenchMethods(running.shop)
+        methods = WorkbenchMethods(running.context, running.benches)
         nobody = cast(Session, None)
 
         async def files() -> list[tuple[str, int]]:
@@ -210,9 +212,17 @@ async def test_a_list_leaves_no_more_open_than_may_be(tmp_path: Path) -> None:
         assert await files() == [(each, 2 if each == closed else 1) for each in ids]
         assert before.open_mark.exists()  # it was used, so it stays
         left_open = _open(running)
-        assert (await WorkshopMethods(running.shop).list(RunList(running=True), nobody)).runs == ()
+        assert (
+            await WorkshopMethods(running.context, running.benches, running.runs).list(
+                RunList(running=True), nobody
+            )
+        ).runs == ()
         assert _open(running) == left_open
-        assert (await WorkshopMethods(running.shop).list(RunList(), nobody)).runs == ()
+        assert (
+            await WorkshopMethods(running.context, running.benches, running.runs).list(
+                RunList(), nobody
+            )
+        ).runs == ()
         assert len(_open(running)) <= 2
         await running.benches.delete(closed)
         assert [row[0] for row in await files()] == [each for each in ids if each != closed]
@@ -225,7 +235,7 @@ async def test_what_a_closed_workbench_takes_is_read_once(tmp_path: Path) -> Non
         bench_id = (await making.bench(a__txt="x")).id
     async with supervised(tmp_path / "h", ONE) as running:
         other = await running.bench(b__txt="y")
-        methods = WorkbenchMethods(running.shop)
+        methods = WorkbenchMethods(running.context, running.benches)
         own = running.home.workbench(bench_id).published / "own"
 
         async def disk_bytes() -> dict[str, int]:

@@ -265,7 +265,7 @@ async def test_a_person_who_works_there_is_not_disturbed(tmp_path: Path) -> None
         bench = await running.benches.open(job.workbench_id)
         await bench.keeper.submit(SendMessage("u1", "do more"))
         run = (await bench.keeper.submit(StartRun(None, MODEL))).run
-        await running.shop.runs.wait(bench, run)
+        await running.runs.wait(bench, run)
         result = await labour.carry_out(again)
 
         assert (result.outcome, result.code) == ("failed", "VALIDATION_FAILED")

@@ -117,7 +117,7 @@ async def test_a_daemon_that_stops_leaves_the_job_to_the_next(tmp_path: Path) ->
 
         tasks.start_soon(carry_out)
         await reached.wait()
-        await running.shop.runs.aclose()
+        await running.runs.aclose()
         bench = await running.benches.open(job.workbench_id)
         assert bench.state.runs[0].status is RunStatus.INTERRUPTED
         for _ in range(5):  # Whatever it asks the log for now would be recorded before these.

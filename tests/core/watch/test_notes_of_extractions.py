@@ -81,7 +81,7 @@ async def test_an_extraction_is_noted_before_it_is_made(tmp_path: Path, inbox: P
             destination_dir=str(inbox),
             workbench_paths=("a.txt", "../a.txt", "none.txt"),
         )
-        extract = FileMethods(running.shop).extract
+        extract = FileMethods(running.context, running.benches).extract
         (found, *_) = (await extract(request, cast(Session, None))).extract_results
 
         assert found.final_path == str(inbox / "a.txt")

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, on_trio]
 
 
 async def _agree(running: Supervised, bench: Bench, *, persist: bool) -> None:
-    consent = running.shop.parts.egress.consent_to(bench.state, MODEL, persist=persist)
+    consent = running.context.egress.consent_to(bench.state, MODEL, persist=persist)
     await bench.keeper.submit(GrantConsent(consent, scope_hash(bench.state, MODEL)))
 
 
@@ -30,9 +30,12 @@ async def test_an_answer_is_given_once_more_with_consent_alone(tmp_path: Path) -
         await bench.keeper.submit(SendMessage("u1", "do it"))
         await _agree(running, bench, persist=False)
         run = (await bench.keeper.submit(StartRun(None, MODEL))).run
-        await running.shop.runs.wait(bench, run)
+        await running.runs.wait(bench, run)
         assert bench.state.run(run).status == "finished"
-        methods, seq = ConversationMethods(running.shop), bench.state.seq
+        methods, seq = (
+            ConversationMethods(running.context, running.benches, running.runs),
+            bench.state.seq,
+        )
         again = WorkshopRegenerate(workbench_id=bench.id, model_id=MODEL)
         with pytest.raises(EgressConsentRequired):
             await methods.regenerate(again, Quiet())

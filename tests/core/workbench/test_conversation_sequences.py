@@ -119,7 +119,9 @@ class Conversation:
         asked = workshop.WorkshopRegenerate(
             workbench_id=self.bench.id, message_id=self._any_message(), model_id=MODEL
         )
-        answer = await ConversationMethods(self.running.shop).regenerate(asked, Quiet())
+        answer = await ConversationMethods(
+            self.running.context, self.running.benches, self.running.runs
+        ).regenerate(asked, Quiet())
         await self._ended(int(answer.run_id.rpartition("-")[2]))
         assert self.bench.state.said[-2].message_id == answer.message_id
 
@@ -136,14 +138,14 @@ class Conversation:
         asked = workbenches.WorkbenchFilesAdd(
             workbench_id=self.bench.id, source_paths=(str(source),)
         )
-        await FileMethods(self.running.shop).add(asked, Quiet())
+        await FileMethods(self.running.context, self.running.benches).add(asked, Quiet())
 
     async def remove(self) -> None:
         """Take a file out, with a draft open in the draft."""
         asked = workbenches.WorkbenchFilesRemove(
             workbench_id=self.bench.id, workbench_paths=(self.chance.choice(NAMES),)
         )
-        await FileMethods(self.running.shop).remove(asked, Quiet())
+        await FileMethods(self.running.context, self.running.benches).remove(asked, Quiet())
 
     async def publish(self) -> None:
         """Publish the draft, deletions and all."""
@@ -152,7 +154,7 @@ class Conversation:
         if deleted:
             await self.bench.keeper.submit(ConfirmDeletions(tuple(deleted)))
         await publish(
-            self.bench, self.running.shop.parts.clock, names=None, keep_both=False,
+            self.bench, self.running.context.clock, names=None, keep_both=False,
             accept_external=False, progress=lambda _: None,
         )  # fmt: skip
 
@@ -168,14 +170,16 @@ class Conversation:
             f.name: self.text(f.blob) for c in made if c.checkpoint_id == chosen for f in c.files
         }
         asked = drafts.CheckpointRestore(workbench_id=self.bench.id, checkpoint_id=chosen)
-        await CheckpointMethods(self.running.shop).restore(asked, Quiet())
+        await CheckpointMethods(self.running.context, self.running.benches).restore(asked, Quiet())
         assert self.stands().files == wanted
 
     async def undo(self) -> None:
         """Go back to a message, or forward to one that was cut off; all is as it was."""
         message_id = self._any_message()
         asked = workshop.WorkshopUndoToMessage(workbench_id=self.bench.id, message_id=message_id)
-        done = await ConversationMethods(self.running.shop).undo(asked, Quiet())
+        done = await ConversationMethods(
+            self.running.context, self.running.benches, self.running.runs
+        ).undo(asked, Quiet())
         wanted = self.then[message_id]
         runs = len(self.bench.state.runs)
         later = tuple((n, True, False) for n in range(len(wanted.runs) + 1, runs + 1))
@@ -194,7 +198,7 @@ class Conversation:
             source_workbench_id=self.bench.id, mode="clone_all", name="fork",
             from_message_id=message_id,
         )  # fmt: skip
-        forked = await ForkMethods(self.running.shop).fork(asked, Quiet())
+        forked = await ForkMethods(self.running.context, self.running.benches).fork(asked, Quiet())
         other = await self.running.benches.open(forked.workbench_id)
         wanted = self.then[message_id]
         assert files_in(other.folders.published) == wanted.files
@@ -229,7 +233,7 @@ class Conversation:
         return self.bench.blobs.path(blob).read_text()
 
     async def _ended(self, number: int) -> None:
-        await self.running.shop.runs.wait(self.bench, number)
+        await self.running.runs.wait(self.bench, number)
         run = self.bench.state.run(number)
         assert run.status == "finished", run
         if self.bench.state.said[-1].run == number:

@@ -1,4 +1,4 @@
-"""What the daemon is assembled from, handed to whoever needs several of them."""
+"""The context of handlers and sessions: what the daemon is assembled from, in one record."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -16,9 +16,9 @@ from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import Rooms
 from kbd.requests.base import Notification
 
-__all__ = ["Parts", "Tell"]
+__all__ = ["ApiContext", "Notify"]
 
-Tell = Callable[[Notification], None]
+Notify = Callable[[Notification], None]
 """Tells every client that named a workbench; returns at once."""
 
 
@@ -29,7 +29,7 @@ class Stopping(Protocol):
         """Ask, and return at once."""
 
 
-class Parts(msgspec.Struct, frozen=True):
+class ApiContext(msgspec.Struct, frozen=True):
     """The parts that live as long as the daemon.
 
     Args:
@@ -57,7 +57,7 @@ class Parts(msgspec.Struct, frozen=True):
     rooms: Rooms
     egress: Egress
     purse: Purse
-    tell: Tell
+    tell: Notify
     stop: Stopping
     backend: str
     started_s: float

@@ -1,0 +1,96 @@
+"""Commands that handlers have recorded, and the workbenches that they keep open meanwhile.
+
+Requests that wait keep their workbench open, however long they take.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+from kbd.core.domain.commands import Command
+from kbd.core.server.dispatch import Handler, Later, Session, Tell, Waiting
+from kbd.core.sessions.workbenches import Benches
+from kbd.core.store.keeper import Outcome
+from kbd.core.workbench.workbench import Bench
+from kbd.requests.base import Answer, Request
+
+__all__ = ["holding", "record"]
+
+
+def record(
+    benches: Benches,
+    workbench_id: str,
+    command: Callable[[Bench], Command],
+    answer: Callable[[Bench, Outcome], Answer],
+) -> Later | Waiting:
+    """Have one command recorded; the answer comes when it is durable.
+
+    Args:
+        benches: All workbenches.
+        workbench_id: In whose log.
+        command: Makes the command; may raise a refusal instead.
+        answer: Says what it led to.
+    """
+    bench = benches.opened(workbench_id)
+    if bench is None:
+        return Waiting(partial(_open_and_record, benches, workbench_id, command, answer))
+    return Later(partial(_offer, bench, command, answer))
+
+
+async def _open_and_record(
+    benches: Benches,
+    workbench_id: str,
+    command: Callable[[Bench], Command],
+    answer: Callable[[Bench, Outcome], Answer],
+) -> Answer:
+    bench = await benches.open(workbench_id)
+    return answer(bench, await bench.keeper.submit(command(bench)))
+
+
+def _offer(
+    bench: Bench,
+    command: Callable[[Bench], Command],
+    answer: Callable[[Bench, Outcome], Answer],
+    tell: Tell,
+) -> None:
+    """Offer a command to the Keeper, and tell the answer to what it leads to."""
+
+    def settle(outcome: Outcome | Exception) -> None:
+        if isinstance(outcome, Exception):
+            tell(outcome)
+            return
+        try:
+            told = answer(bench, outcome)
+        except Exception as fault:  # noqa: BLE001 - the Keeper tells others, too
+            tell(fault)
+        else:
+            tell(told)
+
+    bench.keeper.offer(command(bench), settle)
+
+
+def holding(
+    benches: Benches, table: Mapping[type[Request], Handler]
+) -> dict[type[Request], Handler]:
+    """Return the same handlers, with those that wait holding the workbench that they are about.
+
+    Args:
+        benches: What would close a workbench that nobody seems to use.
+        table: The handler of each request.
+    """
+    return {
+        kind: _held(benches, handler)
+        if iscoroutinefunction(handler) and "workbench_id" in kind.__struct_fields__
+        else handler
+        for kind, handler in table.items()
+    }
+
+
+def _held(benches: Benches, handler: Handler) -> Handler:
+    @wraps(handler)
+    async def held(request: Any, session: Session) -> Any:
+        with benches.held(request.workbench_id):
+            return await handler(request, session)
+
+    return held
