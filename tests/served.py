@@ -10,8 +10,9 @@ from typing import Any
 import anyio
 import msgspec
 
+from kbd.core.runtime.deferred import Deferred, Settle
 from kbd.core.server import Hub, subscription_handlers
-from kbd.core.server.dispatch import Batch, Handlers, Later, Session, Stream, Synced, Tell, Waiting
+from kbd.core.server.dispatch import Batch, Handlers, Session, Stream, Synced
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
 from kbd.errors import NotFound, ValidationFailed
@@ -102,21 +103,30 @@ class Served:
         self.gate = anyio.Event()
         self.waiting = self.slow = 0
         # Of answers that are told later: whom to tell.
-        self.promised: list[Tell] = []
+        self.promised: list[Settle[Any]] = []
         self.server = Server(path, self._handlers(), self.hub, limits, uid=uid)
 
     def _choose(
         self, request: WorkshopSetActiveModel, _session: Session
-    ) -> Later | Waiting | ActiveModel:
+    ) -> Deferred[ActiveModel] | ActiveModel:
         """Answer now, later, in a task of its own, or refuse, as the model's name says."""
         match request.model_id:
             case "a:later":
-                return Later(self.promised.append)
+                return Deferred(self._wait_for_promise, self.promised.append)
             case "a:waiting":
-                return Waiting(partial(self._choose_when_open, request))
+                return Deferred(partial(self._choose_when_open, request))
             case "a:refused":
-                return Later(_refuse)
+                return Deferred(_refused, _refuse)
         return ActiveModel(active_model_id=request.model_id)
+
+    async def _wait_for_promise(self) -> Any:
+        """Wait for what is told later, as who begins it is told."""
+        told: list[Any] = []
+        self.promised.append(told.append)
+        await until(lambda: told)
+        if isinstance(told[0], Exception):
+            raise told[0]
+        return told[0]
 
     async def _choose_when_open(self, request: WorkshopSetActiveModel) -> ActiveModel:
         await self.gate.wait()
@@ -175,7 +185,11 @@ class Served:
         }
 
 
-def _refuse(_tell: Tell) -> None:
+def _refuse(_settle: Settle[ActiveModel]) -> None:
+    raise ValidationFailed("not this one")
+
+
+async def _refused() -> ActiveModel:
     raise ValidationFailed("not this one")
 
 

@@ -6,10 +6,11 @@ Requests that wait keep their workbench open, however long they take.
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, TypeVar
 
 from kbd.core.domain.commands import Command
-from kbd.core.server.dispatch import Handler, Later, Session, Tell, Waiting
+from kbd.core.runtime.deferred import Deferred, Settle
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.store.keeper import Outcome
 from kbd.core.workbench.workbench import Bench
@@ -17,13 +18,15 @@ from kbd.requests.base import Answer, Request
 
 __all__ = ["holding", "record"]
 
+A = TypeVar("A", bound=Answer)
+
 
 def record(
     benches: Benches,
     workbench_id: str,
     command: Callable[[Bench], Command],
-    answer: Callable[[Bench, Outcome], Answer],
-) -> Later | Waiting:
+    answer: Callable[[Bench, Outcome], A],
+) -> Deferred[A]:
     """Have one command recorded; the answer comes when it is durable.
 
     Args:
@@ -34,40 +37,47 @@ def record(
     """
     bench = benches.opened(workbench_id)
     if bench is None:
-        return Waiting(partial(_open_and_record, benches, workbench_id, command, answer))
-    return Later(partial(_offer, bench, command, answer))
+        return Deferred(partial(_open_and_submit, benches, workbench_id, command, answer))
+    return Deferred(
+        partial(_submit, bench, command, answer), partial(_offer, bench, command, answer)
+    )
 
 
-async def _open_and_record(
+async def _open_and_submit(
     benches: Benches,
     workbench_id: str,
     command: Callable[[Bench], Command],
-    answer: Callable[[Bench, Outcome], Answer],
-) -> Answer:
-    bench = await benches.open(workbench_id)
+    answer: Callable[[Bench, Outcome], A],
+) -> A:
+    return await _submit(await benches.open(workbench_id), command, answer)
+
+
+async def _submit(
+    bench: Bench, command: Callable[[Bench], Command], answer: Callable[[Bench, Outcome], A]
+) -> A:
     return answer(bench, await bench.keeper.submit(command(bench)))
 
 
 def _offer(
     bench: Bench,
     command: Callable[[Bench], Command],
-    answer: Callable[[Bench, Outcome], Answer],
-    tell: Tell,
+    answer: Callable[[Bench, Outcome], A],
+    settle: Settle[A],
 ) -> None:
-    """Offer a command to the Keeper, and tell the answer to what it leads to."""
+    """Offer a command to the Keeper, and settle with the answer to what it leads to."""
 
-    def settle(outcome: Outcome | Exception) -> None:
+    def take(outcome: Outcome | Exception) -> None:
         if isinstance(outcome, Exception):
-            tell(outcome)
+            settle(outcome)
             return
         try:
             told = answer(bench, outcome)
         except Exception as fault:  # noqa: BLE001 - the Keeper tells others, too
-            tell(fault)
+            settle(fault)
         else:
-            tell(told)
+            settle(told)
 
-    bench.keeper.offer(command(bench), settle)
+    bench.keeper.offer(command(bench), take)
 
 
 def holding(

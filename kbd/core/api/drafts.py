@@ -9,7 +9,8 @@ from kbd.core.api.commands import record
 from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint, DiscardDraft
 from kbd.core.domain.rewind_decisions import checkpoint_of
 from kbd.core.domain.workbench_state import Checkpoint
-from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.runtime.deferred import Deferred
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Benches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
@@ -78,7 +79,9 @@ class DraftMethods:
             progress=progress,
         )
 
-    def discard(self, request: wire.DraftDiscard, session: Session) -> Later | Waiting:
+    def discard(
+        self, request: wire.DraftDiscard, session: Session
+    ) -> Deferred[wire.DraftDiscarded]:
         """Throw the draft away."""
         del session
         return record(
@@ -95,7 +98,7 @@ class DraftMethods:
 
     def confirm(
         self, request: wire.ReviewSetDeletionConfirmations, session: Session
-    ) -> Later | Waiting:
+    ) -> Deferred[wire.DeletionConfirmations]:
         """Confirm deletions, so that a publish may carry them out."""
         del session
         names = tuple(file_name(path) for path in request.paths)
@@ -147,7 +150,9 @@ class CheckpointMethods:
         )
         return wire.CheckpointFound(checkpoint=_row(found), files=files)
 
-    def create(self, request: wire.CheckpointCreate, session: Session) -> Later | Waiting:
+    def create(
+        self, request: wire.CheckpointCreate, session: Session
+    ) -> Deferred[wire.CheckpointMade]:
         """Keep what is published now."""
         del session
         checkpoint_id = f"c{self._context.clock.new_id()}"

@@ -7,7 +7,8 @@ import msgspec
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
-from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.runtime.deferred import Deferred
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import Runs
 from kbd.core.sessions.workbenches import Benches
@@ -38,7 +39,9 @@ class WorkshopMethods:
             wire.RunList: self.list,
         }
 
-    def send(self, request: wire.WorkshopSendUserMessage, session: Session) -> Later | Waiting:
+    def send(
+        self, request: wire.WorkshopSendUserMessage, session: Session
+    ) -> Deferred[wire.MessageSent]:
         """Record what a person asks for."""
         del session
         message_id = f"u{self._context.clock.new_id()}"
@@ -73,7 +76,9 @@ class WorkshopMethods:
             await run_ended(self._runs, bench, started.run)
         return run_answer(bench.state, bench.state.run(started.run))
 
-    def cancel(self, request: wire.WorkshopCancelRun, session: Session) -> Later | Waiting:
+    def cancel(
+        self, request: wire.WorkshopCancelRun, session: Session
+    ) -> Deferred[wire.CancelRequested]:
         """Stop the active run, if there is one."""
         del session
         return record(
@@ -90,7 +95,9 @@ class WorkshopMethods:
         active = self._context.egress.models.shown(bench.state.model_id)
         return workshop_state(bench.state, active, self._context.egress.models.shown())
 
-    def set_model(self, request: wire.WorkshopSetActiveModel, session: Session) -> Later | Waiting:
+    def set_model(
+        self, request: wire.WorkshopSetActiveModel, session: Session
+    ) -> Deferred[wire.ActiveModel]:
         """Choose the model of the next run."""
         del session
         model_id = request.model_id

@@ -8,7 +8,8 @@ from anyio.to_thread import run_sync
 
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel
-from kbd.core.server.dispatch import Handler, Later, Session, Waiting
+from kbd.core.runtime.deferred import Deferred
+from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Benches
@@ -133,7 +134,7 @@ class WorkbenchMethods:
 
     def set_default_model(
         self, request: wire.WorkbenchSetDefaultModel, session: Session
-    ) -> Later | Waiting:
+    ) -> Deferred[DefaultModel]:
         """Choose the model that a workbench's runs use."""
         del session
         model_id = request.model_id

@@ -21,12 +21,9 @@ from kbd.core.server.dispatch import (
     Follow,
     Handler,
     Handlers,
-    Later,
     Session,
     Stream,
     Synced,
-    Tell,
-    Waiting,
 )
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
@@ -39,13 +36,10 @@ __all__ = [
     "Handler",
     "Handlers",
     "Hub",
-    "Later",
     "Server",
     "ServerLimits",
     "Session",
     "Stream",
     "Synced",
-    "Tell",
-    "Waiting",
     "subscription_handlers",
 ]

@@ -13,8 +13,9 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
+from kbd.core.runtime.deferred import Deferred
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.server.dispatch import Later, Route, Stream, Waiting, outcome
+from kbd.core.server.dispatch import Route, Stream
 from kbd.core.server.hub import Hub
 from kbd.core.server.in_flight import Crew, Job
 from kbd.core.server.intake import Intake, Rest
@@ -226,8 +227,7 @@ class Connection:
             if route.names is not None:
                 self._note_names(call.params, route)
             result: Any = route.handler(call.params, self)
-            kind = type(result)
-            if kind is Later or kind is Waiting:
+            if type(result) is Deferred:
                 return self._begin(call, route, result)
             if call.id is not _UNSET:
                 self.outbox.put(answer(call.id, result))
@@ -235,7 +235,7 @@ class Connection:
             self._put(failed_line(call, route, error))
         return True
 
-    def _begin(self, call: Call, route: Route, result: Later | Waiting | None = None) -> bool:
+    def _begin(self, call: Call, route: Route, result: Deferred[Any] | None = None) -> bool:
         """Begin to answer a request that waits; False if there is no place yet.
 
         Its id must not be in flight.
@@ -246,7 +246,7 @@ class Connection:
         if self._crew.is_full:
             return False
         key = object() if call.id is msgspec.UNSET else call.id
-        if isinstance(result, Later):
+        if result is not None and result.begin is not None:
             result.begin(partial(self._tell, key, call, route))
             self._crew.note(key)
         else:
@@ -304,7 +304,7 @@ class Connection:
         return batch(told) if told else None
 
     async def _answer_later(
-        self, call: Call, route: Route, begun: Waiting | None = None
+        self, call: Call, route: Route, begun: Deferred[Any] | None = None
     ) -> bytes | None:
         """Return the line that answers a request, whatever kind of handler it has."""
         try:
@@ -313,10 +313,8 @@ class Connection:
                 result = route.handler(call.params, self)
             else:
                 result = begun
-            if isinstance(result, Later):
-                return _told(call, route, await outcome(result))
-            if isinstance(result, Waiting):
-                result = await result.work()
+            if isinstance(result, Deferred):
+                result = await result.wait()
             elif route.waits:
                 result = await result
         except Exception as error:  # noqa: BLE001 - as above

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any, Literal, NamedTuple, Protocol
 
-import anyio
 import msgspec
 
 from kbd.requests.base import Notification, Request
@@ -18,14 +17,10 @@ __all__ = [
     "Follow",
     "Handler",
     "Handlers",
-    "Later",
     "Route",
     "Session",
     "Stream",
     "Synced",
-    "Tell",
-    "Waiting",
-    "outcome",
     "routes",
 ]
 
@@ -101,41 +96,14 @@ class Session(Protocol):
         """End a subscription; False if there was none."""
 
 
-Tell = Callable[[Any], None]
-"""Takes an answer, or the error in its place."""
-
-
-class Later(NamedTuple):
-    """An answer that will be told, with no task that waits for it.
-
-    A command waits for nothing but the disk; a task of its own would cost more than all the rest.
-
-    Args:
-        begin: Begins the work and returns, or raises; calls what it is given once, when the answer
-            or its error is there, and not before it has returned.
-    """
-
-    begin: Callable[[Tell], None]
-
-
-class Waiting(NamedTuple):
-    """An answer that a task of its own waits for.
-
-    Args:
-        work: What a coroutine function would have done.
-    """
-
-    work: Callable[[], Awaitable[Any]]
-
-
 Handler = Callable[[Any, Session], Any] | Callable[[Any, Session], Awaitable[Any]]
 """Answers a request's record with its answer's record, or with ready-made JSON (`msgspec.Raw`).
 
 A plain function is fast: it answers from memory, is called in turn, and holds everybody up while it
-runs. It may return a `Later` or a `Waiting` instead, and then has done nothing yet: while too much
-is in flight it is called once more. A coroutine function runs in a task of its own; it may be
-cancelled wherever it waits, so what must not be left half done belongs to somebody else's task. All
-raise `KbdError`s; anything else is answered as an internal error.
+runs. It may return a `Deferred` instead, and then has done nothing yet: while too much is in flight
+it is called once more. A coroutine function runs in a task of its own; it may be cancelled wherever
+it waits, so what must not be left half done belongs to somebody else's task. All raise `KbdError`s;
+anything else is answered as an internal error.
 """
 
 Handlers = Mapping[type[Request], Handler]
@@ -170,17 +138,3 @@ def routes(handlers: Handlers) -> dict[type[Request], Route]:
             names = "run_id"
         table[kind] = Route(kind, handler, iscoroutinefunction(handler), names)
     return table
-
-
-async def outcome(later: Later) -> Any:
-    """Wait for an answer, or for the error in its place; that is returned, too."""
-    told: list[Any] = []
-    is_told = anyio.Event()
-
-    def tell(result: Any) -> None:
-        told.append(result)
-        is_told.set()
-
-    later.begin(tell)
-    await is_told.wait()
-    return told[0]

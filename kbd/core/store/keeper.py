@@ -18,6 +18,7 @@ import msgspec
 
 from kbd.core.domain.decision import Decision
 from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.deferred import Settle
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.store.journal import Journal
 from kbd.errors import KbdError, ToolWorkerUnavailable
@@ -27,7 +28,7 @@ from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
-__all__ = ["Keeper", "Observer", "Outcome", "Redact", "Settle"]
+__all__ = ["Keeper", "Observer", "Outcome", "Redact"]
 
 
 class _Folded(Protocol):
@@ -65,16 +66,12 @@ class Outcome(msgspec.Struct, frozen=True):
     ts_us: int
 
 
-Settle = Callable[[Outcome | Exception], None]
-"""Takes what a command led to, or why it was refused; returns at once and never raises."""
-
-
 class _Waiting(Generic[C]):
     """A command in a batch, and what will be its answer."""
 
     __slots__ = ("command", "error", "outcome", "settle")
 
-    def __init__(self, command: C, settle: Settle | None = None) -> None:
+    def __init__(self, command: C, settle: Settle[Outcome] | None = None) -> None:
         self.command = command
         self.settle = settle
         self.outcome: Outcome | None = None
@@ -184,7 +181,7 @@ class Keeper(Generic[S, C]):
             raise answer
         return answer
 
-    def offer(self, command: C, settle: Settle) -> None:
+    def offer(self, command: C, settle: Settle[Outcome]) -> None:
         """Do the same without a task that waits: `settle` is called once, later.
 
         Raises:
