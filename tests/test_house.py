@@ -15,9 +15,34 @@ ROOT = Path(__file__).resolve().parent.parent
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 MAX_PUBLIC_METHODS = 20
+MIN_DOUBLE_STATEMENTS = 4
 
 NAMES_OF_NOTHING = {"common", "helpers", "manager", "misc", "service", "utils"}
 """A module is named for what it holds; these hold whatever was near."""
+
+FIELD_NOUNS = {
+    "deferred", "editing", "embedding", "encoding", "formatting", "framing", "parsing",
+    "ranking", "settings", "snapshotting", "testing",
+}  # fmt: skip
+"""Words in -ing and -ed that name a thing which the field looks for."""
+
+VERB_FORMS = {
+    "kbd/client/blocking.py": "the public name of a client, with `aio` beside it",
+    "kbd/client/following.py": "what both public clients follow a log with",
+    "kbd/core/audit/verify/opening.py": "its bytes lie in case files",
+    "kbd/core/audit/verify/packed.py": "its bytes lie in case files",
+    "kbd/core/audit/verify/unpacking.py": "its bytes lie in case files",
+    "kbd/core/watch/settling.py": "what a file does until it is whole",
+    "kbd/formats/styled.py": "public: named for the capability that it is about",
+    "kbd/requests/watched.py": "rows that `watches` answers with",
+}
+"""Modules that are named by a form of a verb, each with its reason."""
+
+WIRE = ("kbd/events/", "kbd/requests/")
+"""Names of events and of requests' answers are promises: what is recorded is what is answered."""
+
+SAME_NAMES = 20
+"""Class names that may stand in more than one module beside those of the wire."""
 
 # Spelt apart, so that this file does not break its own rule.
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
@@ -156,6 +181,52 @@ def test_modules_have_names() -> None:
         yield from NAMES_OF_NOTHING & {source.path.stem, *source.path.parts}
 
     assert broken(rule, "kbd", "plugins", "tests", "benchmarks") == []
+
+
+def test_modules_are_nouns() -> None:
+    """A module bears the noun that a newcomer would search for, or has a reason on record."""
+    found = {
+        str(source.path)
+        for folder in ("kbd", "plugins")
+        for source in sources(folder)
+        if re.search(r"(?:ing|ed)$", source.path.stem)
+        and source.path.stem.rpartition("_")[2] not in FIELD_NOUNS
+    }
+
+    assert found == VERB_FORMS.keys()
+
+
+def test_a_class_name_stands_in_one_module() -> None:
+    """Where two rooms need the same word each says which; the wire's own names may recur."""
+    places: dict[str, list[str]] = {}
+    for folder in ("kbd", "plugins"):
+        for source in sources(folder):
+            for node in public(source.tree):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(str(source.path))
+    same = {
+        name: where
+        for name, where in places.items()
+        if len([path for path in where if not path.startswith(WIRE)]) > 1
+    }
+
+    assert len(same) <= SAME_NAMES, same
+
+
+def test_no_function_is_written_twice() -> None:
+    """Functions of four statements or more with the same body are one function."""
+    bodies: dict[str, list[str]] = {}
+    for folder in ("kbd", "plugins"):
+        for source in sources(folder):
+            for node in functions(source.tree):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                size = sum(isinstance(each, ast.stmt) for top in body for each in ast.walk(top))
+                # The record of an error takes its arguments apart, in whichever room.
+                if size >= MIN_DOUBLE_STATEMENTS and node.name != "__init__":
+                    told = "".join(map(ast.dump, body))
+                    bodies.setdefault(told, []).append(f"{source.path}:{node.lineno} {node.name}")
+
+    assert [where for where in bodies.values() if len(where) > 1] == []
 
 
 def test_nothing_is_left_for_later() -> None:

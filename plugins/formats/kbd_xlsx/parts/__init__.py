@@ -13,7 +13,7 @@ markup      tags and attributes as bytes
 areas       areas among very many
 outline     where the pieces of a part lie, and whether it can be spliced
 rows        its rows and cells
-pending     edits of cells until they are made
+pending_cells  edits of cells until they are made
 formulas    shared formulas, arrays, data tables
 columns     widths, and styles that cells inherit
 views       frozen panes

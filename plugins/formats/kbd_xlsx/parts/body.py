@@ -8,7 +8,7 @@ from kbd_xlsx.parts.columns import ColumnStyles
 from kbd_xlsx.parts.formulas import Groups, SharedFormulas, checked_groups
 from kbd_xlsx.parts.markup import Splice
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import PendingCells
+from kbd_xlsx.parts.pending_cells import PendingCells
 from kbd_xlsx.parts.rows import Rows
 from kbd_xlsx.parts.splices import Reach, RowWriter
 from kbd_xlsx.references import Area

@@ -25,7 +25,7 @@ from kbd_xlsx.parts.markup import (
     without_mark,
 )
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import PendingCells
+from kbd_xlsx.parts.pending_cells import PendingCells
 from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
 from kbd_xlsx.references import Area, cell_name, overlaps
 

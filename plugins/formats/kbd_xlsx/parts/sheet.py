@@ -26,7 +26,7 @@ from kbd_xlsx.parts.markup import (
     with_attributes,
 )
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import PendingCells, PutRow
+from kbd_xlsx.parts.pending_cells import PendingCells, PutRow
 from kbd_xlsx.parts.rows import RowMarkup, Rows
 from kbd_xlsx.parts.splices import measure, row_style
 from kbd_xlsx.parts.views import with_frozen

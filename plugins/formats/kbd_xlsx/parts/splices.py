@@ -10,7 +10,7 @@ from kbd_xlsx.parts.columns import ColumnStyles
 from kbd_xlsx.parts.formulas import SharedFormulas
 from kbd_xlsx.parts.markup import ATTRIBUTES, attribute, with_attributes
 from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending import PendingCells
+from kbd_xlsx.parts.pending_cells import PendingCells
 from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
 from kbd_xlsx.references import Area, column_letters, whole_number
 
