@@ -37,6 +37,7 @@ Place = Annotated[int, Meta(ge=0)]
 
 # What a model is told that these are; whatever else one is given is skipped with a warning.
 _TEXT, _NUMBER, _FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+_UNSAID: dict[str, Any] = {"default": None}
 
 Points = Annotated[Any, Meta(description="Points.", extra_json_schema=_NUMBER)]
 Inches = Annotated[Any, Meta(description="Inches.", extra_json_schema=_NUMBER)]
@@ -56,19 +57,22 @@ _Run = Annotated[
     Meta(
         description="A stretch of text that looks alike; what is not given is as the style has it.",
         extra_json_schema={
+            "title": "Run",
             "properties": {
                 "text": _TEXT,
-                "font_name": _TEXT,
-                "font_size": _NUMBER | {"description": "Points."},
-                "bold": _FLAG,
-                "italic": _FLAG,
+                "font_name": _TEXT | _UNSAID,
+                "font_size": _NUMBER | {"description": "Points."} | _UNSAID,
+                "bold": _FLAG | _UNSAID,
+                "italic": _FLAG | _UNSAID,
                 "underline": {
                     "anyOf": [_FLAG, _TEXT],
                     "description": "True, or single, double, dotted, wave …",
-                },
-                "font_color": _TEXT | {"description": "#RRGGBB"},
+                }
+                | _UNSAID,
+                "font_color": _TEXT | {"description": "#RRGGBB"} | _UNSAID,
                 "highlight_color": _TEXT
-                | {"description": 'A marker\'s name ("yellow") or #RRGGBB, for the nearest one.'},
+                | {"description": 'A marker\'s name ("yellow") or #RRGGBB, for the nearest one.'}
+                | _UNSAID,
             },
             "required": ["text"],
             "additionalProperties": False,
@@ -76,7 +80,7 @@ _Run = Annotated[
     ),
 ]
 Runs = Annotated[
-    tuple[_Run, ...], Meta(description="In place of text, where its parts look different.")
+    tuple[_Run, ...] | None, Meta(description="In place of text, where its parts look different.")
 ]
 
 
@@ -84,7 +88,7 @@ class ParagraphFields(_Record, frozen=True):
     """What a paragraph holds, as `text` or as `runs`, and how it looks."""
 
     text: Text = None
-    runs: Runs | None = None
+    runs: Runs = None
     style: Style = None
     alignment: Annotated[
         Any, Meta(description="left, center, right or justify.", extra_json_schema=_TEXT)
