@@ -1,4 +1,4 @@
-"""`python -m kbd` is `kbd`."""
+"""Entry point of `python -m kbd`, which is the command `kbd`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Arguments as models and clients write them, made the records that they are meant as. Pure.
+"""Conversion of arguments, as models and clients write them, into records. Pure.
 
 Two things are easier on a model here than in a plain conversion. A null for an optional field that
 takes no null counts as absent, at any depth: a model that is held to a schema must write every

@@ -1,7 +1,7 @@
-"""An edit of a file by its format, whoever asks for it: a model's tool or a client's method.
+"""Edit of a file by its format, the same for a model's tool and a client's method.
 
-Where it starts, under which name it lands, what is refused and what is said of it are the same for
-both. What is written is put into `Files`; it lands when the call succeeds.
+Where an edit starts, under which name it lands, what is refused and what is said of it do not
+depend on who asks. What is written is put into `Files`; it lands when the call succeeds.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Every error that crosses a boundary of kbd, each with the code a client sees.
+"""Errors that cross a boundary of kbd, each with the code that a client sees.
 
     KbdError
     ├── ValidationFailed         VALIDATION_FAILED        the caller asked for something ill-formed

@@ -1,4 +1,4 @@
-"""Numbers as people read them: sizes, durations, amounts of money, counts of things.
+"""Formatting of figures for people: sizes, durations, amounts of money, counts of things.
 
 The words of the log (`kbd.core.domain.event_text`) and the command line write them alike.
 """

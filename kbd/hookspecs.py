@@ -1,4 +1,4 @@
-"""The hooks of kbd, in the order in which they are called.
+"""Hook specifications for plugins, in the order in which the hooks are called.
 
 A plugin is a package with an entry point in the group `kbd`:
 

@@ -1,4 +1,4 @@
-"""What is said between kbd and a model: messages, tool calls, usage."""
+"""Messages between kbd and a model: the message itself, tool calls, token usage."""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
-"""What a provider of models is: it turns a conversation into a reply, streaming as it goes.
+"""Interfaces of model providers and of embedders.
 
-And what an embedder is: it turns texts into vectors that lie close together where the texts mean
-the same.
+A provider turns a conversation into a reply, streaming as it goes. An embedder turns texts into
+vectors that lie close together where the texts mean the same.
 
 A provider runs in the daemon's event loop and must not block it: heavy libraries are imported on
 the first call, in a thread. Keys and the HTTP client are lent for one call, so that consent is

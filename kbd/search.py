@@ -1,4 +1,4 @@
-"""What a search over a workbench's documents is: what it finds, tells and summarizes."""
+"""Interface of document search: what is found, told and summarized of a workbench's documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

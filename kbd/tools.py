@@ -1,4 +1,4 @@
-"""What a tool is, and what it may reach: `Tool`, `ToolContext`, `ToolResult`.
+"""Interface of tools: `Tool`, what it may reach (`ToolContext`), what it returns (`ToolResult`).
 
 A tool runs in the daemon's event loop, so it waits instead of working: parsing, editing and SQL
 go to a worker, through `context.formats` (a format's handler) or `context.isolate` (the tool's own

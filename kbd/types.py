@@ -1,4 +1,4 @@
-"""The vocabulary: identifiers and closed sets that every floor shares.
+"""Shared types: the identifiers and closed sets that every layer uses.
 
 Identifiers are `NewType`s so that a file name cannot be passed where a run id is meant; closed
 sets are enums whose values are the words on the wire and in the log. Bare `str` is for text that

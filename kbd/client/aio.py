@@ -1,4 +1,4 @@
-"""The asynchronous client, on asyncio or trio: many requests at a time over one connection.
+"""Asynchronous client, on asyncio or trio: many requests at a time over one connection.
 
     import anyio
     from kbd.client.aio import connect

@@ -1,4 +1,4 @@
-"""The blocking client: `socket` and `json`, nothing else.
+"""Blocking client: `socket` and `json`, nothing else.
 
     from kbd.client.blocking import Client
 

@@ -1,4 +1,4 @@
-"""What the clients raise."""
+"""Errors that the clients raise."""
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs `kbd status`.
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Events on their way from a subscription to who follows it."""
+"""Event subscription of a client: what was read for a follower, and how far it was given."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""Where the daemon of this user is, as the environment says."""
+"""Default paths of the daemon's home and socket, as this user's environment says."""
 
 import os
 

@@ -1,4 +1,4 @@
-r"""The log of facts: the only authority over what happened.
+r"""Event log: the facts that were recorded, and the only authority over what happened.
 
 Contents, in reading order:
 

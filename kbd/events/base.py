@@ -1,4 +1,4 @@
-"""What all events share: the record that wraps one on disk, and the parts that several use."""
+"""Base of all events: the record that wraps one on disk, and the parts that several use."""
 
 from typing import Any, dataclass_transform
 

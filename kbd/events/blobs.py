@@ -1,4 +1,4 @@
-"""Blobs: the bytes of files, kept once under their own hash.
+"""Blob store: the bytes of files, kept once under their own hash.
 
 A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
 durable before any method returns its hash, so an event that names it can be recorded at once:

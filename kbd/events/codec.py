@@ -1,4 +1,4 @@
-"""Records to bytes and back: the typed path for what is current, the slow path for what is not.
+"""Codec of records: the typed path for current versions, the slow path for all others.
 
 A body is a msgpack array of records `[type, version, data, ts_us, run, cause, flags]`. All events
 of the current versions are decoded in one typed call, validation included. A body that this call

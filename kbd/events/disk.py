@@ -1,4 +1,4 @@
-"""The few calls to the disk that may fail in ways that lose data, and what each failure means.
+"""Disk calls that may fail in ways that lose data, and what each failure means.
 
 Everything in `kbd.events` that writes goes through a `Disk`, so that a test can pass one that
 writes short, is full, or fails to sync. Three answers are kept apart:

@@ -1,4 +1,4 @@
-"""What can be wrong with a log, as a closed set; told apart where it is found.
+"""Faults of a log, as a closed set; told apart where they are found.
 
 A fault is named by what the bytes prove, not by what somebody may have done: checksums that do not
 match are damage, right checksums under a wrong chain of hashes are an edit, for no accident makes

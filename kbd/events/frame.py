@@ -1,4 +1,4 @@
-"""Frames and segment headers: bytes in, bytes and facts out, no I/O.
+"""Encoding and parsing of frames and segment headers: bytes in, bytes and facts out, no I/O.
 
 A frame is a commit: the events in it land together or not at all. The layout is written in words,
 with an example, in `kbd.events`. Three properties carry the rest:

@@ -1,4 +1,4 @@
-"""The event log of one workbench, or of the daemon: append, read, replay.
+"""Event log of one workbench, or of the daemon: append, read, replay.
 
 Blocking I/O on file descriptors of its own; who must not wait calls it in a thread. One thread at
 a time may append. Any thread may read meanwhile: readers see what was durable when they asked.

@@ -1,4 +1,4 @@
-"""Which blobs an event names; a test compares this with the types of all fields."""
+"""Blobs that an event names; a test compares this table with the types of all fields."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""How an event is shown outside the log: on the wire, in `kbd log --json`, in an export.
+"""Plain form of an event outside the log: on the wire, in `kbd log --json`, in an export.
 
 On disk a record says its run as a number within the workbench and its cause as a sequence number
 of the same log, both small integers with 0 for "none". Shown, the run is its id

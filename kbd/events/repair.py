@@ -1,6 +1,7 @@
-"""The explicit cut of a log that is damaged, or that somebody wants to end earlier.
+"""Repair of a log's end: of a torn write, and by an explicit cut.
 
-The repair of a torn write: keep its bytes, cut them off, say so.
+The bytes of a torn write are kept, cut off, and the cut is reported. The explicit cut is for a log
+that is damaged, or that somebody wants to end earlier.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""The survey of a log as it lies on disk: what is whole, what was torn, what is damaged.
+"""Survey of a log as it lies on disk: what is whole, what was torn, what is damaged.
 
-Reads only. Recovery at start and `kbd verify` draw on the same survey, so they cannot disagree.
+Nothing on disk is changed. Recovery at start and `kbd verify` draw on the same survey, so they
+cannot disagree.
 
 A write that was not finished (torn) and damage are different answers. Bytes that are no frame are
 a torn write only if they are at the end of the last segment, no frame that is valid by itself and
@@ -9,10 +10,9 @@ was durable. Anything else is damage: everything before it can be read, nothing 
 If all these bytes are zeros they are no torn write either, but space that was reserved. What sort
 of damage it is (`kbd.events.faults`) is decided here, too, where the bytes are at hand.
 
-Reading a log that somebody else may have open, or nobody: nothing on disk is changed.
-
 `EventLog.open` makes a log ready to be written, which only its owner may do. Who looks on, a proof
-in a process of its own or the check of a backup, reads through here.
+in a process of its own or the check of a backup, calls `read_log`: somebody else may have the log
+open, or nobody.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Segments: the files of a log, how one is born and how one is walked."""
+"""Segments: the files of a log, their creation and their reading frame by frame."""
 
 import os
 from bisect import bisect_right

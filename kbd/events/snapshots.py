@@ -1,4 +1,4 @@
-"""Snapshots: folded state, kept so that a start need not replay the whole log.
+"""Snapshot files: folded state, kept so that a start need not replay the whole log.
 
 A snapshot is a cache. It counts only if its checksum is right, its schema is today's and the log
 has the same chain value at its number (`EventLog.chain_at`); otherwise it is as if it were not

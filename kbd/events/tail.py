@@ -1,4 +1,4 @@
-"""The file of a log's last segment: written at its end, in space that is reserved ahead.
+"""Tail of a log: the file of its last segment, written at its end in space reserved ahead.
 
 A file that grows with each frame makes the file system commit its new size with each sync. Within
 its size a sync is 1.3 to 1.4 times as fast (facts/performance.md A). What is reserved reads as

@@ -1,7 +1,8 @@
-"""Proof that a log is whole, or what is wrong with it and where.
+"""Verification of a log: proof that it is whole, or what is wrong with it and where.
 
-Frames, numbers, chain, anchor, the contents of each record, the blobs that they name, and, if
-somebody kept one, a head from an earlier day: only that shows a history that was written anew.
+It covers frames, numbers, chain, anchor, the contents of each record, the blobs that they name,
+and, if somebody kept one, a head from an earlier day: only that shows a history that was written
+anew.
 """
 
 from collections.abc import Callable

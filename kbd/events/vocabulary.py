@@ -1,4 +1,4 @@
-"""The whole vocabulary of the log, once, as one closed union.
+"""Vocabulary of the log: every type of event, once, as one closed union.
 
 A name here is for ever: it is what stands on disk. Deltas, progress and spinners are not events.
 Plugins cannot add types, so a log reads with no plugin installed.

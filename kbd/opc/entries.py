@@ -1,12 +1,12 @@
-"""Writes a zip entry by entry: of new bytes, or of an entry that is copied as it lies there.
+"""Entries of a zip: a writer of new and copied ones, and a stream of one's contents.
 
-The same entries give the same bytes, as far as those who compress do: names and times come from the
-caller. There is no zip64; the limits of a package are far below what would need it.
+The writer makes an entry of new bytes, or copies one as it lies in another zip. The same entries
+give the same bytes, as far as those who compress do: names and times come from the caller. There is
+no zip64; the limits of a package are far below what would need it.
 
-The contents of an entry, unpacked as they are read, and held against what the entry claims.
-
-A reader of the standard library stops at the size that the directory tells; one that goes on to
-the end of the stream, as libraries in other languages do, would be handed what nobody counted.
+The stream unpacks an entry as it is read, and holds it against what the entry claims. A reader of
+the standard library stops at the size that the directory tells; one that goes on to the end of the
+stream, as libraries in other languages do, would be handed what nobody counted.
 """
 
 import io

@@ -1,11 +1,11 @@
-"""The zip of a package, checked before anything opens a part.
+"""Guard against hostile zips: a package's zip is checked before anything opens a part.
 
 All of it is known from the directory and the headers, so that bombs are refused in milliseconds,
 and two readers of the zip can never see two different packages in it. The zipfile module of Python
 3.11.7 checks neither overlaps (CVE-2024-0450) nor the records of zip64. Limits: reliability,
 section 4, with the sizes that its first page sets.
 
-What a file is that is no zip, by its first bytes, and what its owner can do about it.
+Of a file that is no zip, its first bytes tell what it is and what its owner can do about it.
 """
 
 import mmap

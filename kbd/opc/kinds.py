@@ -1,4 +1,4 @@
-"""What kind of package a file is: the type of its main part against what its suffix promises.
+"""Kind of a package: the type of its main part against what its suffix promises.
 
 A format says what is its own with a `Family`. Programs refuse a file whose suffix and type differ,
 such as one with macros under a suffix that promises none; it can be read.

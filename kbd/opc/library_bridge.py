@@ -1,4 +1,4 @@
-"""A package lent to a library that loads and saves packages whole.
+"""Bridge to a library that loads and saves packages whole.
 
 Such a library drops what it does not know and writes everything anew. So it is given a copy that
 it can open, and of what it made of it only the parts, relations and types come back that it

@@ -1,13 +1,12 @@
-"""A guarded package: what it is, and its parts, before any library opens it.
+"""Guarded package: its parts, types and relations, before any library opens it.
 
 `guard` checks the zip before, and what a part claims is held against what it unpacks to. XML is
 parsed without DTDs, entities or network.
 
-What comes before the root element of a part, looked at before anything parses it.
-
-No part needs a document type declaration, and one can make a small part endless. It is found in
-any encoding that a package may have, however many comments hide it; what is in another encoding is
-refused, since there it could not be found.
+What comes before the root element of a part is looked at before anything parses it: no part needs a
+document type declaration, and one can make a small part endless. It is found in any encoding that
+a package may have, however many comments hide it; what is in another encoding is refused, since
+there it could not be found.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""A package on its way to becoming another one.
+"""Rewriter of a package: parts replaced, added or dropped, and all else copied as it is.
 
 What is named is replaced, added or dropped; every other entry is copied as it lies in the zip,
 compressed bytes and all. Entries stay in their order, new ones come last. The table of content

@@ -1,4 +1,4 @@
-"""The strict variant's names of namespaces, and those that all others use.
+"""Namespaces of the strict variant, and the names that all others use for them.
 
 ISO 29500 has two variants that differ in the names of their namespaces, and in few values. What
 reads or edits parts knows one of them; the other is named over on the way in, and back on the way

@@ -1,8 +1,8 @@
-"""JSON-RPC 2.0, without any I/O: bytes in, messages out, and back.
+"""JSON-RPC 2.0 without any I/O: bytes in, messages out, and back.
 
     framing    where one message ends and the next begins
-    shape      what is checked before anything is built in memory
-    parsing    bytes become a request's record, or a refusal that says what is wrong
+    parsing    bytes become a request's record, or a refusal that says what is wrong; what costs
+               too much to build in memory is refused before
     encoding   answers, errors and notifications become bytes
 
 Nothing here knows a method; the table of their records is an argument.

@@ -1,4 +1,4 @@
-"""What goes back on the wire: answers, errors, notifications, each a line that ends with LF."""
+"""Encoding of answers, errors and notifications, each a line that ends with LF."""
 
 from collections.abc import Sequence
 from typing import Any

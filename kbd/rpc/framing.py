@@ -1,4 +1,4 @@
-"""Where one message ends and the next begins, in a stream of bytes.
+"""Framing of messages: where one ends and the next begins, in a stream of bytes.
 
 Two framings: one message a line, ended by LF; or, on a connection whose first bytes are
 `Content-Length:`, headers ended by an empty line and then that many bytes, as LSP does it. The

@@ -1,17 +1,16 @@
-"""A message's bytes become a request, or a refusal: JSON-RPC 2.0, read strictly.
+"""Parsing of JSON-RPC 2.0, read strictly: a message's bytes become a request, or a refusal.
+
+A message's raw bytes are checked first, before anything of it is built in memory: a megabyte of
+`[],` costs nothing to send and hundreds of megabytes to parse. Both checks (`shape_fault`) run at
+the speed of a byte search.
 
 The method's name is the tag of a record, so that one typed decoding dispatches and validates. What
 that refuses is read a second time, slowly, to say exactly what is wrong.
 
 Where JSON-RPC leaves a choice: an id is a string of at most 128 characters or an integer that every
 JSON reader keeps exact; parameters are an object, where `null` and `[]` are none at all (so do some
-clients say it); a key that occurs twice counts as it occurs last;
-an `api_version`, beside the method or among its parameters, must be the daemon's own (-32600).
-
-What is checked on a message's raw bytes, before anything of it is built in memory.
-
-A megabyte of `[],` costs nothing to send and hundreds of megabytes to parse; both checks here run
-at the speed of a byte search.
+clients say it); a key that occurs twice counts as it occurs last; an `api_version`, beside the
+method or among its parameters, must be the daemon's own (-32600).
 """
 
 from collections.abc import Mapping

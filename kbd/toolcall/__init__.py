@@ -1,4 +1,4 @@
-r"""The text protocol of tool calls: find, render, parse tolerantly. Pure.
+r"""Text protocol of tool calls: find, render, parse tolerantly. Pure.
 
 A model that can only write text asks for a tool in a block, and is told the result in another:
 

@@ -1,4 +1,4 @@
-"""The calls of a text, in order, with what stands around them. Pure, in linear time.
+"""Parser of the tool calls in a text, with what stands around them. Pure, in linear time.
 
 A block's object is read before its end is looked for, so a tag within a string is text. A block
 that cannot be read ends the reading: where it ends is not sure, and what follows may be text that

@@ -1,12 +1,12 @@
-"""JSON objects as models write them. Pure, in time linear to what is read.
+"""JSON objects as models write them: strict parsing, then tolerant. Pure.
 
-JSON proper is read at the speed of the standard library; what is not is read once more, tolerantly
-(`lenient`).
+JSON proper is read at the speed of the standard library, in time linear to what is read. What is
+nearly JSON is read once more, tolerantly (`lenient_object`): what can mean only one thing is taken
+as that.
 
-An object that is nearly JSON: what can mean only one thing is taken as that. Pure.
-
-Beside JSON: strings in single quotes and line breaks in strings, `True`, `False` and `None`, a
-comma before a closing bracket. Whatever could mean two things is refused, with where and why.
+Tolerated beside JSON: strings in single quotes and line breaks in strings, `True`, `False` and
+`None`, a comma before a closing bracket. Whatever could mean two things is refused, with where and
+why.
 """
 
 import json

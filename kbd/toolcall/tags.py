@@ -1,6 +1,7 @@
-"""What a tag is, as models write it, and how a text is kept from holding one. Pure.
+"""Tags of tool calls and results, as models write them, and their escaping. Pure.
 
-Calls and results as text that holds no tag but its own. Pure.
+A text is kept from holding a tag, and a call or a result becomes a text that holds no tag but its
+own.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The domain: what is true, and what may happen. Pure: no I/O, no clock, no event loop.
+"""Domain model: state and decisions. Pure: no I/O, no clock, no event loop.
 
 State is folded from events:
 

@@ -1,4 +1,4 @@
-"""Decisions about tool calls: a run's, which start and end, and a client's own."""
+"""Decisions about tool calls: those of a run, which start and end, and a client's own."""
 
 import msgspec
 

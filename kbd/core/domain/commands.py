@@ -1,4 +1,4 @@
-"""Everything that can be asked of a workbench's Keeper, as one closed union.
+"""Commands to a workbench's Keeper: everything that can be asked of it, as one closed union.
 
 Commands carry what the outside contributed (times are the Keeper's, ids and hashes are the
 caller's), so that deciding needs nothing but the state.

@@ -1,4 +1,4 @@
-"""Decisions about what every run shall know."""
+"""Decisions about context items: what every run shall know."""
 
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.decision import Decision, refuse_while_running

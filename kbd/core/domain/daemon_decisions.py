@@ -1,7 +1,4 @@
-"""Decisions about the daemon's own log.
-
-Decisions about the day's money, in the daemon's own log.
-"""
+"""Decisions about the daemon's own log: workbenches, recorded facts, the day's money."""
 
 from datetime import date, timedelta
 

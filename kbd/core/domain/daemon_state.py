@@ -1,4 +1,4 @@
-"""What the daemon's own log says: which workbenches, plugins and watched folders there are."""
+"""State of the daemon by its own log: its workbenches, plugins, settings and watched folders."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The one `match` over the commands."""
+"""Dispatch of a workbench's commands to their decisions: the one `match` over them."""
 
 from typing import assert_never
 

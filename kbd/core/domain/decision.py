@@ -1,6 +1,7 @@
-"""What a decision is: the events to record, the run they belong to, and where they follow from.
+"""Decision: the events to record, the run they belong to, and the event they follow from.
 
-What decisions ask of the active run: whether there is one, which, and whether it goes on.
+Beside it the preconditions that decisions share: whether a run is active, which one, and whether
+it goes on.
 """
 
 import msgspec

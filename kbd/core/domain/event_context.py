@@ -1,8 +1,8 @@
 """Context of an event: its phase, item and call, and what came to an end with it.
 
-An event names its run; all else is told by the events before it. A `ContextFold` that was given all
-events of a log from the first one on, in order, says so of each. It keeps what is open, not the
-log.
+An event names only its run; the rest follows from the events before it. A `ContextFold` that was
+given all events of a log from the first one on, in order, returns it for each. It keeps what is
+open, not the log.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""Parts of what is said of events: one clean line, a list of files, the arguments of a call."""
+"""Phrases in texts of events: one clean line, a list of files, the arguments of a call."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Place of an event: where it stands in its run, in words and figures, and whether it failed."""
+"""Place of an event in its run, in words and figures, and whether it tells of a failure."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Text of an event: what it tells, as one sentence for people.
+"""Text of an event: what happened, as one sentence for people.
 
 This is the only place that says events in words: `kbd log`, `kbd show`, replay with its page, chats
 and conversations show these. A new type of event gets a line in `EVENT_TEXTS`; whether it tells of

@@ -1,14 +1,13 @@
-"""How each event changes the state of a workbench: a table by type, and nothing else changes it.
+"""Fold of a workbench's events into its state: a table by type, and nothing else changes it.
 
 A fold never refuses: what was decided and recorded is true. It uses nothing but its arguments, so
-the same log always gives the same state.
+the same log always gives the same state. The events of runs have a table of their own
+(`fold_runs`); those of the conversation and its context, of the draft and of what is published are
+folded here.
 
-How events change the conversation: what is said, rewound and forked, and what runs shall know.
-
-What was ever said is a tree, kept in `heard`; the conversation is the branch that ends in the
-newest message. Rewinding chooses another end of a branch, so nothing that was said is lost.
-
-How events change the draft and what is published.
+The conversation is a branch: what was ever said is a tree, kept in `heard`, and the branch that
+ends in the newest message counts. Rewinding chooses another end of a branch, so nothing that was
+said is lost.
 """
 
 from collections.abc import Callable

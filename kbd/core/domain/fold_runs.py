@@ -1,4 +1,4 @@
-"""How events change runs: phases, items, the open chain of turns."""
+"""Fold of the events of runs into their state: phases, items, the open chain of turns."""
 
 from collections.abc import Callable
 from typing import Any

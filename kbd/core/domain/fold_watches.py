@@ -1,4 +1,4 @@
-"""How the events of watched folders change what is true of them."""
+"""Fold of the events of watched folders into their state: a table by type of event."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

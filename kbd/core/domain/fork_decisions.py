@@ -1,4 +1,4 @@
-"""What a workbench takes over that is forked from another: pure, and no bytes are copied here."""
+"""Decisions about forks: what a new workbench takes over. Pure; no bytes are copied here."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Decisions that bring an earlier moment back: undoing to a message, restoring a checkpoint."""
+"""Decisions about rewinds: undoing to a message, restoring a checkpoint."""
 
 import re
 from collections.abc import Iterable, Mapping

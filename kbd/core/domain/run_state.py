@@ -1,4 +1,4 @@
-"""The parts of state about runs: the plan with its items, the open chain of turns."""
+"""State of runs: the plan with its items, the open chain of turns."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Text of the events of runs, and of what several of them tell together: a turn, a call."""
+"""Text of the events of runs, and of several of them together: a turn, a call."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType

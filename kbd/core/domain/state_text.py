@@ -1,4 +1,4 @@
-"""What people read of the state: plan.md as Markdown, the conversation as lines of JSON."""
+"""Text of the state for people: plan.md as Markdown, the conversation as lines of JSON."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,8 +1,7 @@
-"""Decisions about watched folders: which content counts, what runs, what is put aside.
+"""Decisions about watched folders and about the runs on landed files.
 
-The runs themselves, what begins them and what their end leads to, are in `watch_runs`.
-
-Decisions about runs on landed files: which is next, what passes a limit, what its end leads to.
+About a folder: which content counts, and what is put aside. About a run: which files are next,
+what passes a limit, what its end leads to.
 
 The oldest file that may run runs first. The files of one run stay together when it is resumed, in
 the same workbench; an attempt there has a number of its own, so that it is never begun twice.

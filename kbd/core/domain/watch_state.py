@@ -1,4 +1,4 @@
-"""What is true of one watched folder: its rule, what waits, what runs, what is parked."""
+"""State of watched folders: the rule of each, what waits, what runs, what is parked."""
 
 from enum import StrEnum
 

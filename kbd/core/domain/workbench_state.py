@@ -1,6 +1,6 @@
-"""The state of one workbench, with the few questions that everybody asks of it.
+"""State of one workbench, with the few queries that everybody asks of it.
 
-The parts of state about the draft and about checkpoints.
+Among its parts are the draft and the checkpoints; those about runs are in `run_state`.
 """
 
 import unicodedata

@@ -1,4 +1,4 @@
-"""The gateway: the one way out of this machine.
+"""Gateway: the one way out of this machine.
 
     gateway          `Egress`: consent, a key and an HTTP client, lent for one call
     models           which providers and models there are, which one is meant, what it is like

@@ -1,4 +1,4 @@
-"""The day's money: what model calls may use over all runs, reserved before each and charged after.
+"""Daily budget of model calls over all runs: reserved before each call and charged after.
 
 The daemon's log holds it, so that a restart, or a crash between the two, forgets nothing: what was
 reserved for a turn that never came back counts as spent until the day ends. A provider that talks

@@ -1,4 +1,4 @@
-"""Which embedders there are, which one makes texts vectors for the search, or why none does."""
+"""Choice of the embedder: which there are, which one makes vectors for search, or why none."""
 
 from collections.abc import Callable
 from typing import NamedTuple

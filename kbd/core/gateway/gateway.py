@@ -1,6 +1,6 @@
-"""Consent, keys and an HTTP client, lent for one call.
+"""Egress control: consent is checked, then a key and an HTTP client are lent for one call.
 
-What consent is about: what people put into a workbench, and the model that is sent it.
+Consent is about what people put into a workbench, and the model that is sent it: `scope_hash`.
 """
 
 import hashlib

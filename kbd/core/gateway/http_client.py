@@ -1,4 +1,4 @@
-"""The one HTTP client: imported when a provider first needs it.
+"""HTTP client of providers, confined to one address; imported when a provider first needs it.
 
 A client is lent for one call. It reaches one host and port and no other, follows no redirect,
 looks for no proxy and no password in the environment, keeps no cookie for the next call, and tells

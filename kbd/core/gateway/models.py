@@ -1,4 +1,4 @@
-"""Which providers and models there are, which one is meant, and what it is like."""
+"""Choice of the model: which providers and models there are, which is meant, what it is like."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""One call across: the key and an HTTP client lent, each request recorded before it leaves."""
+"""Outbound call: a key and an HTTP client lent, each request recorded before it leaves."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

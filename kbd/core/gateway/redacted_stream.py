@@ -1,4 +1,4 @@
-"""What a model says, with known keys blotted out: piece by piece as it streams, and as a whole."""
+"""Redaction of known keys in a model's reply: piece by piece as it streams, and as a whole."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Plugins and the processes that their code runs in.
+"""Plugins: their discovery, what they bring, and the processes that their code runs in.
 
     entry_points   which plugins are installed
     hooks          one hook of one package, called by itself

@@ -1,4 +1,4 @@
-"""What is installed, by name, each with its owner: formats, tools, providers and embedders."""
+"""Catalog of what plugins bring, by name, with its owner: formats, tools, providers, embedders."""
 
 import hashlib
 import mimetypes

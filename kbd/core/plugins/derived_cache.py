@@ -1,11 +1,11 @@
-"""What is derived from a file's bytes and kept: maps and short texts, in memory and on disk.
+"""Caches of what is derived from a file's bytes: short values, and formats' own folders.
 
-A cache: whatever of it is lost, damaged or cannot be written is found out anew.
+`DerivedCache` keeps maps and short texts, in memory and on disk. `ShelfCache` keeps shelves, what
+formats keep beside a file's bytes: a folder for each content, within a size all together.
 
-What formats keep beside a file's bytes: a folder for each content, within a size all together.
-
-A shelf is a cache: whatever of it is lost is made anew by whoever wants it again. So the least
-recently used go when all are too large, without asking whether a call is reading them.
+Whatever of either is lost, damaged or cannot be written is made anew by whoever wants it again. So
+the least recently used shelves go when all are too large, without asking whether a call is reading
+them.
 """
 
 import contextlib

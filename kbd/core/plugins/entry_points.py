@@ -1,4 +1,4 @@
-"""Which plugins are installed: a group of entry points, read from the folders of `sys.path`.
+"""Entry points of installed plugins: one group, read from the folders of `sys.path`.
 
 What `importlib.metadata` tells of them, at a tenth of its price, 60 ms of a daemon's start: it is
 imported with parsers of mail and of archives, and parses the whole description of a distribution

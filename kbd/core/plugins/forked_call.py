@@ -1,4 +1,4 @@
-"""One call, in its own process: limit itself, do the work, answer, and die."""
+"""Forked call: a process that limits itself, does the work of one call, answers, and dies."""
 
 import contextlib
 import ctypes

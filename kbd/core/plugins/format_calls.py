@@ -1,6 +1,7 @@
-"""The formats as tools and the daemon call them: each capability in its plugin's worker.
+"""Calls of formats' capabilities, each in its plugin's worker, for tools and the daemon.
 
-Operations as a client or a model gives them, made the records of a format's handler.
+Operations come as a client or a model gives them; `operations_of` makes them the records of a
+format's handler.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""The hooks of one plugin's package: check them, and call one of them by itself.
+"""Hooks of one plugin's package: checked, registered and called by themselves.
 
 pluggy's own loader stops at the first bad plugin, and one implementation that raises ends a
 common call for all; so each package is checked, registered and called alone.

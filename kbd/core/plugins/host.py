@@ -1,10 +1,9 @@
-"""The plugin host: finds plugins, loads each on its own, and keeps what they declare.
+"""Plugin host: finds plugins, loads each on its own, and keeps what they declare.
 
-A plugin that fails, in whatever way, is a status with a reason; the others work. Built-in plugins
-come first and then the rest by name, so that a stranger's plugin cannot take the name of a
-built-in format, tool or provider; blocking the built-in one frees its names.
-
-Whether what a hook returned is well-formed: it becomes the plugin's status if it is not.
+A plugin that fails, in whatever way, is a status with a reason; the others work. What a hook
+returned is checked here, and what is ill-formed becomes the plugin's status. Built-in plugins come
+first and then the rest by name, so that a stranger's plugin cannot take the name of a built-in
+format, tool or provider; blocking the built-in one frees its names.
 """
 
 import inspect

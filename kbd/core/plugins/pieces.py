@@ -1,14 +1,11 @@
-"""A document's text in pieces for an index: cut in the worker that reads it, carried in a file.
+"""Pieces of a document's text: cut for an index, or one after the other to read on.
 
-The file is one msgpack array a piece, one after the other, so it is written and read with no more
-than a piece in memory.
-
-Where a passage is cut, and the coordinates of a part of it.
+For an index they are cut in the worker that reads the document, and carried in a file: one msgpack
+array a piece, one after the other, so it is written and read with no more than a piece in memory.
+An `Extract` is a part of all text of a file: cut where it is long enough, with where to go on.
 
 A passage that is read by lines, or by rows that begin with their numbers, can tell where each part
-of it stands; the parts of any other have the place of the whole.
-
-A part of all text of a file: cut where it is long enough, with where to go on.
+of it stands, in coordinates of its own; the parts of any other have the place of the whole.
 """
 
 import re

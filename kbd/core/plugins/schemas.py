@@ -1,6 +1,7 @@
-"""JSON schemas of tools' arguments, in the plain form that model servers understand.
+"""JSON schemas of tools' arguments, in the plain form and in the strict one. Pure.
 
-The form of a schema that model servers can hold a model to ("strict" tools). Pure.
+The plain form is what model servers understand: a schema without references. The strict form is
+what they can hold a model to ("strict" tools).
 
 What that form must be is OpenAI's "Structured Outputs", section "Supported schemas": the root is an
 object; every object names all its properties as required and allows no others; a property that can

@@ -1,4 +1,4 @@
-"""Formats by a file's name: the whole name first, then its longest known suffix."""
+"""Lookup of a format by a file's name: the whole name first, then its longest known suffix."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""The wire methods that a format's capabilities contribute, as records of requests.
+"""Wire methods that a format's capabilities contribute, as records of requests.
 
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable

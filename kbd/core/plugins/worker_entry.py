@@ -1,4 +1,4 @@
-"""What a worker calls for a format: find the handler, call a capability, answer in plain values.
+"""Functions that a worker calls for a format: find the handler, call a capability, answer.
 
 Each function is called by keyword with a `handle` to find the handler with, and the capability's
 own arguments as plain values; what reads a file is also told its `shelf`, if it has one. The daemon

@@ -1,4 +1,7 @@
-"""The records on the channels between daemon, zygotes and calls; the package says whose."""
+"""Messages between daemon, zygotes and calls, as msgpack records on their channels.
+
+`Order` goes from the daemon to a zygote, `Report` back; `Request` to a call, `Answer` back.
+"""
 
 from typing import Any
 

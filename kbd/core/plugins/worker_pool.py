@@ -1,6 +1,6 @@
-"""The workers of all plugins: `Workers.call` runs one function of one plugin in a process.
+"""Worker pool of all plugins: `Workers.call` runs one function of one plugin in a process.
 
-What the end of a call means: its value, or the error that the caller sees.
+The end of a call is either its value or the error that the caller sees; `outcome` decides which.
 """
 
 import os

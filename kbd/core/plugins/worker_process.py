@@ -1,6 +1,6 @@
-"""One zygote, seen from the daemon: start it, hand it calls, hear how they ended.
+"""Worker process seen from the daemon: starts one zygote, hands it calls, hears how they ended.
 
-A call's own channel, seen from the daemon: one request, one answer, then nothing.
+Each call has a channel of its own: one request, one answer, then nothing.
 """
 
 import contextlib

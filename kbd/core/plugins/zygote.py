@@ -1,4 +1,4 @@
-"""The zygote of one plugin: `python -I -X utf8 -m kbd.core.plugins.zygote PACKAGE FD`.
+"""Zygote of one plugin: `python -I -X utf8 -m kbd.core.plugins.zygote PACKAGE FD`.
 
 It imports the plugin, then forks a child for each call, reaps it and reports how it ended. It has
 one thread and runs none of the plugin's code after the imports.

@@ -1,4 +1,4 @@
-"""What every room of the core rests on: the event loop, time, folders, settings, keys.
+"""Runtime services under all rooms of the core: event loop, time, folders, settings, keys.
 
     clock          time and fresh ids
     paths          `$KBD_HOME`, its folders and those of each workbench

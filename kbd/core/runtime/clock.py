@@ -1,4 +1,4 @@
-"""Time and fresh names, as an interface, so that tests decide both."""
+"""Clock and source of fresh ids, as an interface, so that tests decide both."""
 
 import secrets
 import time

@@ -1,4 +1,4 @@
-"""The daemon's own log: what its operator reads, as JSON lines or, on a terminal, as text.
+"""Diagnostic log of the daemon, for its operator: JSON lines or, on a terminal, text.
 
 It is not the event log. It holds no secret, no file content, and no local variables of a
 traceback; whatever a file's name or an error's text contains, an entry stays one line (in text

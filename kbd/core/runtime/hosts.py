@@ -1,4 +1,4 @@
-"""Hosts and ports in one spelling, so that an address is compared and not a text.
+"""Normalized hosts and ports, so that an address is compared and not a text.
 
     api.example.org:443     a host and a port
     api.example.org         a host, whatever the port

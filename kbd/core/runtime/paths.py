@@ -1,4 +1,4 @@
-"""Where kbd keeps things: the home folder, the socket, the folders of each workbench.
+"""Paths of kbd's data: the home folder, the socket, the folders of each workbench.
 
     $KBD_HOME/                      0700
       settings.toml

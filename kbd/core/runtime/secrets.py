@@ -1,4 +1,4 @@
-"""API keys: where they come from, and how they are kept out of everything that is shown.
+"""API keys: their sources, and their redaction from everything that is shown.
 
 A plugin's key is, in this order: `<NAME>_API_KEY` of the environment; `api_key` in its table of a
 settings file that only its owner can read; or the first line that its `api_key_command` prints.

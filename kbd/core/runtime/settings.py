@@ -1,4 +1,4 @@
-"""What can be configured: `$KBD_HOME/settings.toml`, then the environment, read once at start.
+"""Settings: `$KBD_HOME/settings.toml`, then the environment, read once at start.
 
     default_model = "openai:gpt-5"      # or KBD_MODEL
     blocked_plugins = ["tables"]

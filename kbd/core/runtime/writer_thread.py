@@ -1,7 +1,7 @@
-"""A thread that writes, called and answered with as little delay as threads allow.
+"""Writer thread of a log: blocking calls in order, with as little delay as threads allow.
 
 What is durable waits for the disk in a thread, or the event loop would stand still. The usual way
-to one and back takes longer than many a disk takes to sync (measured here: 0.25 to 0.4 ms for
+to a thread and back takes longer than many a disk takes to sync (measured here: 0.25 to 0.4 ms for
 `anyio.to_thread`, 0.05 to 0.1 ms for this), and every command pays it. So a log has a thread of its
 own, which sleeps on a queue.
 """

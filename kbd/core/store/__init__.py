@@ -1,9 +1,11 @@
-"""The store: logs of events as the event loop sees them, and what is remembered of them.
+"""Store of events: logs as the event loop sees them, their snapshots, and redaction.
 
-journal       append and read in a thread; followers are woken, none polls
-keeper        the single writer of a log: decide, persist, fold, tell
-snapshots     the state that a log is folded to, so that a start replays only what came after
-snapshotting  makes them anew while a log grows, in a process of its own
-history       a workbench as it stood after any event
-redaction     known keys, blotted out of what is recorded
+    journal       append and read in a thread; followers are woken, none polls
+    keeper        the single writer of a log: decide, persist, fold, tell
+    snapshots     the state that a log is folded to, so that a start replays only what came after
+    snapshotting  makes snapshots anew while a log grows, in a process of its own
+    history       a workbench as it stood after any event
+    redaction     known keys, blotted out of what is recorded
+
+The log on disk, which all of this rests on, is `kbd.events`.
 """

@@ -1,4 +1,4 @@
-"""A workbench as it stood after any event: a fresh fold of the log up to there."""
+"""State of a workbench after any event of its past: a fresh fold of the log up to there."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The log as the event loop sees it: append and read in a thread, follow without polling.
+"""Journal: the log as the event loop sees it, appended and read in a thread, never polled.
 
 One journal has one writer, its Keeper. Whoever follows gets every event once and in order: first
 from the log, then as they are recorded. The log is the buffer: a slow follower costs nothing.

@@ -1,4 +1,4 @@
-"""Known keys, blotted out of what is kept: events, and blobs that hold what somebody said.
+"""Redaction of known keys in what is kept: events, and blobs that hold what somebody said.
 
 It is done where events are appended and where such blobs are put, so nothing that is written later
 can have forgotten it. What names a file, a folder, a workbench, a model or a plugin is left as it

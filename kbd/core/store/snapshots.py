@@ -1,9 +1,9 @@
-"""Snapshots of the state that a log is folded to: a start replays only what came after one.
+"""Snapshots of the state that a log is folded to: a start replays only what came after.
 
 They are caches. One counts if it is whole, of this kbd's shape of state, and the log has its chain
 value at its number; with all of them deleted a start gives the same state, only later. One is kept
-when a log is closed after much happened, and `renewal` has one made while it grows, by a process
-that runs this module. All blocks.
+when a log is closed after much happened, and `snapshotting` has one made while it grows, by a
+process that runs this module. All blocks.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Snapshots made anew while a log grows, for a daemon may be killed at any time.
+"""Snapshots at intervals while a log grows, for a daemon may be killed at any time.
 
 A process of its own does it (`python -m kbd.core.store.snapshots`). The state is the loop's and
 changes with every event, and to encode a large one takes 20 to 80 ms, in which Python runs nothing
