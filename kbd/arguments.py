@@ -50,14 +50,14 @@ _Fault = tuple[str, str]
 
 
 class _Looks:
-    """How many values may still be looked at."""
+    """Budget of values that may still be looked at."""
 
     def __init__(self) -> None:
         self.count = MOST_LOOKED_AT
 
 
 def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
-    """Return plain values (as JSON has them) as a record.
+    """Convert plain values (as JSON has them) to a record.
 
     Args:
         value: The values.

@@ -19,7 +19,7 @@ __all__ = ["Edited", "apply_operations", "copy_assets", "own_file"]
 
 
 class Edited(msgspec.Struct, frozen=True):
-    """What an edit did.
+    """Result of an edit.
 
     Args:
         name: The file that was written.
@@ -47,7 +47,7 @@ async def apply_operations(
     create_if_missing: bool = False,
     copy_from: str | None = None,
 ) -> Edited:
-    """Change or make a file by operations.
+    """Apply operations to a file, or make it by them.
 
     Args:
         files: The workbench's files.

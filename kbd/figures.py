@@ -7,7 +7,7 @@ __all__ = ["counted", "duration", "money", "size"]
 
 
 def size(count: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Format a number of bytes."""
     amount = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if amount < 1024:
@@ -17,12 +17,12 @@ def size(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number of things, in the singular or the plural."""
+    """Format a number of things, in the singular or the plural."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time as people read it."""
+    """Format a length of time."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 60:
@@ -35,5 +35,5 @@ def duration(seconds: float) -> str:
 
 
 def money(dollars: float) -> str:
-    """Return an amount of US dollars: to the cent, below a dollar to a hundredth of one."""
+    """Format an amount of US dollars: to the cent, below a dollar to a hundredth of one."""
     return f"${dollars:,.4f}" if 0 < dollars < 1 else f"${dollars:,.2f}"

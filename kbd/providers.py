@@ -111,7 +111,7 @@ class ToolSchema(msgspec.Struct, frozen=True):
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """One turn to be made.
+    """Request for one turn.
 
     Args:
         model: The model's name without the provider's prefix.
@@ -139,7 +139,7 @@ DECLINED = frozenset({"declined", "refusal", "content_filter"})
 
 
 class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A complete turn.
+    """Reply of a model: one complete turn.
 
     Args:
         text: What the model said.
@@ -206,7 +206,7 @@ class Access(Protocol):
 
 
 class Provider(ABC):
-    """A source of models.
+    """A provider: a source of models.
 
     Attributes:
         name: The prefix of its model ids.
@@ -300,7 +300,7 @@ class Embeddings(msgspec.Struct, frozen=True):
 
 
 class Embedder(ABC):
-    """A source of vectors of texts.
+    """An embedder: a source of vectors of texts.
 
     Attributes:
         name: The prefix of its model ids (`name:model`).
@@ -339,4 +339,4 @@ class Embedder(ABC):
         """
 
     async def aclose(self) -> None:  # noqa: B027 - who holds nothing has nothing to let go of
-        """Let go of what is held between calls; the next call takes it again."""
+        """Release what is held between calls; the next call takes it again."""

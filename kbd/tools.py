@@ -257,7 +257,7 @@ class ToolContext(Protocol):
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """What a tool returns.
+    """Result of a tool.
 
     Args:
         value: The result as plain JSON values; what the contract's table calls "result".
@@ -275,7 +275,7 @@ class ToolResult(msgspec.Struct, frozen=True):
 
 
 class Tool(ABC):
-    """Something a model can call.
+    """A tool: something that a model can call.
 
     Attributes:
         name: As the model sees it.

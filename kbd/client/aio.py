@@ -297,7 +297,7 @@ class AsyncClient:
         return self._lost
 
     async def read(self) -> None:
-        """Hand out what the daemon sends, until it closes; run by `connect`."""
+        """Dispatch what the daemon sends, until it closes; run by `connect`."""
         rest = bytearray()
         why, told = "the daemon closed the connection", dict[str, int]()
         try:
@@ -323,7 +323,7 @@ class AsyncClient:
             self._lose(why, told)
 
     async def write(self) -> None:
-        """Send what is asked, each line to its end, whoever gives up; run by `connect`."""
+        """Send requests, each line to its end, whoever gives up; run by `connect`."""
         async with self._lines, self._put:
             async for line in self._lines:
                 try:

@@ -16,7 +16,7 @@ EVERY_LOG = "*"
 
 
 class Followed:
-    """What was read for one who follows, and how far that was given.
+    """Events that were read for a follower, and how far they were given.
 
     A connection may be told of a log twice, by a subscription of its own and by the one to all. So
     an event counts only if it is the next of its log, which makes each count once, without a gap.

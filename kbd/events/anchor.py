@@ -55,7 +55,7 @@ def _unpack(slot: bytes) -> Anchor | None:
 
 
 def _newest(data: bytes) -> tuple[Anchor, int] | None:
-    """The valid slot with the highest number, and its place."""
+    """Return the valid slot with the highest number, and its place."""
     slots = [(_unpack(data[n * _SLOT_BYTES : (n + 1) * _SLOT_BYTES]), n) for n in (0, 1)]
     return max(((slot, n) for slot, n in slots if slot is not None), default=None)
 
@@ -70,7 +70,7 @@ def read_anchor(directory: Path) -> Anchor | None:
 
 
 def anchor_bytes(anchor: Anchor) -> bytes:
-    """The contents of a new anchor file: both slots say the same."""
+    """Return the contents of a new anchor file: both slots say the same."""
     return _pack(anchor) * 2
 
 

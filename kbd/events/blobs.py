@@ -153,7 +153,7 @@ class BlobStore:
         return Path(f"{self._directory}/{blob[:2]}/{blob}")
 
     def has(self, blob: BlobHash) -> bool:
-        """Tell whether a blob is kept."""
+        """Return whether a blob is kept."""
         return self.path(blob).is_file()
 
     def read(self, blob: BlobHash, offset: int = 0, limit: int | None = None) -> bytes:
@@ -283,7 +283,7 @@ def _open_source(path: Path) -> int:
 
 
 def _chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[bytes]:
-    """The bytes of an open file, from its beginning, at most so many."""
+    """Yield the bytes of an open file, from its beginning, at most so many."""
     offset = 0
     try:
         while chunk := os.pread(fd, min(_CHUNK_BYTES, size_bytes - offset), offset):

@@ -156,7 +156,7 @@ def _unpack(body: bytes) -> Iterable[Any]:
 
 
 def _slowly(item: Any, lifters: Lifters) -> Recorded:
-    """Convert one record of plain values."""
+    """Decode one record from plain values."""
     match item:
         case [str(name), int(version), data, int(ts_us), int(run), int(cause), int(flags), *_]:
             pass
@@ -179,7 +179,7 @@ def _slowly(item: Any, lifters: Lifters) -> Recorded:
 
 
 def _lifted(name: str, version: int, current: int, data: Any, lifters: Lifters) -> Any:
-    """Bring data from the version in which they are stored to the current one, step by step."""
+    """Lift data from the version in which they are stored to the current one, step by step."""
     for step in range(version, current):
         lift = lifters.get((name, step))
         if lift is None:

@@ -43,7 +43,7 @@ class SyncError(OSError):
 
 
 def is_full(error: OSError) -> bool:
-    """Tell whether an error says that the file may not grow."""
+    """Return whether an error says that the file may not grow."""
     return error.errno in _FULL and not isinstance(error, SyncError)
 
 

@@ -66,14 +66,14 @@ class Problem(StrEnum):
 
 
 def misfit(reason: str, kind: FaultKind) -> LogCorrupt:
-    """The error for bytes that are not what they should be, whoever knows where they lie."""
+    """Return the error for a fault whose place is known elsewhere."""
     return LogCorrupt(reason, detail={"kind": kind})
 
 
 def damaged(
     reason: str, name: str, offset: int, seq: int, kind: FaultKind = "damaged"
 ) -> LogCorrupt:
-    """The error for damage at a place.
+    """Return the error for damage at a place.
 
     Args:
         reason: What is wrong there, as half a sentence.
@@ -90,7 +90,7 @@ def damaged(
 
 
 def kind_of(error: LogCorrupt) -> FaultKind:
-    """The sort of fault that an error tells of.
+    """Return the kind of fault that an error tells of.
 
     One that says none is of contents that nobody can read although their checksum is right.
     """

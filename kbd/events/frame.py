@@ -110,7 +110,7 @@ class Packed(Struct, frozen=True, gc=False):
 
 
 class Parsed(NamedTuple):
-    """What a run of bytes holds.
+    """Result of parsing: the frames that a run of bytes holds.
 
     Args:
         last: Where the last whole and valid frame begins; meaningless if there is none.
@@ -255,7 +255,7 @@ def _count(body: bytes) -> int:
 
 
 def announced(data: bytes, at: int = 0) -> int:
-    """Tell how long the frame at a place says it is; 0 if no frame begins there."""
+    """Return the length that a frame's header announces; 0 if no frame begins there."""
     if len(data) - at < HEADER_BYTES:
         return 0
     mark, _, length, _, _ = _FRAME.unpack_from(data, at)
@@ -265,7 +265,7 @@ def announced(data: bytes, at: int = 0) -> int:
 
 
 def is_whole_but_for_length(data: bytes, seed: int) -> bool:
-    """Tell whether bytes are one whole frame, if their number is taken for its length.
+    """Return whether bytes are one whole frame, if their number is taken for its length.
 
     So a length that was damaged is told from a frame whose end is gone.
     """

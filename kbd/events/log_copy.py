@@ -36,7 +36,7 @@ class Extent(msgspec.Struct, frozen=True):
 
 
 class _ReachedError(Exception):
-    """The frame that was looked for was found."""
+    """Ends the walk: the frame that was looked for was found."""
 
 
 def extent_of(log_dir: Path, until: Seq | None) -> Extent:

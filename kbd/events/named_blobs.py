@@ -45,7 +45,7 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
 
 
 def named_blobs(event: object) -> Iterable[BlobHash]:
-    """The blobs that must be kept for an event to be worth anything."""
+    """Return the blobs that an event names; without them it is worth nothing."""
     fields = _FIELDS.get(type(event))
     if fields is None:
         return ()

@@ -29,12 +29,12 @@ def utc_day(ts_us: int) -> str:
 
 @lru_cache(maxsize=256)
 def _second(seconds: int) -> str:
-    """Write a second; what is shown together mostly happened in few of them."""
+    """Format a second, cached: what is shown together mostly happened in few of them."""
     return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
 def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
-    """Make what clients see of a record.
+    """Convert a record to the plain form that clients see.
 
     Args:
         record: The record as `codec.plain` gives it; fields of its data that this kbd does not

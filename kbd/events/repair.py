@@ -24,7 +24,7 @@ __all__ = ["Cut", "cut", "free_name", "mend", "remove_leftovers"]
 
 
 def free_name(directory: Path, name: str, why: str) -> str:
-    """The first name `<name>.<why>-<n>` that is not taken."""
+    """Return the first name `<name>.<why>-<n>` that is not taken."""
     names = (f"{name}.{why}-{n}" for n in count(1))
     return next(free for free in names if not (directory / free).exists())
 

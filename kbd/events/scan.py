@@ -286,7 +286,7 @@ class _Walker:
 
 
 def _before_last(path: Path) -> int:
-    """Where the last frame of a segment begins, walked by itself; 0 if it cannot be read.
+    """Return where a segment's last frame begins, walked by itself; 0 if it cannot be read.
 
     A segment was begun anew only at a size that is greater than this.
     """

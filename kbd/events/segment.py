@@ -114,12 +114,12 @@ class Block(NamedTuple):
 
 
 def name_of(first: int) -> str:
-    """The name of the segment that begins with an event."""
+    """Return the name of the segment that begins with an event."""
     return f"{first:020}{_SUFFIX}"
 
 
 def segment_names(directory: Path) -> list[str]:
-    """The names of the segments in a directory, in the order of the log."""
+    """Return the names of the segments in a directory, in the order of the log."""
     return sorted(
         entry.name
         for entry in os.scandir(directory)
@@ -128,7 +128,7 @@ def segment_names(directory: Path) -> list[str]:
 
 
 def born(directory: Path, first: int, chain: bytes, salt: int, disk: Disk) -> Segment:
-    """Make an empty segment. When it has its name, its header is durable and so is the name.
+    """Create an empty segment. When it has its name, its header is durable and so is the name.
 
     Raises:
         DiskFull: There is no space for it.
@@ -158,7 +158,7 @@ def opened(path: Path) -> Segment:
 
 
 def broken(block: Block, name: str) -> LogCorrupt:
-    """The error for a log that ends at the place behind a block, for the block's problem."""
+    """Return the error for a log that is damaged behind a block, for the block's problem."""
     return damaged(block.problem, name, block.link.offset, block.link.seq, block.problem.kind)
 
 

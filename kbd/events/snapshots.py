@@ -72,7 +72,7 @@ def save(
 
 
 def load(directory: Path, schema: str) -> Snapshot | None:
-    """The newest snapshot that is whole and of this schema, or None."""
+    """Return the newest snapshot that is whole and of this schema, or None."""
     for path in _newest_first(directory):
         try:
             snapshot = _read(path, schema)

@@ -89,7 +89,7 @@ def verify(
     durable: Anchor | None = None,
     kept: Anchor | None = None,
 ) -> Verification:
-    """Check everything that a log promises: frames, numbers, chain, anchor, events, blobs.
+    """Verify everything that a log promises: frames, numbers, chain, anchor, events, blobs.
 
     Reads only; the log may be in use, when its last frame may look unfinished (`tear`).
 

@@ -70,7 +70,7 @@ class _Known(msgspec.Struct, frozen=True):
 
 
 class Lending:
-    """One package on loan.
+    """Loan of one package to a library.
 
     Use: give `copy()` to the library, `loaded()` what it made of it, edit, then `returned()`.
 

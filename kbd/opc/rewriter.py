@@ -43,7 +43,7 @@ def xml_bytes(root: etree._Element) -> bytes:
 
 
 class Rewriting:
-    """Changes to a package, kept until they are written.
+    """Pending changes to a package, kept until they are written.
 
     Args:
         package: What to start from, which stays open and is not changed; None begins with nothing
@@ -112,7 +112,7 @@ class Rewriting:
         self._set_type(part, content_type)
 
     def drop(self, part: str) -> None:
-        """Take a part away, with its relations and its type."""
+        """Remove a part, with its relations and its type."""
         for name in (part, relations_part(part)):
             self._new.pop(part_key(name), None)
             self._dropped.add(part_key(name))
@@ -176,7 +176,7 @@ class Rewriting:
         self.put(relations_part(part), xml_bytes(root))
 
     def unrelate(self, part: str, relation_id: str) -> None:
-        """Take a relation away; the part that it names stays."""
+        """Remove a relation; the part that it names stays."""
         rels = relations_part(part)
         root = self.root(rels)
         for element in list(root):

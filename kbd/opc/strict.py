@@ -75,7 +75,7 @@ def is_strict_part(data: bytes, part: str, file: str) -> bool:
 
 
 def variants(part: bytes) -> frozenset[str]:
-    """Tell which names a part has: "strict", "transitional", both, or none."""
+    """Return which names a part has: "strict", "transitional", both, or none."""
     narrow = _narrow(part)
     found = set()
     if STRICT.encode() in narrow:

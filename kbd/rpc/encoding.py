@@ -98,7 +98,7 @@ def failure(message_id: int | str | None, error: KbdError, phase: str) -> bytes:
 
 
 def notification(record: msgspec.Struct) -> bytes:
-    """Return the line that tells of something; its method is the name of the record's class."""
+    """Return the line of a notification; its method is the name of the record's class."""
     return _encode(_Notification("2.0", type(record).__name__, record)) + b"\n"
 
 

@@ -308,7 +308,7 @@ class Parser:
 
 
 def _call_type(name: str, params: type[msgspec.Struct]) -> type[Call]:
-    """Return `Call` for one method; parameters that may all be absent may be absent as a whole."""
+    """Return `Call` for one method; parameters that are all optional may be absent as a whole."""
     field: tuple[Any, ...] = ("params", params)
     if not any(part.required for part in msgspec.structs.fields(params)):
         field = (*field, params())

@@ -215,7 +215,7 @@ def _unescaped(text: str, tag: re.Match[str], body: int) -> tuple[dict[str, Any]
 
 
 def _malformed(text: str, start: int, body: int, fault: NotObject) -> MalformedToolcall:
-    """Say what is wrong with a block, counting lines and columns from its object."""
+    """Describe what is wrong with a block, counting lines and columns from its object."""
     at = fault.position
     line = text.count("\n", body, at) + 1
     column = at - max(text.rfind("\n", body, at) + 1, body) + 1

@@ -62,7 +62,7 @@ class NotObject(Exception):
 
 
 class Refused(ValueError):
-    """What is JSON, and could mean two things, or nothing."""
+    """JSON that could mean two things, or nothing."""
 
 
 def lenient_object(text: str, start: int) -> tuple[dict[str, Any], int]:
@@ -91,7 +91,7 @@ def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Reading:
-    """Reads one object."""
+    """Tolerant reader of one object."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text

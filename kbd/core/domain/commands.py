@@ -181,7 +181,7 @@ class FailAttempt(msgspec.Struct, frozen=True):
 
 
 class SetContext(msgspec.Struct, frozen=True):
-    """Tell every run from now on something.
+    """Set a context item: every run from now on is told it.
 
     Args:
         category: Which of the four.
@@ -197,7 +197,7 @@ class SetContext(msgspec.Struct, frozen=True):
 
 
 class RemoveContext(msgspec.Struct, frozen=True):
-    """Tell it no more."""
+    """Remove a context item: later runs are not told it."""
 
     category: str
 

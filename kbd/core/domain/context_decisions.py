@@ -47,7 +47,7 @@ def set_item(state: WorkbenchState, command: SetContext) -> Decision:
 
 
 def remove(state: WorkbenchState, command: RemoveContext) -> Decision:
-    """Take an item out; of one that is not set, nothing need be recorded.
+    """Remove an item; of one that is not set, nothing need be recorded.
 
     Raises:
         ValidationFailed: There is no such category, or a run is under way.

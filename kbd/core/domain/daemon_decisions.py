@@ -144,7 +144,7 @@ DaemonCommand = (
 
 
 def decide_daemon(state: DaemonState, command: DaemonCommand) -> Decision:
-    """Return what a command leads to.
+    """Decide a command to the daemon's Keeper.
 
     Raises:
         NotFound: There is no such workbench, or no such watch.

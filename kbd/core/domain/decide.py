@@ -46,7 +46,7 @@ __all__ = ["decide"]
 
 
 def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 - a case a command
-    """Return what a command leads to, given what is true now.
+    """Decide a workbench's command on its state.
 
     Raises:
         KbdError: The command is refused; nothing happened.

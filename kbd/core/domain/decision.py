@@ -36,7 +36,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def refuse_while_running(state: WorkbenchState) -> None:
-    """Refuse what a run under way would not see, or would be surprised by.
+    """Refuse a change while a run is active: it would not see it, or be surprised by it.
 
     Raises:
         ValidationFailed: A run is under way.
@@ -49,7 +49,7 @@ def refuse_while_running(state: WorkbenchState) -> None:
 
 
 def refuse_while_rewinding(state: WorkbenchState) -> None:
-    """Refuse what an undo or a restore that is decided on, and not carried out yet, would lose.
+    """Refuse a change that a rewind, decided on and not yet carried out, would lose.
 
     Raises:
         ValidationFailed: One is under way.
@@ -61,7 +61,7 @@ def refuse_while_rewinding(state: WorkbenchState) -> None:
 
 
 def active(state: WorkbenchState, number: int) -> Run:
-    """Return the run that is under way, which must be this one.
+    """Return the active run, which must be this one.
 
     Raises:
         ValidationFailed: It is not.
@@ -74,7 +74,7 @@ def active(state: WorkbenchState, number: int) -> Run:
 
 
 def not_cancelled(state: WorkbenchState, number: int) -> Run:
-    """Return the run that is under way, which must be this one and go on.
+    """Return the active run, which must be this one and not be asked to stop.
 
     Raises:
         ValidationFailed: It is not under way.

@@ -39,7 +39,7 @@ def _open_draft(state: WorkbenchState) -> Draft:
 
 
 def discard(state: WorkbenchState) -> Decision:
-    """Throw the draft away; its bytes stay recoverable.
+    """Discard the draft; its bytes stay recoverable.
 
     Raises:
         ValidationFailed: There is no draft, or a run or a publish is working on it.
@@ -64,7 +64,7 @@ def confirm(state: WorkbenchState, command: ConfirmDeletions) -> Decision:
 
 
 def intend(state: WorkbenchState, command: IntendPublish) -> Decision:
-    """Decide what a publish will do.
+    """Plan a publish: which files it writes and deletes.
 
     Raises:
         ValidationFailed: There is no draft, a run works on it, a deletion is not confirmed, or a

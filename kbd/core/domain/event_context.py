@@ -43,7 +43,7 @@ __all__ = ["CallContext", "ContextFold", "EventContext", "Spent"]
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What something took until it ended: microseconds of work, turns, calls, tokens."""
+    """Totals of what has ended: microseconds of work, turns, calls, tokens."""
 
     took_us: int = 0
     turns: int = 0
@@ -71,7 +71,7 @@ _NO_CALL = CallContext()
 
 
 class EventContext(msgspec.Struct, frozen=True):
-    """What the events before an event say of it.
+    """Context of an event, as the events before it give it.
 
     Args:
         run: The number of its run, or 0.
@@ -97,7 +97,7 @@ class EventContext(msgspec.Struct, frozen=True):
 
 
 class ContextFold:
-    """Follows a log from its first event."""
+    """Fold of a log, from its first event on, into the context of each event."""
 
     def __init__(self) -> None:
         self._runs: dict[int, _Course] = {}
@@ -158,7 +158,7 @@ _ENDS: Mapping[type, str] = MappingProxyType(
 
 
 class _Course:
-    """What is open in a run.
+    """The open phase, items, turn and calls of a run.
 
     `worked_us` is when it was last heard of: a daemon that was killed says that the run was
     interrupted when it starts again, and the time between was no work.

@@ -49,7 +49,7 @@ def title_line(text: str, most: int = TITLE_CHARACTERS) -> str:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Return the texts in their order, each once, with how often if several times."""
+    """Join texts in their order, each once, with its count if it occurs several times."""
     counts = Counter(texts)
     return ", ".join(text if count == 1 else f"{text} ×{count}" for text, count in counts.items())
 
@@ -82,5 +82,5 @@ def _value(value: Any) -> str:
 
 
 def text_of(what: str) -> Callable[[Any, Any], str]:
-    """Return what says an event by its text, behind a word that says what that is."""
+    """Return a renderer of events as their text, behind a word that labels it."""
     return lambda data, _context: f"{what}: {data.text[:FIELD_CHARACTERS]}"

@@ -59,7 +59,7 @@ _Text = Callable[[Any, EventContext], str]
 
 
 def event_text(data: Any, context: EventContext) -> str:
-    """Return what an event tells as a sentence: one line, printable, lower case, no full stop.
+    """Render an event as a sentence: one line, printable, lower case, no full stop.
 
     Args:
         data: The event.
@@ -72,7 +72,7 @@ def event_text(data: Any, context: EventContext) -> str:
 
 
 def change_of(change: drafts.FileChanged) -> Change:
-    """Say what happened to a file of the draft."""
+    """Return how a file of the draft changed."""
     if change.cause == "rollback":
         return "rolled back"
     if change.after is None:
@@ -213,7 +213,7 @@ def _written(data: watches.FilesWritten, _context: EventContext) -> str:
 
 
 def _unnamed(data: Any, _context: EventContext) -> str:
-    """Tell an event of a newer kbd, or one that cannot be read, by its name and its fields."""
+    """Render an event of a newer kbd, or an unreadable one, by its name and its fields."""
     if not isinstance(data, Unknown):
         return type(data).__name__
     fields = data.data if isinstance(data.data, dict) else {}

@@ -89,7 +89,7 @@ def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
 def rewound(
     then: WorkbenchState, message_id: str, reason: Literal["undo", "regenerate"] = "undo"
 ) -> ConversationRewound:
-    """Return what is recorded to have all stand again as it did.
+    """Return the event that has everything stand again as it did.
 
     Args:
         then: The workbench after the message, or after the run that answered with it.
@@ -160,7 +160,7 @@ def differences(
 
 
 def rewind(state: WorkbenchState, command: Rewind) -> Decision:
-    """Have conversation, files, draft and runs stand as they did; carried out like a publish.
+    """Rewind conversation, files, draft and runs; carried out like a publish.
 
     Where published/ need not change it is done at once.
 
@@ -180,7 +180,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
 
 
 def restore(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
-    """Have published/ hold what it held at a checkpoint; carried out like a publish.
+    """Restore published/ to a checkpoint; carried out like a publish.
 
     Raises:
         NotFound: There is no such checkpoint.
@@ -200,7 +200,7 @@ def restore(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
 
 
 def checkpoint(state: WorkbenchState, command: CreateCheckpoint) -> Decision:
-    """Keep what published/ holds.
+    """Create a checkpoint of what published/ holds.
 
     Raises:
         ValidationFailed: A publish is under way.

@@ -42,7 +42,7 @@ __all__ = ["RUN_TEXTS", "call_text", "turn_text"]
 def turn_text(
     turn: int, failures: Sequence[str], reply: tuple[str, Iterable[str], str] | None
 ) -> str:
-    """Return what came of a turn, which several events tell of.
+    """Render a turn, of which several events tell.
 
     Args:
         turn: Which.
@@ -57,7 +57,7 @@ def turn_text(
 
 
 def call_text(tool: str, arguments: str, how: str = "", *, by_client: bool = False) -> str:
-    """Return a call with what it was given, which several events tell of.
+    """Render a call with its arguments, of which several events tell.
 
     Args:
         tool: The tool.

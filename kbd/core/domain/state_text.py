@@ -34,18 +34,18 @@ class _Message(msgspec.Struct, frozen=True):
 
 
 def item_line(place: int, item: Item) -> str:
-    """Write an item as plan.md shows it."""
+    """Render an item as plan.md shows it."""
     return _line(place, _shown(item))
 
 
 def plan_markdown(plan: Plan) -> str:
-    """Write plan.md of a plan as it stands."""
+    """Render plan.md of a plan as it stands."""
     lines = [_shown(item) for item in plan.items]
     return render(plan.task, lines, plan.notes, plan.original_count)
 
 
 def render(task: str, lines: Sequence[PlanLine], notes: str, original_count: int) -> str:
-    """Write plan.md."""
+    """Render plan.md from its parts."""
     body = [_line(place, line) for place, line in enumerate(lines, 1)]
     parts = [
         f"<!-- original_count: {original_count} -->",
@@ -65,13 +65,13 @@ def render(task: str, lines: Sequence[PlanLine], notes: str, original_count: int
 
 
 def one_line(reason: str, most: int = MAX_REASON_CHARS) -> str:
-    """Bring a reason onto one line of at most `most` characters."""
+    """Truncate a reason to one line of at most `most` characters."""
     line = " ".join(reason.split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def conversation_lines(said: Iterable[Said]) -> str:
-    """Write conversation.jsonl: what person and runs said, a message a line."""
+    """Render conversation.jsonl: what person and runs said, a message a line."""
     return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in said)
 
 

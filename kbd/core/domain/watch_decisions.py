@@ -332,7 +332,7 @@ WatchCommand = (
 
 
 def decide_watch(state: Watching, command: WatchCommand) -> Decision:
-    """Return what a command about watched folders leads to.
+    """Decide a command about watched folders.
 
     Raises:
         NotFound: There is no such watch, or no such parked file.

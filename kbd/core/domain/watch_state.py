@@ -158,7 +158,7 @@ class Watch(msgspec.Struct):
 
 
 def carries_consent(rule: WatchRule, model_id: str, endpoint: str) -> bool:
-    """Tell whether a person agreed with a rule that what lands may be sent to a model.
+    """Return whether a person agreed, with the rule, that what lands may go to a model.
 
     Args:
         rule: The rule.

@@ -21,7 +21,7 @@ __all__ = ["Purse"]
 
 
 class Purse:
-    """Holds what the turns of all runs may use in a day, in UTC.
+    """Budget of the turns of all runs, by day in UTC.
 
     Args:
         daemon: The daemon's log.

@@ -24,7 +24,7 @@ _log = get_logger(__name__)
 
 
 class ChosenEmbedder(msgspec.Struct, frozen=True):
-    """What makes texts vectors, or why nothing does. Consent is not part of it.
+    """The embedder that is meant, or why there is none. Consent is not part of it.
 
     Args:
         model_id: `embedder:model`; "" if nothing can be asked.

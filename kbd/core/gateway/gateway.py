@@ -398,7 +398,7 @@ class Egress:
 
 @contextmanager
 def _faults_told(embedder: Embedder) -> Iterator[None]:
-    """Have a fault of a plugin's code be told as its absence."""
+    """Report a fault of a plugin's code as its absence."""
     try:
         yield
     except KbdError:

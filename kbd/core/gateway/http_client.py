@@ -46,7 +46,7 @@ def connections() -> httpx2.AsyncHTTPTransport:
 
 
 class Crossing:
-    """One call's way out.
+    """HTTP client of one call, confined to the provider's address.
 
     Args:
         pool: The provider's connections.
@@ -78,7 +78,7 @@ class Crossing:
 
 
 class _Confined(httpx2.AsyncBaseTransport):
-    """Passes on what may leave. The pool outlives it, so closing it closes nothing."""
+    """Transport of what may leave. The pool outlives it, so closing it closes nothing."""
 
     def __init__(
         self,

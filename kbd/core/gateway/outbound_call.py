@@ -39,7 +39,7 @@ class Lent(msgspec.Struct, frozen=True):
 
 
 class Sending(msgspec.Struct, frozen=True):
-    """As what the requests of a call are recorded, and where.
+    """How the requests of a call are recorded: their model, their purpose, their log.
 
     Args:
         model_id: The model, or "" where they are about none.
@@ -53,7 +53,7 @@ class Sending(msgspec.Struct, frozen=True):
 
 
 class Crossings:
-    """Lends plugins what they need to reach their own address and no other.
+    """Calls of plugins across the gateway, each lent what reaches its own address and no other.
 
     Args:
         of_plugin: What a plugin's hooks were given, by its entry-point name.
@@ -87,7 +87,7 @@ class Crossings:
         sending: Sending,
         work: Callable[[Lent], Awaitable[T]],
     ) -> T:
-        """Do one call with what it needs lent; what it raises holds no key.
+        """Do one call with a key and a client lent; what it raises holds no key.
 
         Raises:
             KbdError: What it raised, or why one of its requests was not sent.

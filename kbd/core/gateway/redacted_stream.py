@@ -12,7 +12,7 @@ __all__ = ["Telling", "cleaned", "cleaned_error"]
 
 
 class Telling:
-    """Passes on a text that comes in pieces; a key that is split over them is not passed on.
+    """Stream of a text in pieces, redacted: a key that is split over them is not passed on.
 
     What may be the beginning of a key waits for the next piece.
 
@@ -34,14 +34,14 @@ class Telling:
             self._emit(self._redaction.text(said[:settled]))
 
     def finish(self) -> None:
-        """Pass on what waits: no more comes."""
+        """Flush what waits: no more comes."""
         if self._held:
             self._emit(self._redaction.text(self._held))
             self._held = ""
 
 
 def cleaned(reply: ModelReply, redaction: Redaction) -> ModelReply:
-    """Return a reply without known keys, in its text and in what its calls are given."""
+    """Redact known keys in a reply: in its text and in the arguments of its calls."""
     if not redaction.has_keys:
         return reply
     calls = tuple(
@@ -60,7 +60,7 @@ def cleaned(reply: ModelReply, redaction: Redaction) -> ModelReply:
 
 
 def cleaned_error(error: KbdError, redaction: Redaction) -> KbdError:
-    """Return an error whose message and facts hold no known key: it itself, changed."""
+    """Redact known keys in an error's message and facts; the error itself is changed."""
     error.message = redaction.text(error.message)
     error.args = (error.message,)
     error.actions = tuple(redaction.text(action) for action in error.actions)

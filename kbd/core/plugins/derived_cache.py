@@ -30,7 +30,7 @@ IN_MEMORY = 256
 
 
 class Derived:
-    """The derived values of one workbench, each under a key.
+    """Cache of one workbench's derived values, each under a key.
 
     Args:
         folder: Where they lie; None keeps them in memory only.
@@ -71,7 +71,7 @@ class Derived:
 
 
 def key_of(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
-    """Name what is derived by all that it depends on. The name is one: a suffix can decide."""
+    """Return a cache key of all that a value depends on; also the name: a suffix can decide."""
     parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
     return f"{what}-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
 
@@ -86,7 +86,7 @@ def _load(path: Path) -> bytes | None:
 
 
 def _save(path: Path, value: bytes) -> None:
-    """Write and rename, so that what exists is complete."""
+    """Write a value beside its place and rename it, so that what exists is complete."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{id(value)}")
     try:
@@ -101,7 +101,7 @@ SHELVES_BYTES = 512 * 1024 * 1024
 
 
 class Shelves:
-    """The shelves of one workbench.
+    """Cache of one workbench's shelves.
 
     Args:
         folder: Where they lie; made by whoever writes the first.

@@ -19,7 +19,7 @@ __all__ = ["Installed", "installed"]
 
 
 class Installed(msgspec.Struct, frozen=True):
-    """An entry point.
+    """An entry point of an installed distribution.
 
     Args:
         name: Its name in the group.

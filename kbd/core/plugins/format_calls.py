@@ -50,14 +50,14 @@ MOST_QUOTED = 80
 
 
 def cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
-    """Return the refusal of what a file's format does not offer."""
+    """Return the error for a capability that a file's format does not offer."""
     return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
 
 
 def operations_of(
     handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
 ) -> tuple[msgspec.Struct, ...]:
-    """Return operations as the handler's records.
+    """Parse operations into the handler's records.
 
     Raises:
         ValidationFailed: The format takes none, or one is unknown or ill-formed.
@@ -97,7 +97,7 @@ def _operation(
 def _spelt(
     record: type[msgspec.Struct], aliases: Mapping[str, str], operation: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return an operation with the record's own names in place of other ones for them."""
+    """Replace aliases in an operation by the record's own names."""
     fields = {field.encode_name for field in msgspec.structs.fields(record)}
     found = dict(operation)
     for alias, field in aliases.items():
@@ -111,7 +111,7 @@ T = TypeVar("T")
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What a file shows at a glance; `error` says why the rest is missing."""
+    """Overview of a file: its map and short text; `error` says why the rest is missing."""
 
     structure: dict[str, Any] | None = None
     text: str | None = None
@@ -421,7 +421,7 @@ class FormatCalls(Formats):
 
 
 def edition_of(catalog: Catalog, name: str) -> str:
-    """Return what would cut the text of a file of that name, with its version; "" if nothing.
+    """Return the version of the reader that would cut a file's text; "" if there is none.
 
     It is another one whenever the pieces could be others.
     """

@@ -194,7 +194,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 class Owned(msgspec.Struct, Generic[T], frozen=True):
-    """Something that a plugin brought, with that plugin."""
+    """An object that a plugin brought, with its owner."""
 
     plugin: Plugin
     item: T
@@ -214,7 +214,7 @@ class _Entry:
         self.brings: list[tuple[str, str]] = []
 
     def status(self) -> PluginStatus:
-        """Return what is told of it."""
+        """Return its status for clients."""
         state: Found = "loaded" if self.brings else "left_out"
         faults = self.faults
         if self.blocked:
@@ -401,7 +401,7 @@ def _order(point: Installed) -> tuple[bool, str, str]:
 
 
 def _told(fault: BaseException) -> str:
-    """Tell a fault in one line, without the folders of the paths in it."""
+    """Render a fault in one line, without the folders of the paths in it."""
     if isinstance(fault, PluginError):
         return fault.message
     text = " ".join(str(fault).split())

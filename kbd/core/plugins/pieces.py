@@ -64,7 +64,7 @@ class _Unit(msgspec.Struct):
 
 
 class Lines:
-    """The lines of a passage, for what can be told of a part of it.
+    """Lines of a passage, with the place and coordinates of each.
 
     Args:
         passage: The passage; its text ends with a line break.
@@ -83,7 +83,7 @@ class Lines:
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the pieces of a text begin and end; none is blank unless all of it is."""
+    """Split a text: yield where its pieces begin and end; none is blank unless all of it is."""
     units = list(_units(text))
     left = sum(unit.size for unit in units)
     start = size = 0
@@ -99,7 +99,7 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def narrowed(lines: Lines, first: int, last: int) -> tuple[str, dict[str, Any]]:
-    """Return the place and the coordinates of a part of a passage, as near as can be told.
+    """Narrow a passage's place and coordinates to a part of it, as near as can be told.
 
     Args:
         lines: The passage.

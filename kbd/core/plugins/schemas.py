@@ -102,7 +102,7 @@ _Schema = dict[str, Any]
 
 
 class _Untellable(Exception):
-    """The strict form cannot tell this schema."""
+    """The strict form cannot express this schema."""
 
 
 def strict_schema(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:

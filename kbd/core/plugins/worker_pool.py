@@ -101,12 +101,12 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
 
 
 def without_paths(text: str) -> str:
-    """Return a text with each absolute path in it cut to its last part."""
+    """Strip the folders from each absolute path in a text."""
     return _PATH.sub(lambda path: path[1] or "…", text)
 
 
 def steady(text: str) -> str:
-    """Return a text without what would be otherwise if the same call were made again."""
+    """Strip from a text what would differ if the same call were made again."""
     return _MOMENTARY.sub("…", text)
 
 

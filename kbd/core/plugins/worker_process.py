@@ -94,7 +94,7 @@ class WorkerGone(Exception):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """What is known of a call that is over.
+    """A finished call: its answer and how its process ended.
 
     Args:
         answer: The answer's bytes, or None if none came, or not all of it.
@@ -108,7 +108,7 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 class _Pending:
-    """A call that the zygote has."""
+    """A call that was handed to the zygote and has not ended."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -185,7 +185,7 @@ class WorkerProcess:
                 raise ToolWorkerUnavailable(msg, detail={"trace": self.noise()})
 
     async def serve(self) -> None:
-        """Hear the zygote's reports and drain what is printed, until it dies."""
+        """Read the zygote's reports and drain what is printed, until it dies."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._drain)

@@ -175,7 +175,7 @@ def _kill_group(pid: int) -> None:
 
 
 def _clear_strays() -> None:
-    """Kill and reap whatever calls have left behind; called when no call is alive."""
+    """Kill and reap processes that calls have left behind; called when no call is alive."""
     while True:
         try:
             if os.waitpid(-1, os.WNOHANG)[0]:

@@ -8,7 +8,7 @@ __all__ = ["Clock", "SystemClock"]
 
 
 class Clock(Protocol):
-    """Where the core gets the time and new identifiers from."""
+    """Source of the time and of new identifiers."""
 
     def now_us(self) -> int:
         """Return microseconds since 1970 UTC; it may jump, so it never orders anything."""

@@ -92,7 +92,7 @@ def _console(stream: TextIO) -> structlog.types.Processor:
 
 @contextmanager
 def blotted(redact: Callable[[str], str]) -> Iterator[None]:
-    """While inside, blot secrets out of what plugins print, and libraries log.
+    """Redact secrets, within the block, from what plugins print and libraries log.
 
     Args:
         redact: Replaces secrets in a text, as `Secrets.redact` does.
@@ -103,7 +103,7 @@ def blotted(redact: Callable[[str], str]) -> Iterator[None]:
 
 
 class _Blotted(io.TextIOBase):
-    """A stream whose writer need not know what is secret.
+    """Text stream that redacts secrets, so that its writer need not know them.
 
     Args:
         stream: Where it goes.
@@ -132,7 +132,7 @@ class _Blotted(io.TextIOBase):
 
 
 class _Clean:
-    """Redacts, shortens and escapes every text of an entry."""
+    """Processor of log entries that redacts, shortens and escapes every text."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         self._redact = redact

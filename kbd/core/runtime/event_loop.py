@@ -38,7 +38,7 @@ async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
 
 
 class Wakeup:
-    """A thread's way to wake the one task that waits; used again and again, in turn.
+    """Wakeup of the one task that waits, by a thread; used again and again, in turn.
 
     Raises:
         OSError: There are no descriptors left.
@@ -74,7 +74,7 @@ class Wakeup:
         await self._rung
 
     def close(self) -> None:
-        """Let go of what it holds, from any thread; nobody rings or waits any more."""
+        """Release its descriptor, from any thread; nobody rings or waits any more."""
         if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._close_here, self._loop)
@@ -109,10 +109,10 @@ def _trio_wait_readable() -> Callable[[int], Awaitable[None]]:
 
 
 class Bell:
-    """Rung when something has changed; whoever waits looks again.
+    """Condition that is rung when something has changed; whoever waits looks again.
 
     An event of anyio is set once and then replaced, and to make one takes longer than to record
-    what it tells of. A bell makes nothing before somebody waits; on asyncio, a bare future then.
+    what it tells of. This makes nothing before somebody waits; on asyncio, a bare future then.
 
     Attributes:
         rings: How often it was rung.

@@ -39,7 +39,7 @@ class Host(msgspec.Struct, frozen=True):
             return False
 
     def allows(self, other: "Host") -> bool:
-        """Tell whether another host, with its port, is this one."""
+        """Return whether another host, with its port, is this one."""
         return self.name == other.name and self.port in (None, other.port)
 
     def __str__(self) -> str:

@@ -369,6 +369,6 @@ def _listed(text: str) -> list[str]:
 
 
 def _reworded(fault: str) -> str:
-    """Turn `Expected … - at `$.run.tokens`` round, so that the key comes first."""
+    """Reword msgspec's `Expected … - at `$.run.tokens`` so that the key comes first."""
     text, _, path = fault.partition(" - at `$.")
     return f"Setting {path.rstrip('`')}: {text[:1].lower()}{text[1:]}." if path else f"{text}."

@@ -26,7 +26,7 @@ _IDLE_S = 5.0
 
 
 class _Call(Generic[T]):
-    """What is to be called, and what became of it."""
+    """A queued call, with its result or its error."""
 
     __slots__ = ("error", "result", "work")
 
@@ -37,7 +37,7 @@ class _Call(Generic[T]):
 
 
 class _Desk(Generic[T]):
-    """Where one thread finds its calls, and what it rings when it has made one."""
+    """The queue of one thread's calls, and the wakeup for when one is done."""
 
     __slots__ = ("calls", "done")
 
@@ -47,7 +47,7 @@ class _Desk(Generic[T]):
 
 
 class Scribe(Generic[T]):
-    """Makes blocking calls one after the other, in one thread that lives while there is work."""
+    """Thread for blocking calls, one after the other; it lives while there is work."""
 
     def __init__(self) -> None:
         # Held while a thread is started or takes its leave, so that no call is left lying.
@@ -85,7 +85,7 @@ class Scribe(Generic[T]):
                 self._leave(self._desk)
 
     def _started(self) -> _Desk[T]:
-        """Start a thread; return its desk."""
+        """Start a thread; return its queue."""
         try:
             desk: _Desk[T] = _Desk()
             try:

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Redaction:
-    """Blots out keys. While none is known it costs nothing.
+    """Redaction of the known keys. While there is none it costs nothing.
 
     Args:
         secrets: The keys, those that become known later included.
@@ -48,7 +48,7 @@ class Redaction:
 
     @property
     def has_keys(self) -> bool:
-        """Whether there is anything to blot out."""
+        """Whether there is any key to redact."""
         return bool(self._secrets.forms)
 
     def text(self, text: str) -> str:
@@ -56,7 +56,7 @@ class Redaction:
         return self._secrets.redact(text)
 
     def json_text(self, text: str) -> str:
-        """Return a JSON text so, also where a key is written with escapes; it may be ill-formed."""
+        """Redact a JSON text, also where a key is written with escapes; it may be ill-formed."""
         found = self.text(text)
         if "\\" not in found or not self.has_keys:
             return found
@@ -68,7 +68,7 @@ class Redaction:
         return found if clean == plain else clean
 
     def data(self, data: bytes) -> bytes:
-        """Return bytes so; bytes that hold no key are returned as they are, whatever they are."""
+        """Redact bytes; those that hold no key are returned as they are, whatever they are."""
         for form in self._secrets.forms:
             data = data.replace(form.encode(), BLOTTED.encode())
         return data
@@ -106,7 +106,7 @@ class Redaction:
         return cleaned
 
     def value(self, value: Any) -> Any:
-        """Return plain values and records so."""
+        """Redact plain values and records."""
         match value:
             case Enum():
                 return value

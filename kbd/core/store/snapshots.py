@@ -134,12 +134,12 @@ class Snapshots(Generic[S]):
 
 
 def of_workbench(log_dir: Path, folder: Path) -> Snapshots[WorkbenchState]:
-    """The snapshots of a workbench's log."""
+    """Return the snapshots of a workbench's log."""
     return Snapshots("workbench", log_dir, folder, WorkbenchState, fold_workbench)
 
 
 def of_daemon(log_dir: Path, folder: Path) -> Snapshots[DaemonState]:
-    """The snapshots of the daemon's own log."""
+    """Return the snapshots of the daemon's own log."""
     return Snapshots("daemon", log_dir, folder, DaemonState, fold_daemon)
 
 
@@ -148,7 +148,7 @@ class _StoppedError(Exception):
 
 
 class _Onward(Generic[S]):
-    """A fold of a log that somebody may be writing, from a state on, up to an event.
+    """Incremental fold of a log that somebody may be writing: from a state up to an event.
 
     Args:
         state: The state to go on from; it is changed.
@@ -202,7 +202,7 @@ def _has(log: EventLog, found: snapshots.Snapshot) -> bool:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keep the collector of cycles from looking through state that only grows: 2 to 3 times."""
+    """Pause garbage collection, which would walk state that only grows: 2 to 3 times."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -223,7 +223,7 @@ def _of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
 
 
 def main(kind: str, log_dir: str, folder: str, until: str) -> int:
-    """Renew in this process; 0 if a snapshot was kept."""
+    """Make a snapshot in this process; return 0 if it was kept."""
     if kind not in get_args(Kind):
         return 2
     os.nice(_NICENESS)

@@ -33,7 +33,7 @@ _log = get_logger(__name__)
 
 
 class Renewal:
-    """Sees a log grow, and has a snapshot made anew now and then.
+    """Scheduler of snapshots: sees a log grow, and has one made every so many events.
 
     Args:
         snapshots: Those of the log.
