@@ -1,6 +1,6 @@
 """Worker pool of all plugins: `Workers.call` runs one function of one plugin in a process.
 
-The end of a call is either its value or the error that the caller sees; `outcome` decides which.
+The end of a call means its value, or the error that the caller sees: that is decided here, too.
 """
 
 import os
