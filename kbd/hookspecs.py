@@ -13,7 +13,7 @@ and, in that package, functions marked with `kbd.hookimpl`:
     def kbd_register_formats(settings):
         return [TomlHandler()]
 
-Hooks only declare, once, when the daemon (or a worker of the plugin) starts. Behaviour lives on the
+Hooks only declare, once, when the daemon (or a worker of the plugin) starts. Behavior lives on the
 objects they return. Each implementation is called on its own: one that raises, returns something
 else or is asynchronous is left out with its reason (`kbd doctor`), and the others work. A hook may
 leave out arguments that it does not need.

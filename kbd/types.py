@@ -38,7 +38,7 @@ Seq = NewType("Seq", int)
 """An event's place in its log, counted from 1 without gaps; 0 is "before the first"."""
 
 FileName = NewType("FileName", str)
-"""A relative, NFC-normalised name inside a workbench, components joined by `/`."""
+"""A relative, NFC-normalized name inside a workbench, components joined by `/`."""
 
 BlobHash = NewType("BlobHash", str)
 """The SHA-256 of a file's bytes, 64 lower-case hex digits."""

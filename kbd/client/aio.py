@@ -15,7 +15,7 @@
 
 It says the same as the blocking client, and does not wait for one answer before the next request. A
 client is one event loop's: any number of its tasks may use it, no other thread. A request that is
-cancelled here is cancelled there, which ends the waiting and not always the work: a run goes on
+canceled here is canceled there, which ends the waiting and not always the work: a run goes on
 until `WorkshopCancelRun` ends it.
 
 Those who wait for what the asynchronous client reads.
@@ -211,7 +211,7 @@ class AsyncClient:
 
         Raises:
             RemoteError: The daemon answered with an error.
-            NoAnswerError: It did not answer in time; the request was cancelled.
+            NoAnswerError: It did not answer in time; the request was canceled.
             ConnectionLostError: The connection ended.
         """
         self._last_id += 1
@@ -345,7 +345,7 @@ class AsyncClient:
         finally:
             self._followers.remove(follower)
             if not followed.is_over:
-                # Not awaited: this may be on its way out because it was cancelled.
+                # Not awaited: this may be on its way out because it was canceled.
                 self._say("EventsUnsubscribe", {"workbench_id": followed.log})
 
     async def _next_event(self, follower: Follower) -> Params | None:

@@ -111,7 +111,7 @@ class Client:
 
         Raises:
             RemoteError: The daemon answered with an error.
-            NoAnswerError: It did not answer in time; the request was cancelled.
+            NoAnswerError: It did not answer in time; the request was canceled.
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
         self._last_id += 1

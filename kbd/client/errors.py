@@ -45,6 +45,6 @@ class ConnectionLostError(ConnectionError):
 class NoAnswerError(TimeoutError):
     """The daemon did not answer in time.
 
-    The request was cancelled, which ends the waiting and not always the work: a run goes on, and
+    The request was canceled, which ends the waiting and not always the work: a run goes on, and
     what had begun to be recorded is recorded.
     """

@@ -15,7 +15,7 @@ MUST_UNDERSTAND = 1
 
 @dataclass_transform(frozen_default=True)
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The root of every event: a frozen record of something that happened, without behaviour.
+    """The root of every event: a frozen record of something that happened, without behavior.
 
     A field may be added with a default; a change of meaning is a new version with a lifting in
     `codec`. Nothing is ever renamed or removed, for old logs are read for ever.

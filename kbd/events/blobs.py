@@ -219,6 +219,7 @@ class BlobStore:
                 return False
         except FileNotFoundError:
             return False
+        # Whoever put it may have died after the rename and before it was durable.
         self._disk.sync_directory(path.parent)
         self._disk.sync_directory(self._directory)
         return True
@@ -244,6 +245,7 @@ class BlobStore:
     def _settle(self, fd: int, path: Path, blob: BlobHash) -> None:
         """Make a file durable and give it its name, over whatever has it."""
         target = self.path(blob)
+        # Bytes and mode before the name, the name before the return: an event may name it then.
         os.fchmod(fd, 0o400)
         self._disk.sync(fd)
         self._disk.make_directory(target.parent)

@@ -182,6 +182,7 @@ class Disk:
                 for part in parts:
                     self.write_all(fd, part, offset)
                     offset += len(part)
+                # Bytes and mode before the name: a crash must not leave the name without them.
                 os.fchmod(fd, mode)
                 self.sync(fd)
             finally:
@@ -192,6 +193,7 @@ class Disk:
             if is_full(error):
                 raise DiskFull("No space is left on the device.") from error
             raise
+        # A rename is durable only with its directory.
         self.sync_directory(path.parent)
 
 

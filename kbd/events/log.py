@@ -113,6 +113,7 @@ class EventLog:
             disk.make_directory(directory)
             found = survey(directory, trusted=trusted)
             repairs: tuple[LogRepaired, ...] = ()
+            # A damaged log is left as it is found: it is evidence, and is only read.
             if found.fault is None:
                 remove_leftovers(directory)
                 if found.tear is not None:
@@ -178,11 +179,13 @@ class EventLog:
             tail.sync()
         except OSError as error:
             raise self._poisoned("The disk does not make the log durable.") from error
+        # Only now: what readers see must be durable, so that no crash takes it back.
         after = Link(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
         self._tip = _Tip(tip.segments, after, frame.chain)
         if after.offset >= last.unmarked:
             last.mark(after)
         self._unanchored += 1
+        # Not at each frame, for the anchor takes a sync of its own.
         if self._unanchored >= _ANCHOR_COMMITS or self._clock() >= self._anchor_due:
             self._drop_anchor()
         return cast("Seq", after.seq - 1)
@@ -190,8 +193,8 @@ class EventLog:
     def frames(self, after: Seq = Seq(0)) -> Iterator[tuple[Seq, bytes]]:  # noqa: B008
         """Each frame that holds an event behind `after`: its first number and its body.
 
-        The first frame may begin at or before `after`. `codec.plain` and `codec.decode` read a
-        body.
+        The first frame may begin at or before `after`. A body is read by `codec.plain` and
+        `codec.decode`.
 
         Raises:
             LogCorrupt: Damage was met.

@@ -110,6 +110,7 @@ def copy_log(log_dir: Path, extent: Extent, target: Path, disk: Disk = DISK) -> 
     try:
         for name, size in extent.files:
             copied += _copy_segment(log_dir / name, size, target / name, disk)
+        # The anchor last: it says that all before it is there.
         anchor = Anchor(extent.seq, extent.head)
         if read_anchor(target) != anchor:
             write_anchor(target, anchor, disk)

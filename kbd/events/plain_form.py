@@ -37,8 +37,8 @@ def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
     """Convert a record to the plain form that clients see.
 
     Args:
-        record: The record as `codec.plain` gives it; fields of its data that this kbd does not
-            know are shown as they are.
+        record: The record as `codec.plain` gives it; fields of its data that this kbd does
+            not know are shown as they are.
         seq: Its number.
         log: The workbench's id, or "daemon".
     """

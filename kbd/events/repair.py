@@ -41,6 +41,7 @@ def mend(directory: Path, tear: Tear, disk: Disk) -> LogRepaired:
     kept_as = free_name(directory, tear.segment, "torn")
     fd = os.open(directory / tear.segment, os.O_RDWR | os.O_CLOEXEC)
     try:
+        # The copy is durable before the cut, so that no crash loses the bytes of both.
         disk.write_file(directory / kept_as, [os.pread(fd, tear.size_bytes, tear.offset)], 0o400)
         disk.truncate(fd, tear.offset)
         disk.sync(fd)
@@ -82,6 +83,8 @@ def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:
     if (log_dir / ANCHOR_NAME).exists():
         _keep(log_dir, ANCHOR_NAME, disk)
     kept = []
+    # The anchor first: to an older one a log that is cut already would look truncated. Then from
+    # the last segment back, so that what a crash leaves is a history without a gap.
     write_anchor(log_dir, Anchor(to_seq, place.chain), disk)
     for name in reversed([name for name in segment_names(log_dir) if name > place.segment]):
         kept.append(free_name(log_dir, name, "cut"))

@@ -64,6 +64,7 @@ def save(
         disk.make_directory(directory)
         path = directory / f"{seq:020}{_SUFFIX}"
         disk.write_file(path, [header, _CHECKSUM.pack(checksum), name, payload])
+        # Older ones go only when the new one is durable.
         for old in _newest_first(directory)[_KEPT:]:
             old.unlink(missing_ok=True)
     except (OSError, DiskFull):

@@ -52,6 +52,7 @@ class Tail:
 
     def sync(self) -> None:
         """Make what was written durable."""
+        # This covers a size that grew, too; the times of the file may be lost.
         self._disk.fdatasync(self._fd)
 
     def cut(self, end: int) -> None:

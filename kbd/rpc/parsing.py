@@ -74,7 +74,7 @@ def _brackets_outside_text(raw: bytes, parts: int) -> bytes | None:
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     bare = raw.translate(_ONE_KIND, _NOT_BRACKETS_OR_QUOTES).replace(b'""', b"")
-    # A quote that is left stands beside a bracket: text holding brackets, or a neighbour of one.
+    # A quote that is left stands beside a bracket: text holding brackets, or a neighbor of one.
     if bare.count(b'"') > 4 * parts:
         return None
     return b"".join(bare.split(b'"')[::2])
@@ -308,7 +308,7 @@ class Parser:
 
 
 def _call_type(name: str, params: type[msgspec.Struct]) -> type[Call]:
-    """Return `Call` for one method; parameters that are all optional may be absent as a whole."""
+    """Return `Call` for one method; if all parameters are optional they may be absent."""
     field: tuple[Any, ...] = ("params", params)
     if not any(part.required for part in msgspec.structs.fields(params)):
         field = (*field, params())

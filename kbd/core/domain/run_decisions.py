@@ -91,7 +91,7 @@ def request_cancel(state: WorkbenchState) -> Decision:
 
 
 def interrupt(state: WorkbenchState, command: InterruptRun) -> Decision:
-    """Close the active run: as cancelled if that was asked for, else as interrupted."""
+    """Close the active run: as canceled if that was asked for, else as interrupted."""
     run = state.active_run()
     if run is None:
         return Decision()
@@ -111,7 +111,7 @@ def record(state: WorkbenchState, command: RecordRun) -> Decision:
 
 
 def end(state: WorkbenchState, command: EndRun) -> Decision:
-    """Record how the active run ended; a run that was asked to stop can only be cancelled.
+    """Record how the active run ended; a run that was asked to stop can only be canceled.
 
     Raises:
         ValidationFailed: That run is not under way.

@@ -55,7 +55,7 @@ class Purse:
     ) -> str:
         """Set aside what a turn may use at most; return the name to charge it by, "" for none.
 
-        It is recorded when this returns. A caller that is cancelled meanwhile still gets the name,
+        It is recorded when this returns. A caller that is canceled meanwhile still gets the name,
         and owes a `charge`.
 
         Args:
@@ -91,7 +91,7 @@ class Purse:
     async def charge(self, reservation: str, tokens: int, cost: float) -> None:
         """Put what a turn did use in the place of what was reserved; nothing for the name "".
 
-        It is recorded when this returns, even if the caller is cancelled meanwhile.
+        It is recorded when this returns, even if the caller is canceled meanwhile.
 
         Args:
             reservation: What `reserve` returned.

@@ -68,11 +68,13 @@ def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent dies; where it cannot, do nothing."""
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # It may have died before the kernel was asked.
     if os.getppid() != parent:
         os._exit(0)
 
 
 def _confine(limits: CallLimits, zygote: int) -> None:
+    # A group of its own, so that killing it takes along whatever the call starts.
     os.setsid()
     die_with_parent(zygote)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
@@ -107,6 +109,7 @@ def _work(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
     except KbdError as error:
         answer = Raised(error.code, error.message, error.retryable, error.actions, error.detail)
     except MemoryError:
+        # What was kept back above the soft limit is for this answer.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         answer = Exceeded("memory")

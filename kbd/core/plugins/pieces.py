@@ -308,7 +308,7 @@ def read_pieces(target: Path) -> Iterator[Piece]:
 
 
 def _joined(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Yield passages that say something, each on lines of its own, small neighbours as one."""
+    """Yield passages that say something, each on lines of its own, small neighbors as one."""
     held: Passage | None = None
     first = ""
     for passage in passages:

@@ -228,9 +228,11 @@ class WorkerProcess:
             with anyio.move_on_after(limits.wall_s) as wall:
                 await self._send(encode(Call(call_id, limits)), theirs.fileno())
                 sent = True
+                # With this end closed here, reading ends when the call's process does.
                 theirs.close()
                 answer = await exchange(ours, request, limits.result_bytes + OVERHEAD_BYTES)
                 await pending.ended.wait()
+            # The zygote died and had not begun: nothing was done, so another one may take the call.
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
                 raise WorkerGone
             return Finished(answer, pending.status, timed_out=wall.cancelled_caught)
@@ -275,6 +277,7 @@ class WorkerProcess:
             try:
                 self._control.send(encode(Kill(call_id)))
             except OSError:
+                # It cannot be told; its own death takes its calls along.
                 self._process.kill()
             with anyio.move_on_after(KILL_S):
                 await pending.ended.wait()

@@ -88,6 +88,7 @@ class Zygote:
         self._woken.settimeout(0)
         self._waker.settimeout(0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # A handler that does nothing: without one the wakeup descriptor is not written.
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
         signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         poll = select.poll()
@@ -113,11 +114,14 @@ class Zygote:
                 self._fork(call, socket.socket(fileno=fds[0]))
             case Kill(id=call_id) if call_id in self._pids:
                 _kill_group(self._pids[call_id])
+            # It has ended by itself meanwhile.
             case Kill() | Start():
                 pass
         return True
 
     def _fork(self, call: Call, channel: socket.socket) -> None:
+        # Before the fork: if this process dies from here on, the call may have been made, and must
+        # not be given to another zygote.
         self._report(Begun(call.id))
         zygote = os.getpid()
         try:
@@ -130,6 +134,7 @@ class Zygote:
                 channel.close()
         if pid == 0:
             try:
+                # A call must not speak on the zygote's channels, nor keep them open.
                 signal.set_wakeup_fd(-1)
                 for mine in (self._control, self._woken, self._waker):
                     mine.close()

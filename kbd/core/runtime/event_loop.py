@@ -123,7 +123,7 @@ class Bell:
     def __init__(self) -> None:
         self.rings = 0
         self._event: anyio.Event | None = None
-        # One for each who waits: a task that is cancelled takes its future with it.
+        # One for each who waits: a task that is canceled takes its future with it.
         self._futures: list[asyncio.Future[None]] = []
 
     def ring(self) -> None:

@@ -56,7 +56,7 @@ class Scribe(Generic[T]):
         self._is_awaited = False
 
     async def call(self, work: Callable[[], T]) -> T:
-        """Make a call and return its result; once begun it is waited for, even if cancelled.
+        """Make a call and return its result; once begun it is waited for, even if canceled.
 
         One call at a time: a log has one writer.
 
@@ -70,6 +70,7 @@ class Scribe(Generic[T]):
                 raise RuntimeError("a scribe is called again before it has answered")
             desk = self._desk = self._desk or self._started()
             self._is_awaited = True
+        # A write that has begun cannot be taken back, so its outcome is waited for.
         with anyio.CancelScope(shield=True):
             await desk.done.wait(partial(desk.calls.put, call))
         self._is_awaited = False

@@ -46,7 +46,7 @@ class Journal:
     async def append(self, records: Sequence[Recorded]) -> Seq:
         """Record events as one frame and return the last one's number; durable on return.
 
-        Once begun it is waited for, even if the caller is cancelled.
+        Once begun it is waited for, even if the caller is canceled.
 
         Raises:
             DiskFull: No space is left; nothing was recorded.
@@ -54,6 +54,7 @@ class Journal:
             LogPoisoned: The disk failed to sync; the daemon must stop.
         """
         await self._scribe.call(partial(self._log.append, records))
+        # Followers read from the log, so they are woken only when it has the events.
         self._grown.ring()
         return self._log.seq
 
@@ -89,6 +90,7 @@ class Journal:
 
     async def aclose(self) -> None:
         """Close the log in an orderly way; who follows it comes to an end."""
+        # Set before the ring: a follower that is woken must find it.
         self._closed = True
         self._grown.ring()
         await self._scribe.call(self._log.close)

@@ -60,6 +60,7 @@ class Renewal:
             while self._log.seq < self._due:
                 await self._grown.wait()
             until = self._log.seq
+            # Set whether it succeeds or not: a full disk is not tried again at each event.
             self._due = until + self._after
             code = await _renewed(self._snapshots, until)
             if code == 0:
