@@ -1,9 +1,9 @@
-r"""Delimited blocks: how texts of different origin stand in one message and cannot be confused.
+r"""Delimited blocks of a prompt: texts of different origin in one message, kept apart. Pure.
 
 A text block is `<name attributes>`, the text, `</name>`, each on lines of its own. No text can open
 or close a block: a `<` that begins a delimiter of any block becomes `<\`. A JSON block has a fence
 within, and in its JSON `<` and the backtick are written as escapes, so that neither the fence nor
-the block can be closed by a name or a content, whatever is in them. Pure.
+the block can be closed by a name or a content, whatever is in them.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""What a run may use: loops, waits, tokens and money. Pure: numbers in, verdicts out."""
+"""Limits of a run: loop detection, retry waits, caps on tokens and cost.
+
+Pure: numbers in, verdicts out.
+"""
 
 import hashlib
 from collections.abc import Sequence

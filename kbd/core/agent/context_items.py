@@ -1,6 +1,6 @@
-"""What every run is told beside its request: a person's context items, and how files should look.
+"""Context of a run beside its request: a person's context items, and style guidance. Pure.
 
-    <context category="situation">          a person's standing wishes, a block an item
+    <context category="situation">          a person's lasting wishes, a block an item
     …
     </context>
 
@@ -15,7 +15,7 @@ All of it together takes at most `SHARE` of the model's window, the block of gui
 style at most `STYLE_SHARE`. What does not fit is left out whole, in this order, and the run gets a
 notice of it: guidance and house style that are too long together lose the house style
 (STYLE_MERGE_FAILED); then guidance goes, the last format first; then company-context,
-department-context, document-style, situation. Pure.
+department-context, document-style, situation.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A history as what a model is told: who said what, and how tools are called."""
+"""Conversation as text for a model with `generate()`: who said what, and how to call tools."""
 
 import json
 from collections.abc import Mapping, Sequence

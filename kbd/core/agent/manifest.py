@@ -1,4 +1,4 @@
-"""The files as a prompt shows them: every file, with as much of its structure as there is room for.
+"""Manifest of the files in a prompt: every file, with as much of its structure as fits.
 
     {"note": "…",                       what was shortened, and how to see the rest
      "context_items": ["situation"],    the categories that are set
@@ -14,11 +14,9 @@ first, and those that the request names after all others. Only names that do not
 
 What a file shows depends on its bytes and its name alone, so a run finds it out once.
 
-What stays of a map when there is no room for it: counts, names and sizes. Pure.
-
-A map is plain values of some format; nothing is known of it here but its shape. Single values stay
-as they are, of a list its length and as many of its first elements as fit, each without what is
-nested in it or says nothing (false, null, "", 0).
+A map is plain values of some format; only its shape is known here. Its summary keeps counts, names
+and sizes: single values stay as they are, of a list its length and as many of its first elements
+as fit, each without what is nested in it or says nothing (false, null, "", 0).
 
     {"sheets": {"count": 3, "first": [{"name": "Jan", "row_count": 812, "col_count": 9}, …]}}
 """

@@ -1,12 +1,10 @@
-"""One turn asked of a provider: attempts, waits between them, a deadline; each attempt an event.
+"""Model calls with a retry policy: attempts, waits, a deadline; each attempt is an event.
 
-What one turn consumes, over all its attempts, at its model's prices.
+Usage and cost of a turn are summed over all its attempts, at its model's prices.
 
-A model's reply as it is recorded: ids made unique, arguments valid or set aside.
-
-What goes back to a model must be well-formed: providers refuse a conversation that holds a call
-with broken JSON. So ill-formed arguments are kept as a blob, named with their fault, and sent back
-as "{}".
+A reply is recorded with unique call ids, and its arguments are valid or set aside: providers refuse
+a conversation that holds a call with broken JSON, so ill-formed arguments are kept as a blob, named
+with their fault, and sent back as "{}".
 """
 
 from collections.abc import Sequence

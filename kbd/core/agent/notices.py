@@ -1,4 +1,4 @@
-"""What a run tells those who watch it beside its events: progress that is never recorded."""
+"""Progress notices of a run for those who watch it: sent beside its events, never recorded."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The four phases as a table: names, first choices, turns.
+"""Table of the four phases of a run: prompt, first tool choice, turn limit.
 
 Which tools a phase may call is told by the catalog (contract, section 4: phase lists).
 """

@@ -1,4 +1,4 @@
-"""The grammar of a plan: what a model writes, what people read in plan.md, what may be added.
+"""Grammar of a plan: parsing of a model's plan, and the admission of additional items. Pure.
 
 A plan is a checklist, one line an item (contract, section 6):
 

@@ -1,6 +1,6 @@
-"""A plan, and what came of it, as a model is shown them: never more than there is room for. Pure.
+"""Outline of a plan and its results in a prompt, within a size. Pure.
 
-Showing an item's context costs the same in a plan of ten and in one of a thousand: what is near is
+The context of an item costs the same in a plan of ten and in one of a thousand: what is near is
 shown, what is far is counted, and the counts are kept where the plan is.
 """
 

@@ -1,4 +1,4 @@
-"""Readable copies of what the log says, for people: nothing depends on them.
+"""Readable copies of the log for people; nothing depends on them.
 
 meta/workshop/tool_log.jsonl     every finished tool call, a call a line
 meta/workshop/_rpi/research.md   of the newest message's run

@@ -1,7 +1,8 @@
-"""The run: research, plan, the items one by one, the summary; each step read from the log's state.
+"""Run of the agent: research, plan, the items one by one, summary; resumable at every event.
 
-What a step needs is either recorded or missing, so the same function starts a run, resumes it after
-a crash at any event, and goes on after a cancel: it does what is missing, in order.
+Each step is read from the log's state. What a step needs is either recorded or missing, so the same
+function starts a run, resumes it after a crash at any event, and goes on after a cancel: it does
+what is missing, in order.
 
 Errors fall into two kinds (contract, section 6). Those of `ATTEMPT_ENDING` are about one
 conversation: an item that meets one is rolled back, tried once more, then marked failed, and the

@@ -1,7 +1,8 @@
-"""One chain: ask the model, run the calls it asks for, until it answers with text.
+"""Tool loop: asks the model, runs the calls it asks for, until it answers with text.
 
-Everything is read from the state that the log gives, so a chain that a crash cut off goes on where
-it was: results that are recorded are used, open calls run, an open request is asked again.
+The turns of one such loop are a chain. Everything is read from the state that the log gives, so a
+chain that a crash cut off goes on where it was: results that are recorded are used, open calls run,
+an open request is asked again.
 """
 
 from collections.abc import Awaitable, Callable

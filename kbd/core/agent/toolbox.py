@@ -1,4 +1,4 @@
-"""One tool call of a run: whether it may run, and what is recorded of it.
+"""Tool calls of a run: admission of a call, and the record of its outcome.
 
 This is where the phase lists are enforced, whatever the model was told. A call that may not run is
 refused in words that the model can act on, recorded, and has done nothing. A call that ran is

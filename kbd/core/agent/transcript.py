@@ -1,8 +1,8 @@
-"""What followed a chain's opening, as messages that are each made and measured once. Pure.
+"""Transcript of a chain: the messages after its opening, each made and measured once. Pure.
 
 A turn that has another after it does not change any more, so the next request costs what is new
 and no more than that, however long its chain is: sums over the older messages are kept, and where
-to cut is found in them by halving.
+to cut is found by bisection.
 """
 
 from bisect import bisect_left

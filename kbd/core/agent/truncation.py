@@ -1,13 +1,12 @@
-"""What the model sees of a tool's result: all of a small one, a receipt of a large one.
+"""Truncation of tool results for a model: all of a small one, a receipt of a large one.
 
 A receipt is a JSON object: what it is of, how large it is, every small field (sizes, has_more,
 chunk_info, warnings), the beginning of each large one (first rows, first lines), and how to get
 the rest. It must be worth reading: a receipt without content costs a turn for every read.
 
-A tool's result in as many characters as a model is shown: still JSON, and it says what is cut.
-
-Long texts are cut first, all to one length, so that of each part of a result something is seen;
-where that does not do, lists are cut to their first elements.
+`fit_result_block` serves models that are given a number of characters instead: still JSON, and it
+says what is cut. Long texts are cut first, all to one length, so that of each part of a result
+something is seen; where that does not do, lists are cut to their first elements.
 """
 
 from collections.abc import Callable, Mapping

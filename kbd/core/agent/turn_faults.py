@@ -1,4 +1,4 @@
-"""What is wrong with a turn that ends a chain: it is empty, cut off, or of no use. Pure."""
+"""Faults of a turn that ends a chain: it is empty, cut off, or of no use. Pure."""
 
 from collections.abc import Callable
 

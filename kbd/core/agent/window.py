@@ -1,7 +1,7 @@
-"""The model's window: how large a request is, and what of it is left out when it would not fit.
+"""Context window of a model: the size of a request, and what is left out to make it fit. Pure.
 
 Contract, section 5: context never overflows silently. A request is measured in bytes, and bytes
-become tokens by what the model's provider counted of earlier ones. Pure.
+become tokens by what the model's provider counted of earlier ones.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""How an engine in the daemon reads documents: in the workers, from the engine's own thread."""
+"""Reader of the daemon's search engine: documents are read in workers, from the engine's thread."""
 
 from pathlib import Path
 

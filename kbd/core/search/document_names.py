@@ -1,4 +1,4 @@
-"""Which document somebody means by an id or a title. Pure."""
+"""Resolution of documents by id or title. Pure."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches

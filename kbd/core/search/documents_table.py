@@ -1,4 +1,4 @@
-"""What is in an index: documents and their pieces, told, put in and taken out.
+"""Tables of documents and their pieces in an index: queries, insertion, removal.
 
 Every function works on a connection within a transaction of the caller's.
 """

@@ -1,4 +1,4 @@
-"""An engine's embedder: found when it is first needed, asked for what lacks vectors and queries."""
+"""Embedder of one engine: found when it is first needed; embeds missing pieces and queries."""
 
 import contextlib
 import sqlite3

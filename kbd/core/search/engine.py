@@ -1,4 +1,4 @@
-"""The engine: the documents of a folder, their index, and what is searched in it."""
+"""Search engine over the documents of a folder: `WorkspaceEngine`."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""The engines that are open, one a workbench, and what they do while nobody waits."""
+"""Pool of open search engines, one per workbench, and their embedding in the background."""
 
 from collections.abc import Callable, Hashable
 

@@ -1,4 +1,4 @@
-"""The documents of a folder: every file below it that somebody can read, hidden ones left out."""
+"""Documents of a folder: every file below it that a format reads, hidden ones left out."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""An index that is open: its connections, and transactions on them.
+"""Open search index: its connections, and transactions on them.
 
 Reading takes a connection of its own, so that any number of threads read while one writes, and
 each sees the index as it was when its transaction began (SQLite's write-ahead log).

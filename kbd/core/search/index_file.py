@@ -1,4 +1,4 @@
-"""The folder of an index: which files in it are ours, and how a file is made, opened and replaced.
+"""Files of a search index: their names, and how one is created, opened and replaced.
 
     search-7.db (-wal, -shm)    the index: SQLite; the highest number is the one in use
     search.lock                 held while an index is made or replaced

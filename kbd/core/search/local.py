@@ -1,9 +1,9 @@
-"""What the library lends an engine that is lent nothing: a worker and an embedder of this machine.
+"""Local runtime of an engine without a daemon: a worker and an embedder of this machine.
 
-Both live in an event loop, in a thread that is started when the first of them is needed; whoever
-calls waits for it. Settings and plugins are those that a daemon of the same home would have. Only
-embedders that talk to nobody are taken: for others a person has to agree, and there is nobody to
-ask here.
+It serves an engine that was given no ports of its own. Both live in an event loop, in a thread that
+is started when the first of them is needed; callers wait for it. Settings and plugins are those
+that a daemon of the same home would have. Only embedders that send nothing anywhere are taken: for
+others a person has to agree, and there is nobody to ask here.
 """
 
 import contextlib

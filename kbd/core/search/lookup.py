@@ -1,4 +1,4 @@
-"""A workbench's documents as one call sees them: `kbd.search.Search` over an engine that is lent.
+"""Search of a workbench's documents for one tool call: `kbd.search.Search` over an engine.
 
 The index follows the files that the call sees, so the same call on the same files answers the same
 again. Where an embedder or a model is asked, `outside` says so, for then it may not.

@@ -1,8 +1,8 @@
-"""What an engine is given: which files there are, who reads their text, who knows their meaning.
+"""Ports of a search engine: the list of files, the reader of their text, the embedder.
 
-The library lends it a folder, one worker and an embedder of this machine; the daemon lends a
-workbench's files, its own workers, and an embedder behind consent. All of it is called in the
-thread that called the engine, and may block it.
+The library provides a folder, one worker and an embedder of this machine; the daemon a workbench's
+files, its own workers, and an embedder behind consent. All of it is called in the thread that
+called the engine, and may block it.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Finding: from what somebody asks to the pieces that are nearest, in one state of the index."""
+"""Query execution: the pieces nearest to a query, in one state of the index."""
 
 import sqlite3
 

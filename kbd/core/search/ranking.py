@@ -1,24 +1,23 @@
-"""Ranking: from what words found and what meanings found to one order with scores. Pure.
+"""Ranking of search results: hits of words and of vectors in one order, with scores. Pure.
 
 Neither finder may be made worse by the other, so they are not mixed by halves, nor by ranks alone
 (reciprocal rank fusion), which tell nothing of how sure a finder is. That is why no library ranks
 here: FTS5 has BM25, and what libraries have for both finders is that fusion (nDCG@10 .652 in the
-questions of `benchmarks/retrieval.py`, ours .756). Each tells how much of what was asked it has
-found:
+questions of `benchmarks/retrieval.py`, ours .756). Each tells how much of the query it has found:
 
 - Words: by how much the best hit stands out. What the fifteenth has, pieces have by chance, and
-  most of it is taken off; the rest is a share of the weight of all the words asked for. A word
-  more is asked for that is nowhere, so that one word that happens to stand somewhere is not
-  the whole of a question. Up to `CHANCE` words are not trusted at all: where somebody asks in
-  other words than the answer's, the order is that of the meanings. From `SURE` on they are
-  trusted in full, and each piece has its own BM25 score, in words as rare as can be.
-- Meanings: by how many standard deviations a piece is nearer than the mean piece. Where all are
+  most of it is taken off; the rest is a share of the weight of all words of the query. One word
+  that is nowhere is counted in, so that one word that happens to stand somewhere is not the whole
+  of a question. Up to `CHANCE` words are not trusted at all: where a query uses other words than
+  the answer, the order is that of the vectors. From `SURE` on they are trusted in full, and each
+  piece has its own BM25 score, in words as rare as can be.
+- Vectors: by how many standard deviations a piece is nearer than the mean piece. Where all are
   about as near, as they are to a name or a number that a model does not know, that is little.
 
 A rare word is worth `WORTH` standard deviations. With these figures the hybrid loses to neither
 finder on any third of all the questions of `benchmarks/retrieval.py`, by none of its measures; on a
 half of a third it may lose a question. In an index of a few pieces no word is rare, so there
-meanings decide sooner.
+vectors decide sooner.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What the library tells of documents: `Document` and `Chunk`, as the workspace API names them."""
+"""Records of the workspace API: `Document` and `Chunk`."""
 
 from dataclasses import dataclass, field
 from typing import Any

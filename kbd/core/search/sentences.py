@@ -1,7 +1,7 @@
-"""Text as what a summary picks from: headings, sentences, items of lists, tables. Pure.
+"""Segmentation of text into headings, sentences, list items and tables, for a summary. Pure.
 
-Nothing is known of the language: a sentence ends where its mark is followed by what may begin one,
-and not after an abbreviation, an initial or a number that counts.
+No language is assumed: a sentence ends where its mark is followed by what may begin one, and not
+after an abbreviation, an initial or a number that counts.
 """
 
 import re

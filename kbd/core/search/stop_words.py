@@ -1,4 +1,4 @@
-"""Stop words of nine languages of Europe: they bind others and say nothing of a text's subject.
+"""Stop words of nine European languages: words that say nothing of a text's subject.
 
 Lists of our own, for no kept library serves better: with those of the package stop-words (1,333 for
 English, "page" and "system" among them) words alone find a little less in the questions of

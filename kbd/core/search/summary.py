@@ -1,4 +1,4 @@
-"""An extractive summary: the sentences of a text that say most of what it says. Pure.
+"""Extractive summary: the sentences of a text that say most of what it says. Pure.
 
 A word weighs more the oftener it stands in the text and the fewer sentences share it; a sentence
 is worth what its words weigh, more at the beginning, less if it is very short, long or a question.

@@ -1,10 +1,11 @@
-"""Any object with `generate()` as a model: what it is given, and what of its answer counts.
+"""Adapter for any object with `generate()` as a language model: its prompt and its answer.
 
 The prompt is one text in the tags of the document's family of models:
 
     <myPT_system>…</myPT_system><myPT_user>…</myPT_user><myPT_assistant>
 
-An object whose first parameter is called `messages` is given them as a list instead.
+An object whose first parameter is called `messages` is given them as a list instead. Of the answer,
+what repeats the prompt or speaks for somebody else is cut off.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""Tables that stand in text as delimited lines: found, and told in few words. Pure."""
+"""Tables in delimited text: detection, and a short description. Pure."""
 
 import csv
 import re

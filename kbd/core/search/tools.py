@@ -1,7 +1,8 @@
-"""The tools by which an agent works with documents: `WorkspaceTools` and its `TOOL_REGISTRY`.
+"""Document tools of an agent: `WorkspaceTools` and its `TOOL_REGISTRY`.
 
-A tool is a method that takes a dict of arguments and returns a dict. One more is added by a
-subclass that puts its method under a name into `_tools`, and an entry of that name in the registry:
+A tool is a method that takes a dict of arguments and returns a dict; the arguments are checked
+against the tool's entry of the registry first. One more is added by a subclass that puts its method
+under a name into `_tools`, and an entry of that name in the registry:
 
     class MyTools(WorkspaceTools):
         registry = {**TOOL_REGISTRY, "workspace.count": {"description": "…", "args": {}}}
@@ -12,8 +13,6 @@ subclass that puts its method under a name into `_tools`, and an entry of that n
 
         def workspace_count(self, args):
             return {"count": self.engine.num_docs}
-
-Arguments of a tool checked against its entry of the registry. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence

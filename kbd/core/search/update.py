@@ -1,4 +1,4 @@
-"""Bringing an index up to date: what is new or changed is read, what is gone is taken out.
+"""Update of a search index: reads what is new or changed, removes what is gone.
 
 A document is read into a file of its pieces first, and what was read goes into the index together,
 a second or two of work at a time: a reader of the index sees each document as it was or as it is.

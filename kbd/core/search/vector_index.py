@@ -1,7 +1,6 @@
-"""The vectors of an index: which are missing, and all of them in memory for comparison.
+"""Vector index: the vectors of an index's pieces, stored and compared with a query's.
 
-Vectors: a table of what pieces mean, compared with what a query means.
-
+The database holds them by the hash of their text; `VectorTable` has them in memory for comparison.
 numpy is imported when the first table is made, so that a daemon starts without it.
 """
 

@@ -1,4 +1,4 @@
-"""A workbench made of another one: bytes and log are there, durable, before anybody knows of it.
+"""Fork of a workbench: its bytes and log are durable before the new one is announced.
 
 The commit point is the daemon's log, as for every workbench. What a crash leaves before it is a
 folder with a mark, which the next start removes.

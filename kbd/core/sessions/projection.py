@@ -1,10 +1,11 @@
-"""draft/ and the readable copies follow the log: refreshed after a frame, never before it.
+"""Projections of an open workbench: draft/ and the readable copies follow the log.
 
-meta/workshop/conversation.jsonl: the conversation for people, an entry a line.
+They are refreshed after a frame, never before it.
 
-A copy: the log has everything. What is new is added at its end, so that a message costs the same
-after a thousand others; after an undo it is written anew, and so is one that cannot be gone on
-with. Each line says which event it is of, so a start reads no more of the log than came since.
+meta/workshop/conversation.jsonl is the conversation for people, an entry a line. It is a copy: the
+log has everything. What is new is added at its end, so that a message costs the same after a
+thousand others; after an undo it is written anew, and so is one that cannot be gone on with. Each
+line says which event it is of, so a start reads no more of the log than came since.
 """
 
 import os

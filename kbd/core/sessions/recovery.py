@@ -1,4 +1,4 @@
-"""From a folder on disk to a live workbench: open the log, fold it, finish what was begun."""
+"""Recovery of a workbench: opens and folds its log, finishes what a stopped daemon had begun."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What one run works with, put together from the daemon's parts and its workbench."""
+"""Run contexts: what a run works with, made of the daemon's parts and its workbench."""
 
 import random
 from typing import assert_never

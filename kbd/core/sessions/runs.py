@@ -1,4 +1,4 @@
-"""A task for each run, started because the log says that the run began, and ended with it."""
+"""Tasks of runs: each starts because the log says that the run began, and ends with it."""
 
 import anyio
 from anyio.abc import TaskGroup

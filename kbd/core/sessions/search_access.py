@@ -1,11 +1,8 @@
-"""The search of a workbench, as one call sees it: its engine, the files, and whom it may ask.
+"""Search of a workbench for one call: its engine, the files, its embedder and its model.
 
-Whom the search of a workbench asks: an embedder for vectors, a model for a summary.
-
-Both cross the one door as a turn of a run does: with consent, recorded before they leave, paid from
-the day's money. A query is the call's affair; the vectors of documents are made for all of them.
-
-Texts of a workbench become vectors: paid from the day's money, with a few short retries.
+An embedder makes vectors, a model a summary. Requests to either cross the gateway as a turn of a
+run does: with consent, recorded before they leave, paid from the daily budget, with a few short
+retries for vectors. A query is the call's affair; the vectors of documents are made for all calls.
 """
 
 import os

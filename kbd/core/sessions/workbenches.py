@@ -1,8 +1,7 @@
-"""All open workbenches, and the daemon's own log of which there are.
+"""Registry of workbenches: opens them on demand, closes idle ones; and the daemon's own log.
 
-An open workbench, and whether anybody uses it.
-
-Each landed file has a workbench of its own, and a list of all opens them all: too many to keep.
+The daemon's log says which workbenches there are. Each landed file has a workbench of its own, and
+a list of all opens them all: too many to keep open.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Bytes by their hash, without blocking the event loop."""
+"""Asynchronous access to a blob store: its blocking calls run in threads."""
 
 from collections.abc import Callable
 from pathlib import Path

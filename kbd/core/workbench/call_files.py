@@ -1,8 +1,7 @@
-"""What one tool call sees of a workbench's files, and what it writes.
+"""Files of one tool call: a snapshot that it reads, a stage that it writes to, earlier results.
 
-What a listing shows of a file.
-
-The results of earlier calls, from the log.
+What a call writes is staged, and recorded only if the call succeeds. A listing shows a file by its
+format's description. The results of earlier calls are read from the log.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""The change set of a draft: what a publish would do."""
+"""Change set of a draft: what a publish would add, update, rename and delete."""
 
 import msgspec
 

@@ -1,7 +1,7 @@
-"""The conversation as it stands: messages, tool traffic, and what people did in between.
+"""Conversation of a workbench: messages, tool traffic, and what people did in between.
 
-What was ever said is a tree; the conversation is one branch of it. An undo makes an earlier entry
-the last one, so the entries are kept as such a tree, too, and read from the last one back.
+All that was ever said is a tree; the conversation is one branch of it. An undo makes an earlier
+entry the last one, so the entries are kept as such a tree, too, and read from the last one back.
 """
 
 from bisect import bisect_right

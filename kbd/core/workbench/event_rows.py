@@ -1,8 +1,8 @@
-"""Events as clients see them: what is stored, unknown fields and all, encoded once for all.
+"""Events of a log as JSON rows for clients, and the requests that left this machine.
 
-Beside what is stored stand its title and its place, which the events before it tell.
-
-What left this machine, from the log: every request was recorded before it did.
+A row holds what is stored, unknown fields and all, and is encoded once for all who read it. Beside
+that stand the event's title and its place, which follow from the events before it. The requests
+are complete, for each was recorded before it left.
 """
 
 import threading

@@ -1,12 +1,11 @@
-"""Copies of published files into a folder of the user's, each with intent and outcome.
+"""Extraction: copies of published files in a user's folder, each with intent and outcome.
 
-Copies of files into a folder of the user's, where nothing is ever overwritten.
+Nothing is ever overwritten. A copy is written under a hidden name, the partial, and gets its own
+name as a second link to the same file. A delivery keeps the partial until the log says that it is
+done: after a crash it tells whether the copy was made, and under which name.
 
-A copy is written under a hidden name, the partial, and gets its own name as a second link to the
-same file. A delivery keeps the partial until the log says that it is done: after a crash it tells
-whether the copy was made, and under which name.
-
-Telling the daemon's log what kbd is about to write into folders, so that it starts no work.
+Before kbd writes below a watched folder, the daemon's log is told, so that the watch starts no work
+on what kbd wrote itself.
 """
 
 import errno

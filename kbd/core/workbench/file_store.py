@@ -1,4 +1,4 @@
-"""published/ and draft/ of one workbench: projections of the log that users look into.
+"""File store of a workbench: published/ and draft/, projections of the log for people.
 
 All bytes are blobs, durable before an event names them, so whatever is missing here can be written
 again. Bytes that the log does not know are somebody's: they are kept as a blob before anything

@@ -1,4 +1,4 @@
-"""Workbenches and their files, as clients see them."""
+"""Rows of workbenches and of their files, as clients see them."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""Which notification tells of which event: the clients' view of what was recorded.
+"""Notifications of recorded events: which one, if any, tells clients of an event.
 
-Which notification tells of which event of a watched folder.
+`notification_of` does so for events of a workbench, `watch_notification` for those of the daemon's
+log, which are about watched folders.
 """
 
 import msgspec

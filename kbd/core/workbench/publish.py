@@ -1,8 +1,9 @@
-"""Publishing: look, intend, carry out, conclude; from any point a restart goes on.
+"""Publishing a draft as a transaction: check, record the intent, carry out, record the outcome.
 
 The bytes are blobs, durable long before. `PublishIntended` is the point of no return: from then on
-the publish will be completed, by this daemon or the next. Renames start only after it. An undo that
-reaches behind a publish, and a restore, are carried out in the same way.
+the publish will be completed, by this daemon or the next, from wherever it stopped. Renames start
+only after it. An undo that reaches behind a publish, and a restore, are carried out in the same
+way.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""Bringing an earlier moment back: undoing to a message, restoring a checkpoint.
+"""Undo to a message, and restore of a checkpoint.
 
-What was then is read by folding the log up to there; what it takes in published/ is carried out
-like a publish, so that a crash at any point is gone on from.
+The earlier state is read by folding the log up to that event; what it takes in published/ is
+carried out like a publish, so that a restart completes it from wherever a crash stopped it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable

@@ -1,4 +1,4 @@
-"""Runs and the workshop's state, as clients see them."""
+"""Rows of runs and the state of the workshop, as clients see them."""
 
 import msgspec
 

@@ -1,13 +1,15 @@
-"""One confined root: the only way to a file below a folder that users and models can name.
+"""Sandbox: relative file names, and the confined root below which they are opened.
 
-Paths are walked component by component from a held directory, never following a symbolic link, so
-that no swap between check and use can lead outside. Files are opened without blocking (a FIFO must
-not hang the daemon) and must be regular and have one name: a hard link may be a file elsewhere.
+It is the only way to a file below a folder that users and models can name.
 
-What a path of a client, a model or a file on disk may mean: a relative name, or a refusal.
+Names: a path of a client, a model or a file on disk becomes a relative name, or is refused. The
+rules are those of contract, section 4, and reliability, section 5.3 A: a name must mean the same
+file on every machine that the workbench may be copied to, and must be readable in a terminal.
 
-The rules are those of contract, section 4, and reliability, section 5.3 A: a name must mean the
-same file on every machine that the workbench may be copied to, and must be readable in a terminal.
+Opening: paths are walked component by component from a held directory, never following a symbolic
+link, so that no swap between check and use can lead outside. Files are opened without blocking (a
+FIFO must not hang the daemon) and must be regular and have one name: a hard link may be a file
+elsewhere.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Watched folders, as clients see them: rules, what landed, what failed and what can be done."""
+"""Rows of watched folders, as clients see them: rules, landings, failures and their remedies."""
 
 from collections.abc import Callable
 from typing import Literal, assert_never, cast

@@ -1,4 +1,4 @@
-"""One open workbench: its Keeper, its blobs, its files, its folders, in one hand."""
+"""An open workbench: its Keeper, blobs, files, folders and locks in one record."""
 
 from collections.abc import Mapping
 
