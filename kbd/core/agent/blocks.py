@@ -28,7 +28,7 @@ _DELIMITER = re.compile(
 
 
 def block(name: str, text: str, attributes: str = "") -> str:
-    """Delimit a text; nothing for no text.
+    """Render a text as a block; "" for no text.
 
     Args:
         name: One of `NAMES`.
@@ -40,7 +40,7 @@ def block(name: str, text: str, attributes: str = "") -> str:
 
 
 def json_block(name: str, value: Any) -> str:
-    """Delimit a value as a fenced JSON block; `msgspec.Raw` in it stands as it is."""
+    """Render a value as a fenced JSON block; `msgspec.Raw` in it stands as it is."""
     return f"<{name}>\n```json\n{json_text(value)}\n```\n</{name}>"
 
 

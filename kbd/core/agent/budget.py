@@ -38,7 +38,7 @@ LOOP_NOTE = (
 
 
 class Loop(Enum):
-    """What the last calls look like."""
+    """Verdict on the last calls: how near they are to a loop."""
 
     NONE = "none"
     WARN = "warn"
@@ -46,7 +46,7 @@ class Loop(Enum):
 
 
 def fingerprint(tool: str, arguments: str) -> str:
-    """Identify a call by its tool and its canonical arguments, content included.
+    """Return the fingerprint of a call: of its tool and canonical arguments, content included.
 
     Args:
         tool: The tool's name.
@@ -136,7 +136,7 @@ def check_budget(
 
 
 def _reached(setting: str, told: str, figures: dict[str, float]) -> BudgetCapReached:
-    """Say which cap was reached, and by which setting."""
+    """Return the error of a reached cap, with its setting."""
     return BudgetCapReached(
         f"{told} (setting {setting}). Raise it and resume.",
         actions=(f"raise {setting} and resume the run",),

@@ -61,33 +61,33 @@ _STANDING = (
 
 
 class Guidance(msgspec.Struct, frozen=True):
-    """A format's guidance on style: the format's name and the text."""
+    """Style guidance of a format: the format's name and the text."""
 
     name: str
     text: str
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a run is told: the ready blocks, "" for none, and what was left out of them."""
+    """Rendered blocks of context and style, "" for none, and what was left out of them."""
 
     text: str
     notices: tuple[Notice, ...] = ()
 
 
 class Weight(msgspec.Struct, frozen=True):
-    """What context items take: tokens, and their share of a model's window."""
+    """Weight of context items: tokens, and their share of a model's window."""
 
     tokens: int
     share: float
 
     @property
     def is_much(self) -> bool:
-        """Whether a person should think about it."""
+        """Whether it is so much that a person should be warned."""
         return self.share >= WARNING_SHARE
 
 
 def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: ModelInfo) -> Told:
-    """Return the blocks of context items and style guidance that fit into a model's window.
+    """Render the blocks of context items and style guidance that fit into a model's window.
 
     Args:
         items: The items that are set, by category.
@@ -121,13 +121,13 @@ def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: 
 
 
 def weigh(items: Mapping[str, ContextItem], model: ModelInfo = _USUAL) -> Weight:
-    """Return what context items take of each request to a model."""
+    """Weigh context items: what they take of each request to a model."""
     tokens = int(_size(_standing(_texts(items))) / model.bytes_per_token)
     return Weight(tokens, tokens / model.context_tokens)
 
 
 def asks_for(handler: FormatHandler, request: str) -> bool:
-    """Return whether a request's words ask for files of a format."""
+    """Return whether a request's words mention a format."""
     words = "|".join(re.escape(word) for word in (handler.name, *handler.style_words))
     suffixes = "|".join(re.escape(suffix) for suffix in handler.suffixes)
     return bool(re.search(rf"(?i)(?<!\w)(?:{words})(?!\w)|\w(?:{suffixes})(?!\w)", request))

@@ -37,7 +37,7 @@ DEFAULT_SYSTEM_PROMPT = (
 MOST_EQUAL_CALLS = 3
 
 UNREADABLE = "(a call that could not be read)"
-"""What stands for a malformed block in the prompt: repeating it would teach it."""
+"""Replaces a malformed block in the prompt: repeated there, it would be an example to follow."""
 
 ANSWER_NOW = "(No tool can be called any more. Answer now, with what you know.)"
 TOO_LONG = "It may have been too long: write a shorter one."
@@ -47,9 +47,9 @@ _LINE_CHARACTERS = 200
 
 
 class Toolbox(Protocol):
-    """What makes the calls: `WorkspaceTools`, or anything with this method.
+    """Executor of tool calls: `WorkspaceTools`, or anything with this method.
 
-    What it tells of its tools, if it has them, are `names` and `registry`, as `WorkspaceTools` has.
+    It may describe its tools by `names` and `registry`, as `WorkspaceTools` does.
     """
 
     def execute(self, name: str, args: dict[str, Any]) -> Any:
@@ -57,13 +57,13 @@ class Toolbox(Protocol):
 
 
 class AgentController:
-    """Has a model answer with the help of tools.
+    """Agent loop around one model: it calls tools until it answers.
 
     Args:
         model: An object with `generate()`; see `TextModel` for what it is given.
         tools: What makes the calls.
-        system_prompt: What the model is told first. How tools are called and which there are is
-            told behind it, unless it tells of `<myPT_toolcall>` itself.
+        system_prompt: The beginning of the system message. The call protocol and the tools follow
+            it, unless it describes `<myPT_toolcall>` itself.
         max_result_chars: The most characters of a result that the model is shown.
 
     Raises:
@@ -135,7 +135,7 @@ class AgentController:
 
 
 class _Turns:
-    """One run."""
+    """The turns of one run of the controller."""
 
     def __init__(self, model: TextModel, tools: Toolbox, most: int, *, is_told: bool) -> None:
         self._model, self._tools, self._most, self._is_told = model, tools, most, is_told
@@ -179,7 +179,7 @@ class _Turns:
         return {"role": "assistant", "content": content, "tool_calls": self._made, "steps": step}
 
     def _called(self, call: Toolcall) -> tuple[str, bool]:
-        """Make a call; return what the model is shown, and whether it goes round in circles."""
+        """Execute a call; return what the model is shown of it, and whether it loops."""
         try:
             result = self._tools.execute(call.name, dict(call.arguments))
             fitted_block(result, self._most)
@@ -203,7 +203,7 @@ class _Turns:
 
 
 def _first(text: str) -> tuple[str, Toolcall | MalformedToolcall | None]:
-    """Return what the model said itself, up to its first call, and the call."""
+    """Return the model's own text up to its first call, and the call."""
     said = ""
     for part in parse_toolcalls(text).parts:
         if not isinstance(part, str):
@@ -216,7 +216,7 @@ def _first(text: str) -> tuple[str, Toolcall | MalformedToolcall | None]:
 
 
 def _unanswered(text: str, call: Toolcall | MalformedToolcall | None, step: int) -> str:
-    """Say why there is no answer: the model called a tool where it was to answer."""
+    """Return the text of a missing answer: the model called a tool where it was to answer."""
     name = call.name if call is not None and call.name else "a tool"
     why = f"(No answer after {step} steps: the model still called {name}.)"
     return f"{text}\n\n{why}" if text else why

@@ -27,11 +27,11 @@ Tools:
 def said_in(
     history: Sequence[Mapping[str, Any]], system_prompt: str, tools: object, max_result_chars: int
 ) -> list[Said]:
-    """Return what a model is told of a conversation, the system prompt first.
+    """Return a conversation as a model's messages, the system prompt first.
 
     Args:
         history: The messages; the first system message takes the place of the system prompt.
-        system_prompt: What the model is told first.
+        system_prompt: The system message.
         tools: What makes the calls; it may have `names` and `registry`.
         max_result_chars: The most characters of each earlier result.
 
@@ -52,7 +52,7 @@ def said_in(
 
 
 def tools_told(tools: object) -> str:
-    """Return how tools are called, and which there are."""
+    """Describe the call protocol and the tools."""
     registry: Mapping[str, Mapping[str, Any]] = getattr(tools, "registry", {})
     names: Sequence[str] = getattr(tools, "names", tuple(registry))
     if not names:
@@ -81,7 +81,7 @@ def _arg_told(name: str, told: Mapping[str, Any]) -> str:
 
 
 def _spoken(place: int, message: Mapping[str, Any], most: int) -> list[Said]:
-    """Return what was said by one message: by a result of `run`, its calls before its content."""
+    """Return the texts of one message: of a result of `run`, its calls before its content."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if not isinstance(content, str):
         msg = f'history[{place}] is not {{"role": …, "content": text}}'

@@ -44,7 +44,7 @@ _STRING_CHARACTERS = 60
 
 
 def summary(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> dict[str, Any]:
-    """Return what fits of a map into `most` bytes of JSON."""
+    """Summarize a map in `most` bytes of JSON."""
     short: dict[str, Any] = {}
     lists: dict[str, list[Any]] = {}
     for name, value in structure.items():
@@ -126,7 +126,7 @@ _BARE, _NAMED = 3, 4
 
 
 class Looks(Protocol):
-    """What is asked of formats: `kbd.core.plugins.format_calls.FormatCalls`."""
+    """Inspector of files by their formats: `kbd.core.plugins.format_calls.FormatCalls`."""
 
     def for_name(self, name: str) -> FormatHandler | None:
         """Return the format of a file, or None for an opaque one."""
@@ -136,7 +136,7 @@ class Looks(Protocol):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """What a look at a file found; `note` says why there is nothing yet."""
+    """Result of inspecting a file; `note` says why there is nothing yet."""
 
     structure: Mapping[str, Any] | None = None
     text: str | None = None
@@ -145,7 +145,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """A file at each of the five steps, as JSON; where a step changes nothing it is the same."""
+    """A file's JSON at each of the five steps; where a step changes nothing it is the same."""
 
     steps: tuple[bytes, ...]
 
@@ -158,7 +158,7 @@ _Key = tuple[FileName, BlobHash]
 
 
 def room_bytes(model: ModelInfo, most: int, taken: int = 0) -> int:
-    """Return how large a listing may be.
+    """Return the largest size of a listing in bytes.
 
     Args:
         model: A quarter of its window, less what is taken.
@@ -169,7 +169,7 @@ def room_bytes(model: ModelInfo, most: int, taken: int = 0) -> int:
 
 
 class Manifest:
-    """The listings of one run: what was found of a file is kept for the next one.
+    """Builder of one run's listings: what it found of a file is kept for the next one.
 
     Args:
         looking_s: Seconds that one listing may spend on looking into files.
@@ -223,7 +223,7 @@ class Manifest:
         return listing
 
     async def _look(self, listed: Sequence[FileRef], files: Files, formats: Looks) -> None:
-        """Look into the files that were not looked into yet, as far as there is time."""
+        """Inspect the files that were not inspected yet, as far as there is time."""
         unknown = {_key(file): file for file in listed if _key(file) not in self._known}
         begun: set[_Key] = set()
         limiter = anyio.CapacityLimiter(AT_ONCE)
@@ -253,7 +253,7 @@ class Manifest:
 
 
 async def _looked_into(file: FileRef, formats: Looks) -> _Found | None:
-    """Return what a file shows; None if asking again may help."""
+    """Inspect one file; None if a second try may help."""
     if formats.for_name(file.name) is None:
         return _Found()
     look = await formats.look(file, TEXT_BYTES if file.size_bytes <= SMALL_FILE_BYTES else 0)
@@ -332,7 +332,7 @@ def _shorten(
 
 
 def _note(entries: Sequence[_Entry], steps: list[int]) -> str:
-    """Say what was shortened, and how to see the rest; "" if nothing was."""
+    """Return a note of what was shortened and how to see the rest; "" if nothing was."""
     pairs = list(zip(entries, steps, strict=True))
     counts = {
         "without their text or whole map": sum(

@@ -44,7 +44,7 @@ __all__ = [
 
 
 class Bill:
-    """Adds up what the attempts at a turn consumed.
+    """Usage and cost of a turn, summed over its attempts.
 
     Args:
         model: Whose prices count.
@@ -77,7 +77,7 @@ class Bill:
         return cost
 
     def of_broken_off(self, characters: int) -> Usage:
-        """Return what an answer is likely to have consumed that broke off after so much text."""
+        """Estimate the usage of an answer that broke off after so many characters."""
         return Usage(self._input_tokens, int(characters / self._model.bytes_per_token) + 1)
 
 
@@ -118,7 +118,7 @@ async def recorded_calls(
 
 
 async def _kept(call_id: CallId, name: str, arguments: str, told: str, blobs: Blobs) -> ReplyCall:
-    """Keep one call; `told` is what its provider found wrong with it."""
+    """Return one call as it is recorded; `told` is the fault that its provider found."""
     data = arguments.encode("utf-8", "replace")
     if len(data) > MAX_ARGUMENT_BYTES:
         large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
@@ -132,7 +132,7 @@ async def _kept(call_id: CallId, name: str, arguments: str, told: str, blobs: Bl
 
 
 def _fault(data: bytes) -> str | None:
-    """Say what is wrong with arguments, or None."""
+    """Return the fault of ill-formed arguments, or None."""
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as fault:
@@ -160,7 +160,7 @@ def _clean(text: str) -> str:
 
 
 PARTIAL_CHARACTERS = 2000
-"""How much of an answer that was cut short is recorded: enough to see what became of it."""
+"""How much of an interrupted answer is recorded: enough to see what it was about."""
 
 _log = get_logger(__name__)
 
@@ -168,7 +168,7 @@ _log = get_logger(__name__)
 async def asked(
     context: RunContext, model_id: str, request: ModelRequest, bill: Bill
 ) -> ModelReply | None:
-    """Make a turn, with kbd's own retries.
+    """Request a turn from a model, with kbd's own retries.
 
     Args:
         context: The run's.
@@ -243,7 +243,7 @@ async def _attempt(
 
 
 class _Heard:
-    """The beginning of what came of an answer, for the record if it is cut short."""
+    """The part of a reply that has come so far, for the record if it is cut short."""
 
     def __init__(self, bill: Bill) -> None:
         self.bill = bill
@@ -256,7 +256,7 @@ class _Heard:
             self.text += piece[: PARTIAL_CHARACTERS - len(self.text)]
 
     def break_off(self) -> None:
-        """Note that no more will come: what an answer that had begun is likely to cost."""
+        """Count the likely cost of an answer that had begun and will not go on."""
         if self.characters:
             self.usage = self.bill.of_broken_off(self.characters)
             self.cost = self.bill.add(self.usage)
@@ -266,7 +266,7 @@ async def _wait(
     context: RunContext, model_id: str, phase: Phase, error: KbdError, heard: _Heard,
     retry: int, wait_s: float,
 ) -> None:  # fmt: skip
-    """Record a failed attempt, tell of it, and wait for the next one."""
+    """Record a failed attempt, announce the wait, and wait for the next one."""
     asked_s = error.retry_after_s if isinstance(error, _NAMES_A_WAIT) else None
     pause_s = retry_wait_s(wait_s, asked_s, context.chance())
     wait_ms = int(pause_s * 1000)
@@ -280,7 +280,7 @@ _NAMES_A_WAIT = (ProviderRateLimited, ProviderUnavailable)
 
 
 def _exhausted(error: KbdError, attempts: int) -> KbdError:
-    """Say that retrying did not help; a refused connection is then the provider's absence."""
+    """Return the error after the last retry; a refused connection is then `ProviderUnavailable`."""
     text = f"{error.message} (tried {attempts} times)"
     match error:
         case ProviderRateLimited():

@@ -19,7 +19,7 @@ class TextDelta(msgspec.Struct, frozen=True):
 
 
 class ToolStarted(msgspec.Struct, frozen=True):
-    """A tool starts, on a path if it has one."""
+    """Start of a tool call, with its path if it has one."""
 
     run: int
     call_id: CallId
@@ -28,7 +28,7 @@ class ToolStarted(msgspec.Struct, frozen=True):
 
 
 class LoopWarned(msgspec.Struct, frozen=True):
-    """The model repeats a call; `turn` is the turn within the phase or attempt, from 1."""
+    """Warning that the model repeats a call; `turn` counts within the phase or attempt, from 1."""
 
     run: int
     tool: str
@@ -36,7 +36,7 @@ class LoopWarned(msgspec.Struct, frozen=True):
 
 
 class RateLimited(msgspec.Struct, frozen=True):
-    """An attempt at a turn failed and kbd waits before the next one."""
+    """Wait after a failed attempt at a turn, before the next one."""
 
     run: int
     phase: Phase

@@ -14,7 +14,7 @@ __all__ = ["PHASES", "PhaseRules", "turn_limit"]
 
 
 class PhaseRules(msgspec.Struct, frozen=True):
-    """What a phase may do.
+    """Rules of a phase.
 
     Args:
         phase: Which.

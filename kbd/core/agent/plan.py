@@ -46,7 +46,7 @@ class PlanText(msgspec.Struct, frozen=True):
 
 
 class Admitted(msgspec.Struct, frozen=True):
-    """What becomes of the items that a model wants to add."""
+    """Decision on the items that a model wants to add."""
 
     added: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class _Checkbox(msgspec.Struct, frozen=True):
 
 
 class Known:
-    """What the items of a plan say, to tell a model that quotes its plan from one that adds to it.
+    """Texts of a plan's items, to tell a model that quotes its plan from one that adds to it.
 
     Args:
         items: The texts of the items.
@@ -77,7 +77,7 @@ class Known:
 
 
 def parse(text: str, most: int) -> PlanText:
-    """Read a model's plan.
+    """Parse a model's plan.
 
     Item lines count wherever they stand. Lines below an item that are none themselves are kept as
     notes that name it, for they are what the model knew about that item.
@@ -141,7 +141,7 @@ def admit(wanted: Sequence[str], count: int, cap: int) -> Admitted:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield what can be seen, without the fences that models like to put around a document."""
+    """Yield the visible lines, without the fences that models like to put around a document."""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         if not line.lstrip().startswith("```"):
             yield _visible(line)

@@ -48,7 +48,7 @@ def plan_room(context_tokens: int) -> int:
 
 
 def outline(plan: Plan, place: int, most: int) -> str:
-    """Return the plan as the context of one item shows it, in the form of plan.md.
+    """Render the plan for the context of one item, in the form of plan.md.
 
     The items near it stand whole, all others are counted by state, and the failed ones are named.
 
@@ -74,7 +74,7 @@ def outline(plan: Plan, place: int, most: int) -> str:
 
 
 def results(plan: Plan, room: int) -> dict[str, Any]:
-    """Return what became of the items, for the summary: failed ones first in claiming the room.
+    """Render the results of the items for the summary: failed ones are the first to get room.
 
     Args:
         plan: The plan.
@@ -105,7 +105,7 @@ def results(plan: Plan, room: int) -> dict[str, Any]:
 
 
 def changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, Any]:
-    """Return what a draft changes, as the summary is told of it.
+    """Render the changes of a draft for the summary.
 
     Args:
         files: The draft's files.
@@ -188,7 +188,7 @@ def _near(items: Sequence[Item], place: int, room: int) -> dict[int, str]:
 
 
 def _failed(plan: Plan, most: int) -> list[str]:
-    """Name the items that failed last, within so many characters."""
+    """Return the items that failed last, within so many characters."""
     named = [item_line(place, plan.items[place - 1]) for place in plan.failed[-FAILED_NAMED:]]
     named = _fitting(named, most)
     if not named:

@@ -65,13 +65,13 @@ EARLIER_CHARS = 8000
 """How much of the earlier messages research and plan see; the oldest are cut first."""
 
 OBJECTION = "This cannot be used: {reason}. Answer once more, in exactly the form asked for."
-"""What a model is told when its final text is refused."""
+"""The message to a model whose final text is refused."""
 
 
 def research_opening(
     request: str, earlier_messages: str, context: str, files: Mapping[str, Any]
 ) -> tuple[Message, ...]:
-    """Open research: the request, what was said before, the context, all files with their maps."""
+    """Build the opening of research: request, earlier messages, context, all files with maps."""
     blocks = [block("request", request), block("earlier_messages", earlier_messages), context]
     return _opening(Phase.RESEARCH, [*blocks, json_block("files", files)])
 
@@ -84,7 +84,7 @@ def plan_opening(
     files: Mapping[str, Any],
     most_items: int,
 ) -> tuple[Message, ...]:
-    """Open the plan: as research, with what that found, and the files without maps."""
+    """Build the opening of the plan: as research, with its findings, and files without maps."""
     blocks = [
         block("request", request),
         block("earlier_messages", earlier_messages),
@@ -103,7 +103,7 @@ def implement_opening(
     files: Mapping[str, Any],
     plan_characters: int = LONGEST_OUTLINE,
 ) -> tuple[Message, ...]:
-    """Open one attempt at an item: the plan as it stands, the item, the draft's files as they are.
+    """Build the opening of an attempt at an item: the current plan, the item, the draft's files.
 
     The second attempt is told why the first failed. Of a long plan what is near is shown.
     """
@@ -125,7 +125,7 @@ def summary_opening(
     plan_characters: int = LONGEST_OUTLINE,
     notices: Sequence[Notice] = (),
 ) -> tuple[Message, ...]:
-    """Open the summary: the request, the plan, the items' final texts, the actual change set.
+    """Build the opening of the summary: request, plan, the items' final texts, the change set.
 
     `notices` are what the run went on without.
     """
@@ -142,7 +142,7 @@ def summary_opening(
 
 
 def earlier(said: Sequence[Said], message_id: str) -> str:
-    """Return what was said before a message, at most 8,000 characters, the oldest cut first.
+    """Return the messages before one, at most 8,000 characters, the oldest cut first.
 
     It is gathered from the message back, as far as it is shown: a long conversation costs no more.
     """
@@ -160,7 +160,7 @@ def earlier(said: Sequence[Said], message_id: str) -> str:
 
 
 def turn_messages(turn: Turn, objection: Objection) -> list[Message]:
-    """Return a turn that is ended as messages: the reply with its calls, and what they returned.
+    """Return a finished turn as messages: the reply with its calls, and their results.
 
     Args:
         turn: The turn.
@@ -190,14 +190,14 @@ SEARCHED_CHARACTERS = 20_000
 
 
 class Briefing(msgspec.Struct, frozen=True):
-    """The ready blocks of context and style, "" for none, and the listing of the files."""
+    """Rendered blocks that every opening has: context and style, "" for none, and the files."""
 
     context: str
     files: dict[str, Any]
 
 
 async def briefing(context: RunContext, request: str, *, light: bool = False) -> Briefing:
-    """Put together what an opening tells, as the workbench is now.
+    """Build the blocks that every opening has, from the workbench as it is now.
 
     Args:
         context: The run's.
@@ -244,7 +244,7 @@ async def _guidance(
 
 
 def _unkept(context: RunContext, model: ModelInfo) -> tuple[Notice, ...]:
-    """Say that a cap in money is none for a model whose price nobody told."""
+    """Return a notice that a cap on cost does not bind a model of unknown price."""
     limits = context.limits
     money = {"run.cost": limits.cost, "run.day_cost": limits.day_cost}
     caps = [name for name, cap in money.items() if cap]
@@ -268,6 +268,6 @@ async def _give(context: RunContext, notices: tuple[Notice, ...]) -> None:
 
 
 def _subject(notice: Notice) -> tuple[str, ...]:
-    """Return what a notice is about; its figures differ as the draft gains files."""
+    """Return the subject of a notice, without its figures: they change as the draft gains files."""
     merged = notice.code == StyleMergeFailed.code
     return (notice.code,) if merged else (notice.code, notice.message)

@@ -54,7 +54,7 @@ async def write_copies(folder: Path, state: WorkbenchState) -> None:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove what a kill left of copies that were being written; blocking, nobody else writes."""
+    """Remove half-written copies of a killed daemon; blocking, nobody else writes."""
     for left in (*folder.glob("*.new"), *folder.glob("_rpi/*.new")):
         left.unlink(missing_ok=True)
 

@@ -237,7 +237,7 @@ async def _enter(context: RunContext, phase: Phase) -> None:
 
 
 def _at_dead_end(run: Run) -> bool:
-    """Return whether the open chain ended on an error that asking again would only repeat.
+    """Return whether the open chain ended on an error that another request would only repeat.
 
     Exhausted retries leave a request open, which is asked again; an empty reply does not.
     """

@@ -33,7 +33,7 @@ Opening = Callable[[], Awaitable[tuple[Message, ...]]]
 
 
 class Talk(msgspec.Struct, frozen=True):
-    """What a chain is for.
+    """Specification of a chain: its phase, limits and opening.
 
     Args:
         phase: Its phase.
@@ -49,7 +49,7 @@ class Talk(msgspec.Struct, frozen=True):
 
 
 async def converse(context: RunContext, talk: Talk) -> str:
-    """Go on with the open chain until it ends in a usable text, and return that.
+    """Run the open chain until it ends in a usable text, and return that.
 
     Raises:
         TurnLimit: The turns are used up without a text.
@@ -81,7 +81,7 @@ async def converse(context: RunContext, talk: Talk) -> str:
 
 
 async def _answer_next(context: RunContext, phase: Phase, turn: Turn) -> None:
-    """Run the first call that is open; those beyond the limit of a turn are refused together."""
+    """Run the first open call; those beyond the limit of a turn are refused together."""
     call, *_ = remaining = turn.open_calls()
     if turn.calls.index(call) < context.limits.calls_a_turn:
         await answer(context, phase, call)
@@ -99,7 +99,7 @@ def _check_loop(context: RunContext, chain: Chain) -> None:
 
 
 def _conclusion(talk: Talk, chain: Chain) -> str | None:
-    """Return the text that a chain ended in, or None if it is asked for once more."""
+    """Return the final text of a chain, or None if the model is asked once more."""
     newest = chain.turns[-1]
     text = newest.text.strip()
     if not text and len(chain.turns) >= talk.limit:
@@ -121,7 +121,7 @@ def _conclusion(talk: Talk, chain: Chain) -> str | None:
 
 
 async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
-    """Ask for the next turn and record the reply.
+    """Request the next turn and record the reply.
 
     Where the server refuses an option, nothing is recorded but that: the caller asks again.
     """
@@ -154,7 +154,7 @@ async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
 async def _request(
     context: RunContext, talk: Talk, transcript: Transcript
 ) -> tuple[ModelRequest, ModelRequested]:
-    """Return the next turn's request, and what is recorded of it."""
+    """Build the next turn's request, and its event."""
     number = len(context.current.chain.turns) + 1
     opening = await _opening(context, talk, context.current.chain.opening, transcript)
     offered = context.catalog.tools_for(talk.phase) if number < talk.limit else ()
@@ -186,7 +186,7 @@ async def _request(
 
 
 def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "auto", "none"]:
-    """Return whether the next turn must be a call, may be one, or cannot (contract, section 5)."""
+    """Return the tool choice of the next turn (contract, section 5)."""
     if not offers:
         return "none"
     first = PHASES[phase].first_choice if not run.chain.turns else "auto"
@@ -202,7 +202,7 @@ def _model(context: RunContext) -> ModelInfo:
 async def _opening(
     context: RunContext, talk: Talk, known: BlobHash | None, transcript: Transcript
 ) -> BlobHash:
-    """Have the opening messages as they were first sent, or build and keep them."""
+    """Load the opening messages as they were first sent, or build and store them."""
     if known is None:
         known = await context.blobs.put(msgspec.json.encode(await talk.opening()))
         transcript.opening = ()  # What is sent is what is kept: without known keys.

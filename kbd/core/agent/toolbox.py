@@ -42,7 +42,7 @@ _log = get_logger(__name__)
 
 
 async def answer(context: RunContext, phase: Phase, call: ReplyCall) -> None:
-    """Answer one call of a model: refuse it or run it, and record what came of it.
+    """Answer one call of a model: refuse it or run it, and record the outcome.
 
     Args:
         context: The run's.
@@ -71,7 +71,7 @@ async def answer(context: RunContext, phase: Phase, call: ReplyCall) -> None:
 
 
 async def refuse_surplus(context: RunContext, calls: Sequence[ReplyCall]) -> None:
-    """Answer the calls that a turn may not make any more, all in one frame.
+    """Refuse the calls beyond a turn's limit, all in one frame.
 
     Raises:
         UserCanceled: The run was asked to stop.
@@ -83,7 +83,7 @@ async def refuse_surplus(context: RunContext, calls: Sequence[ReplyCall]) -> Non
 
 
 async def plugin_used(context: RunContext, plugin: Plugin) -> PluginUsed:
-    """Return what the log says of a plugin that works: its version and its content's hash."""
+    """Return the record of a plugin for the log: its version and its content's hash."""
     return PluginUsed(plugin.package, plugin.version, await context.catalog.hash_of(plugin))
 
 
@@ -129,7 +129,7 @@ async def _returned(
     took_ms: int,
     saw: Seq,
 ) -> ToolReturned:
-    """Say what ended, and put a long result where the event can name it."""
+    """Build the event of a finished call; a long result becomes a blob that it names."""
     receipt_bytes = context.limits.receipt_bytes
     text, seen = result_of(call.name, entry_id, done, receipt_bytes)
     data = text.encode()
@@ -163,7 +163,7 @@ def _path_of(tool: Tool, arguments: Any) -> str | None:
 
 
 def _noted(context: RunContext, tool: str, mark: str, text: str) -> str:
-    """Add a note to a result if the call has been made too often, and tell who watches."""
+    """Add a note to a result if the call is a loop, and announce that."""
     chain = context.current.chain
     told, warned = noted(context.limits, chain.fingerprints, mark, text)
     if warned:

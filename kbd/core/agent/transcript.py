@@ -27,11 +27,11 @@ __all__ = ["Transcript"]
 
 
 class Transcript:
-    """The turns of one chain, as a model is sent them.
+    """Messages of one chain's turns, as they are sent to the model.
 
     Args:
         objection: Says why a final text is refused; the model is told so and answers again.
-        told_bytes: How many bytes the model is told of tools; None for their JSON schemas.
+        told_bytes: Returns the size of the tools' description; None for that of their JSON schemas.
 
     Attributes:
         opening: The messages before them, never shrunk; empty until they are known.
@@ -59,7 +59,7 @@ class Transcript:
         self._opened: tuple[Sequence[Message], int] = ((), 0)
 
     def take(self, chain: Chain) -> None:
-        """Take in the turns that a chain has beyond those that are known; all must be ended."""
+        """Add the turns that a chain has beyond the known ones; all must be finished."""
         for turn in chain.turns[self._turns :]:
             self._newest = len(self._whole)
             for message in turn_messages(turn, self._objection):

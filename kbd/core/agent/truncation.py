@@ -44,7 +44,7 @@ def shown(
     is_action: bool = False,
     limit: int = RECEIPT_BYTES,
 ) -> str:
-    """Return what the model sees of a result.
+    """Return a result as the model sees it: whole, or as a receipt.
 
     Args:
         tool: The tool that returned it.
@@ -96,7 +96,7 @@ def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> s
 
 
 def _position(value: Any) -> dict[str, Any]:
-    """Return what says how much of a whole a result is; no receipt leaves it out."""
+    """Return the fields that say which part of a whole a result is; every receipt has them."""
     if not isinstance(value, dict):
         return {}
     return {name: value[name] for name in _POSITION if name in value}
@@ -113,7 +113,7 @@ def _fields(content: Any) -> dict[str, Any]:
 
 
 def _rows_told(fields: Mapping[str, Any]) -> str:
-    """Say in words how much of a table a result holds, if it is one."""
+    """Describe in words how much of a table a result holds, if it is one."""
     rows = fields.get("rows")
     if not isinstance(rows, list | tuple):
         return ""
@@ -189,9 +189,9 @@ _LEAST_TEXT = 60
 
 
 def fitted_block(value: Any, most: int) -> str:
-    """Return the block by which a model is told a result, with at most `most` characters in it.
+    """Render the result block of a tool call, with at most `most` characters in it.
 
-    What was cut is told under `cut` beside the rest; a result that is no object stands under
+    What was cut is listed under `cut` beside the rest; a result that is no object stands under
     `result` then. Where there is no room for that either, the JSON text is cut.
 
     Args:
@@ -216,7 +216,7 @@ def fitted_block(value: Any, most: int) -> str:
 
 
 def _fitted_value(value: Any, told: str, most: int, room: int) -> str | None:
-    """Return the block of what fits of a result, or None if nothing does."""
+    """Return the block of a shortened result, or None if nothing of it fits."""
 
     def block(length: int, count: int) -> str:
         return render_toolresult(_cut(value, length, count, told))
@@ -243,7 +243,7 @@ def _greatest(fits: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _cut(value: Any, length: int, count: int, told: str) -> dict[str, Any]:
-    """Cut texts and lists of a result, and say so."""
+    """Truncate texts and lists of a result, and list what was cut."""
     lists: list[str] = []
     short = _short(value, length, count, lists, "")
     notice = "; ".join((told, "texts that end with … go on", *lists[:5]))

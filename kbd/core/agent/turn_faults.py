@@ -14,18 +14,18 @@ CUT = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
 
 
 def takes_any(text: str) -> str | None:
-    """Object to no text."""
+    """Accept any text."""
     del text
     return None
 
 
 def is_cut(turn: Turn) -> bool:
-    """Return whether a turn is not whole because it was too long for the model."""
+    """Return whether a turn was cut off at the model's limit of length."""
     return turn.finish_reason in CUT
 
 
 def fault_of(turn: Turn, objection: Objection) -> str | None:
-    """Say why a turn without calls is no answer, in words for the model; None if it is one.
+    """Find the fault of a turn without calls, in words for the model; None if it is an answer.
 
     Args:
         turn: The turn.

@@ -46,7 +46,7 @@ _HELPS = {_NEWEST: "read in smaller pieces", _EARLIER: "ask for less at once"}
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """A request that fits.
+    """A request that fits into the window.
 
     Args:
         messages: What is sent.
@@ -60,7 +60,7 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 def as_measured(model: ModelInfo, measured: Measured | None) -> ModelInfo:
-    """Return a model with the bytes per token that its provider's counts make likely.
+    """Calibrate a model's bytes per token by its provider's counts.
 
     Args:
         model: As its provider and the settings tell of it.
@@ -75,7 +75,7 @@ def as_measured(model: ModelInfo, measured: Measured | None) -> ModelInfo:
 
 
 def reply_room(model: ModelInfo) -> int:
-    """Return how many tokens of the window are kept free for the reply."""
+    """Return the tokens of the window that are reserved for the reply."""
     return min(REPLY_TOKENS, model.context_tokens // REPLY_SHARE)
 
 
@@ -88,7 +88,7 @@ def message_bytes(message: Message) -> int:
 
 
 def tools_bytes(tools: Sequence[ToolSchema]) -> int:
-    """Return the size of what a model is told of its tools."""
+    """Return the size of the tool schemas in a request."""
     size = 0
     for tool in tools:
         schema = tool.parameters if tool.strict is None else tool.strict
@@ -97,7 +97,7 @@ def tools_bytes(tools: Sequence[ToolSchema]) -> int:
 
 
 def shrunk(message: Message, entry: int | None) -> Message:
-    """Return an old message with its result as one line, if it is one and that is shorter.
+    """Shrink the tool result in an old message to one line, if that is shorter.
 
     Args:
         message: The message.
@@ -114,7 +114,7 @@ def shrunk(message: Message, entry: int | None) -> Message:
 
 
 def bare(message: Message) -> Message:
-    """Return an old message without the large arguments of its calls."""
+    """Strip the large arguments from the calls of an old message."""
     if all(len(call.arguments) <= LARGE_ARGUMENT_BYTES for call in message.tool_calls):
         return message
     calls = tuple(_without_arguments(call) for call in message.tool_calls)
@@ -128,11 +128,11 @@ def exhausted(
     size_bytes: int,
     model: ModelInfo,
 ) -> ContextExhausted:
-    """Say that a request does not fit, by how much, and which part of it is too large.
+    """Return the error of a request that does not fit: by how much, and its largest part.
 
     Args:
         opening: Its opening messages.
-        told_bytes: The size of what is told of its tools.
+        told_bytes: The size of the tools' description.
         newest: The newest turn with its results, which is kept whole.
         size_bytes: The least that the whole can be brought to.
         model: Whose window it does not fit into.

@@ -26,7 +26,7 @@ class CallReader:
         self._formats, self._most_characters = formats, most_characters
 
     def edition(self, name: str) -> str:
-        """Return what would read a file of that name; "" if nothing can."""
+        """Return the edition of the format that reads files of that name; "" if none does."""
         return self._formats.edition(name)
 
     def read(self, file: SourceFile, target: Path) -> None:

@@ -19,7 +19,7 @@ _LEAST_CHARACTERS = 6
 def document_meant(
     documents: Sequence[Document], doc_id: str | None, title: str | None
 ) -> Document:
-    """Return the document that is meant.
+    """Find the document with an id or a title.
 
     Args:
         documents: Those that there are.

@@ -53,7 +53,7 @@ _INTO_PIECES = "INSERT INTO pieces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A document as the index has it.
+    """Row of a document in the index.
 
     Args:
         key: Its row id.
@@ -77,7 +77,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A piece as the index has it, with its document's name and id."""
+    """A stored piece, with its document's name and id."""
 
     key: int
     doc_id: str
@@ -91,7 +91,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How much is in an index."""
+    """Sizes of an index."""
 
     documents: int = 0
     pieces: int = 0
@@ -103,7 +103,7 @@ def doc_id_of(name: str) -> str:
 
 
 def title_of(name: str, place: str, heading: str) -> str:
-    """Return what names a piece, for the search by words."""
+    """Return the title of a piece, for the search by words."""
     return f"{name} {place} {heading}"
 
 
@@ -118,7 +118,7 @@ def entries(connection: sqlite3.Connection) -> list[Entry]:
 
 
 def entry_of(connection: sqlite3.Connection, name: str) -> Entry | None:
-    """Return the document of a name, None if there is none."""
+    """Return the document with a name, None if there is none."""
     row = connection.execute("SELECT * FROM documents WHERE name = ?", (name,)).fetchone()
     return None if row is None else Entry(*row)
 
@@ -126,7 +126,7 @@ def entry_of(connection: sqlite3.Connection, name: str) -> Entry | None:
 def list_files(
     connection: sqlite3.Connection, files: Iterable[SourceFile], known: Mapping[str, Entry]
 ) -> int:
-    """Make the list of documents that of some files; return how many changes that took.
+    """Synchronize the list of documents with some files; return how many rows changed.
 
     What is new is listed as still to be read, what is gone goes with all its pieces, and what has
     changed keeps them until it has been read again.
@@ -164,7 +164,7 @@ def put_document(
     pieces: Iterable[Piece],
     most_characters: int,
 ) -> None:
-    """Put what was read of a document in the place of what the index has of it.
+    """Replace a document's pieces in the index by what was read of it.
 
     Args:
         connection: Within a transaction.
@@ -203,7 +203,7 @@ def put_document(
 
 
 def counted(connection: sqlite3.Connection) -> Counts:
-    """Return how much is in the index."""
+    """Count documents and pieces of the index."""
     query = "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM pieces)"
     return Counts(*connection.execute(query).fetchone())
 
@@ -215,7 +215,7 @@ def generation(connection: sqlite3.Connection) -> int:
 
 
 def note_change(connection: sqlite3.Connection) -> None:
-    """Note that a search may find something else from now on."""
+    """Raise the generation: a search may find something else from now on."""
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
@@ -250,14 +250,14 @@ def unread(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
 
 
 def remembered(connection: sqlite3.Connection) -> dict[str, Seen]:
-    """Return what was seen of the files of a folder, by name."""
+    """Read the stored file signatures of a folder, by name."""
     return {name: Seen(*row) for name, *row in connection.execute("SELECT * FROM seen")}
 
 
 def remember(
     connection: sqlite3.Connection, before: Mapping[str, Seen], seen: Mapping[str, Seen]
 ) -> None:
-    """Keep what was seen of the files of a folder.
+    """Store the file signatures of a folder.
 
     Args:
         connection: Within a transaction.
@@ -273,7 +273,7 @@ def remember(
 
 
 def placed(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """Return the name of the document and the position in it of pieces, by their row ids."""
+    """Return document name and position of pieces, by their row ids."""
     query = (
         "SELECT pieces.id, name, position FROM pieces JOIN documents ON document = documents.id"
         " WHERE pieces.id IN ({})"

@@ -37,7 +37,7 @@ AUTO: Final = Auto.AUTO
 
 
 class Embedding:
-    """Makes the vectors of one engine's index.
+    """Embedder of one engine: makes the vectors of its index.
 
     Args:
         index: The index.
@@ -62,7 +62,7 @@ class Embedding:
         return embedded(connection, self.fingerprint) if self.fingerprint else 0
 
     def ask_fingerprint(self) -> None:
-        """Find out under what vectors are kept, where an embedder was given and has not said yet.
+        """Ask a given embedder for the key of its vectors, unless it is known.
 
         Then those that were made before are used, though no other can be made now.
         """
@@ -119,7 +119,7 @@ class Embedding:
         return True
 
     def meant(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
-        """Return what a query means, or None and why; all the documents' vectors are made first."""
+        """Return a query's vector, or None and why; all the documents' vectors are made first."""
         try:
             embed = self._found()
             if embed is None:

@@ -51,7 +51,7 @@ NAMED = 3
 
 
 class WorkspaceEngine:
-    """Searches the documents of a folder: every file below it that kbd reads as text.
+    """Search engine over the documents of a folder: every file below it that kbd reads as text.
 
     Hidden files, the index itself, and symbolic links that leave the folder are left out. `search`,
     `list_docs` and the numbers bring the index up to date first, which takes a moment where nothing
@@ -135,7 +135,7 @@ class WorkspaceEngine:
 
     @property
     def embedded(self) -> int:
-        """How many pieces had vectors when that was last looked at; nothing is read or made."""
+        """How many pieces had vectors at the last count; nothing is read or made."""
         return self._embedded
 
     def list_docs(self) -> list[Document]:
@@ -184,7 +184,7 @@ class WorkspaceEngine:
         return self.ask(query, top_k).chunks
 
     def ask(self, query: str, top_k: int = 5) -> Found:
-        """Return what `search` does, with what ranked it, and what was not searched and why."""
+        """Search, and return also what ranked the pieces, and what was not searched and why."""
         _check(query, top_k)
         refreshed = self.refresh()
         vector, doubts = self._embedding.meant(query)
@@ -230,7 +230,7 @@ class WorkspaceEngine:
         return self._update(sources, deadline_s)
 
     def find(self, query: str, top_k: int, vector: Embeddings | None = None) -> Found:
-        """Return what the index as it is has nearest to a query; nobody is asked for anything.
+        """Search the index as it is: no document is read, no embedder asked.
 
         Args:
             query: Any text.
@@ -258,7 +258,7 @@ class WorkspaceEngine:
         return msgspec.structs.replace(found, warnings=warnings)
 
     def embed_some(self, most: int) -> int:
-        """Make up to `most` of the vectors that are missing; return how many pieces lack one then.
+        """Make up to `most` missing vectors; return how many pieces lack one then.
 
         Raises:
             KbdError: The embedder cannot be asked; what was made before is kept.
@@ -300,17 +300,17 @@ class WorkspaceEngine:
         return Refreshed(updates.read(due, deadline_s), troubles)
 
     def _list(self) -> None:
-        """List the documents, where the list is ours to make, without reading any."""
+        """List the documents of an own folder, without reading any."""
         if self._folder is not None:
             self._update(None, 0.0)
 
     def _read(self, only: str = "") -> None:
-        """Read what is to be read, or one document of it, where the list is ours to make."""
+        """Read the due documents of an own folder, or one of them."""
         if self._folder is not None:
             self._update(None, None, only)
 
     def _tried(self, work: Callable[[Index], T]) -> T:
-        """Work with the index; if it turns out to be ruined, once more with a new one."""
+        """Work with the index; if it proves ruined, once more with a new one."""
         index = self._index.held()
         try:
             return work(index)
@@ -321,7 +321,7 @@ class WorkspaceEngine:
             return work(index)
 
     def _asked(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Look into the index; if it turns out to be ruined, once more when it is made anew."""
+        """Query the index; if it proves ruined, once more when it is made anew."""
         index = self._index.held()
         try:
             return _reading(index, work)
@@ -354,7 +354,7 @@ def _check(query: str, top_k: int) -> None:
 
 
 def _told(silent: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Say which documents are not searched; of one that has no text, nothing is left out."""
+    """Return warnings about documents that are not searched; one without text needs none."""
     waiting = sum(reason == NOT_READ for _, reason in silent)
     why = [f"{name} ({reason})" for name, reason in silent if reason not in (NOT_READ, NO_TEXT)]
     more = f"; and {len(why) - NAMED} more" if len(why) > NAMED else ""

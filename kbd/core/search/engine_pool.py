@@ -13,13 +13,13 @@ from kbd.errors import KbdError
 __all__ = ["Room", "Rooms"]
 
 VECTORS_AT_ONCE = 64
-"""As many vectors are made before others get their turn at the index."""
+"""Vectors per batch: between two of them, calls get their turn at the index."""
 
 _log = get_logger(__name__)
 
 
 class Room:
-    """One engine, opened when it is first needed, and used by one call after the other.
+    """An engine of the pool: opened when first needed, used by one call after the other.
 
     Args:
         build: Opens it; called in a thread.
@@ -50,9 +50,9 @@ class Room:
         return self._engine
 
     async def fill(self) -> None:
-        """Make the vectors that are missing, unless somebody does so already.
+        """Make the missing vectors, unless that is under way.
 
-        What prevents it is kept as `trouble`; the next one who asks has it tried again.
+        A failure is kept as `trouble`; the next call tries again.
         """
         if self._filling is not None or self._engine is None:
             return
@@ -81,7 +81,7 @@ class Room:
 
 
 class Rooms:
-    """The rooms of all workbenches.
+    """Pool of the engines of all workbenches.
 
     Args:
         tasks: Where vectors are made in the background.
@@ -92,13 +92,13 @@ class Rooms:
         self._rooms: dict[Hashable, Room] = {}
 
     def of(self, key: Hashable, build: Callable[[], WorkspaceEngine]) -> Room:
-        """Return the room of a workbench, made if there is none yet."""
+        """Return the pooled engine of a workbench, created if there is none yet."""
         if key not in self._rooms:
             self._rooms[key] = Room(build)
         return self._rooms[key]
 
     def fill(self, room: Room) -> None:
-        """Have a room's missing vectors made while others go on; returns at once."""
+        """Start making an engine's missing vectors in the background; return at once."""
         if not room.is_filling:
             self._tasks.start_soon(room.fill)
 

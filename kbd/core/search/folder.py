@@ -21,7 +21,7 @@ of a file system in use), so its hash is not relied on the next time."""
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What a file looked like when it was hashed, and its hash.
+    """Signature of a file when it was hashed, and its hash.
 
     Args:
         signature: Its size, times and inode.
@@ -33,11 +33,11 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """What was found in a folder.
+    """Listing of a folder of documents.
 
     Args:
         files: The documents, sorted by name.
-        seen: What need not be hashed the next time, by name.
+        seen: Signatures of files that need not be hashed the next time, by name.
         troubles: What could not be looked into, one sentence each.
     """
 
@@ -118,7 +118,7 @@ class Folder:
 
 
 def _status(entry: os.DirEntry[str], root: str, without: str) -> os.stat_result | None:
-    """Return the status of a regular file below the root; None for what is to be left out."""
+    """Return the status of a regular file below the root; None for one to leave out."""
     try:
         if entry.is_symlink():
             target = os.path.realpath(entry.path)
@@ -142,7 +142,7 @@ def _source(
     seen: Mapping[str, Seen],
     fresh: dict[str, Seen],
 ) -> SourceFile:
-    """Return a file with its hash, from what was seen if it looks the same, and note that."""
+    """Return a file with its hash, which is computed only if its signature has changed."""
     times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
     signature = f"{status.st_size} {times} {status.st_dev} {status.st_ino}"
     known = seen.get(name)

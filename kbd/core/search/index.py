@@ -21,7 +21,7 @@ KEPT = 2
 
 
 class Index:
-    """An open index.
+    """An open search index: a pool of connections to its file.
 
     Args:
         path: Its file, which exists.
@@ -45,7 +45,7 @@ class Index:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees one state of the index throughout.
+        """Open a read transaction: it sees one state of the index throughout.
 
         Raises:
             IndexRuined: The file cannot be read as an index.
@@ -56,7 +56,7 @@ class Index:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection whose changes all come to be at the end, or not at all.
+        """Open a write transaction: all its changes are committed at the end, or none.
 
         Raises:
             DiskFull: There is no room for them.
@@ -68,7 +68,7 @@ class Index:
             yield connection
 
     def close(self) -> None:
-        """Close what is idle; a connection that is lent is closed when it comes back."""
+        """Close the idle connections; one in use is closed when its transaction ends."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -111,7 +111,7 @@ class Index:
 
 
 class CurrentIndex:
-    """The index that an engine uses now, in whichever file and folder it is.
+    """Reference to the index that an engine uses now: it may be replaced by another file or folder.
 
     Args:
         folder: Where it is, or will be.
@@ -131,7 +131,7 @@ class CurrentIndex:
         return self._folder.folder
 
     def held(self) -> Index:
-        """Return the index; opened anew if another process has put one in its place.
+        """Return the index, reopened if another process has replaced it.
 
         Raises:
             ValidationFailed: It is closed.
@@ -146,14 +146,14 @@ class CurrentIndex:
             return self._index
 
     def renew(self, ruined: Index) -> None:
-        """Make an index anew in the place of one that turned out to be ruined."""
+        """Replace a ruined index by an empty one."""
         with self._lock:
             if self._index is ruined:
                 self._take(self._folder, self._folder.renewed(ruined.path))
 
     @contextlib.contextmanager
     def mended(self, index: Index) -> Iterator[None]:
-        """Make an index anew that turns out to be ruined, and say so.
+        """Replace the index if it proves ruined inside, and raise that.
 
         Raises:
             FileReadFailed: It was ruined; an empty one is in its place.

@@ -97,7 +97,7 @@ all that this depends on is in the edition."""
 
 
 class IndexRuined(Exception):
-    """The file is no index of ours that can be read; another has to take its place."""
+    """The file is not a readable index of kbd's; it has to be replaced."""
 
 
 class IndexFolder:
@@ -111,7 +111,7 @@ class IndexFolder:
         self.folder = folder
 
     def opened(self) -> Path:
-        """Return the file of the index, made anew if there is none that can be used.
+        """Return the file of the index, created if there is none that can be used.
 
         Raises:
             ValidationFailed: The folder holds something else, or cannot hold an index here.
@@ -121,7 +121,7 @@ class IndexFolder:
         return self._current_or_new(None)
 
     def renewed(self, ruined: Path) -> Path:
-        """Return the file of the index that takes the place of one that turned out to be ruined."""
+        """Return the file of the index that replaces a ruined one."""
         return self._current_or_new(ruined)
 
     def new_target(self) -> Path:
@@ -139,14 +139,14 @@ class IndexFolder:
                         found[newest] = path
                     path = self.folder / f"search-{newest + 1}.db"
                     _make(path)
-                self._clear(found.values())
+                self._clear(found.values())  # Last: until the new one is whole, the old one stays.
                 return path
         except (OSError, sqlite3.Error) as fault:
             raise told(fault, self.folder) from None
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the folder: one at a time, over all processes, looks and makes."""
+        """Lock the folder: one process at a time looks for the index or makes one."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._check()
         lock = os.open(self.folder / "search.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -174,7 +174,7 @@ class IndexFolder:
         return found
 
     def _clear(self, old: Iterable[Path]) -> None:
-        """Remove what is not used any more; what cannot be removed costs space, nothing else."""
+        """Remove unused files; one that cannot be removed costs space, nothing else."""
         for path in old:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 with contextlib.suppress(OSError):
@@ -187,13 +187,13 @@ class IndexFolder:
 
 
 def is_index(names: Iterable[str]) -> bool:
-    """Tell whether a folder with files of these names is that of an index, whichever is in use."""
+    """Return whether a folder with files of these names is the folder of an index."""
     found = set(names)
     return "search.lock" in found and all(_NAME.fullmatch(name) for name in found)
 
 
 def own_folder(base_dir: Path) -> Path:
-    """Return where the index of a folder is kept if nobody says: with the user's other caches."""
+    """Return the default folder of an index: with the user's other caches."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     digest = hashlib.sha256(os.fsencode(os.path.realpath(base_dir))).hexdigest()[:16]
     return Path(home) / "kbd" / "search" / digest
@@ -221,7 +221,7 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def check_fts5(connection: sqlite3.Connection, module: str = "fts5") -> None:
-    """Refuse an SQLite that cannot search text.
+    """Check that SQLite has FTS5.
 
     Raises:
         ValidationFailed: It was built without FTS5.
@@ -236,7 +236,7 @@ def check_fts5(connection: sqlite3.Connection, module: str = "fts5") -> None:
 
 
 def told(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
-    """Return what went wrong with an index, in kbd's words.
+    """Translate SQLite's and the system's errors on an index to kbd's.
 
     Raises:
         IndexRuined: The file is damaged, or none of ours.
@@ -262,7 +262,7 @@ def told(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
 
 
 def _edition() -> str:
-    """Name all that decides what is written into an index."""
+    """Return the edition of an index: all that decides what is written into it."""
     return f"{SCHEMA_EDITION}.{TOKENIZER_EDITION}.{unicodedata.unidata_version}"
 
 

@@ -57,7 +57,7 @@ class _Loop(msgspec.Struct):
 
 
 class LocalWork:
-    """`kbd.core.search.ports.PieceReader` with a worker of its own, and who finds an embedder.
+    """`kbd.core.search.ports.PieceReader` with a worker of its own; it also finds the embedder.
 
     Args:
         most_characters: Of a longer document, the rest is left out.
@@ -72,7 +72,7 @@ class LocalWork:
         self._is_closed = False
 
     def edition(self, name: str) -> str:
-        """Return what would read a file of that name; "" if nothing can.
+        """Return the edition of the format that reads files of that name; "" if none does.
 
         Raises:
             ValidationFailed: The settings are ill-formed.
@@ -93,7 +93,7 @@ class LocalWork:
         return answer
 
     def embedding(self) -> "tuple[LocalEmbedding | None, str]":
-        """Return the embedder that is meant, and why there is none though one is named.
+        """Return the configured embedder, or None and why there is none though one is named.
 
         Raises:
             ValidationFailed: The settings are ill-formed.
@@ -194,16 +194,16 @@ class LocalEmbedding:
 
     @property
     def model_id(self) -> str:
-        """Whose vectors they are."""
+        """The model that makes the vectors."""
         return f"{self._embedder.name}:{self._model}"
 
     @property
     def most_texts(self) -> int:
-        """As many texts one call may have."""
+        """The most texts of one call."""
         return self._embedder.most_texts
 
     def fingerprint(self) -> str:
-        """Return under what vectors are kept; raises KbdError."""
+        """Return the key of the embedder's vectors; raises KbdError."""
         return f"{self.model_id} {self._asked(self._embedder.fingerprint, self._model)}"
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:

@@ -50,19 +50,19 @@ _ENDS = (DiskFull, LogCorrupt, UserCanceled)
 
 
 class Asking(Protocol):
-    """Whom a lookup may ask."""
+    """Embedder and model that a lookup may ask."""
 
     @property
     def embedder(self) -> str:
-        """Who makes texts vectors, "" for nobody."""
+        """The embedder, "" for none."""
 
     @property
     def doubt(self) -> str:
-        """Why nobody does though somebody is named, "" otherwise."""
+        """Why the named embedder cannot be asked, "" if it can or none is named."""
 
     @property
     def model(self) -> str:
-        """Who writes summaries, "" for nobody."""
+        """The model that writes summaries, "" for none."""
 
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Return the vector of a query; raises KbdError."""
@@ -71,11 +71,11 @@ class Asking(Protocol):
         """Return a summary of a text by the model; raises KbdError."""
 
     def make_vectors(self) -> None:
-        """Have the vectors made that are missing, while others go on; returns at once."""
+        """Start making the missing vectors in the background; return at once."""
 
 
 class NoAsking:
-    """`Asking` where nobody is asked."""
+    """`LookupModels` without embedder and model."""
 
     embedder = model = doubt = ""
 
@@ -110,7 +110,7 @@ class Lookup:
 
     @property
     def outside(self) -> ModelShare | None:
-        """The model or embedder that had a part in what was answered so far."""
+        """The model or embedder that contributed to the answers so far, or None."""
         return self._outside
 
     async def find(self, query: str, top_k: int) -> FoundChunks:
@@ -191,7 +191,7 @@ class Lookup:
     async def _vector(
         self, engine: WorkspaceEngine, query: str
     ) -> tuple[Embeddings | None, tuple[str, ...]]:
-        """Return the query's vector if there are others to compare it with, and what hinders."""
+        """Return the query's vector if there are vectors to compare it with, and warnings."""
         asking = self._asking
         if asking.doubt:
             self._took_part(ModelShare(asking.embedder))
@@ -230,7 +230,7 @@ class Lookup:
         return vector, doubts
 
     def _took_part(self, share: ModelShare) -> None:
-        """Add what a model or an embedder consumed; the one that was asked last is named."""
+        """Add the usage of a model or an embedder; the last one asked is named."""
         before = self._outside or ModelShare(share.model_id)
         self._outside = ModelShare(
             share.model_id, before.usage + share.usage, before.cost + share.cost
@@ -238,7 +238,7 @@ class Lookup:
 
 
 def words_alone(formats: FormatCalls, index: Path, most_characters: int) -> Room:
-    """Return a room that searches by words and asks nobody.
+    """Return an engine that searches by words alone, without an embedder.
 
     Args:
         formats: Those that read the documents.

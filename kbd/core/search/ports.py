@@ -44,7 +44,7 @@ class PieceReader(Protocol):
     """Reads the text of files, cut into pieces (`kbd.core.plugins.pieces`)."""
 
     def edition(self, name: str) -> str:
-        """Return what would read a file of that name, with its version; "" if nothing can.
+        """Return name and version of the format that reads such files; "" if none does.
 
         What is read by another edition is read again.
         """
@@ -58,18 +58,18 @@ class PieceReader(Protocol):
 
 
 class EmbedTexts(Protocol):
-    """Makes texts vectors."""
+    """Embedder of texts."""
 
     @property
     def model_id(self) -> str:
-        """Whose vectors they are (`embedder:model`), for people."""
+        """The model that makes the vectors (`embedder:model`), for people."""
 
     @property
     def most_texts(self) -> int:
-        """As many texts one call may have."""
+        """The most texts of one call."""
 
     def fingerprint(self) -> str:
-        """Return under what vectors are kept; raises KbdError if nothing can be asked now."""
+        """Return the key of its vectors; raises KbdError if it cannot be asked now."""
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts, which are looked for or looked in; raises KbdError."""

@@ -20,7 +20,7 @@ _SCORE = f"-bm25(words, {', '.join(map(str, WEIGHTS))})"
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What was found.
+    """Result of a query.
 
     Args:
         chunks: The pieces, the nearest first.
@@ -69,7 +69,7 @@ def find(
 
 
 def _by_words(connection: sqlite3.Connection, match: str, most: int) -> list[tuple[int, float]]:
-    """Return the best rows by words, and all that are as good as the last of them."""
+    """Return the best rows by BM25, and all that tie with the last of them."""
     query = f"SELECT rowid, {_SCORE} AS score FROM words WHERE words MATCH ?"
     best = connection.execute(f"{query} ORDER BY score DESC LIMIT ?", (match, TIES * most))
     rows: list[tuple[int, float]] = best.fetchall()
@@ -81,7 +81,7 @@ def _by_words(connection: sqlite3.Connection, match: str, most: int) -> list[tup
 
 
 def _asked(connection: sqlite3.Connection, query: Query) -> Asked:
-    """Return how much is asked for, by the words that the index knows."""
+    """Return the weight of a query, by the frequencies of its terms in the index."""
     found = {}
     for term in {term for word in query.terms for term in word}:
         row = connection.execute("SELECT * FROM terms WHERE term = ?", (term,)).fetchone()

@@ -69,7 +69,7 @@ any rising curve gives the same order."""
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A piece that words found.
+    """Lexical hit: a piece that the words of a query found.
 
     Args:
         key: Its row id.
@@ -81,7 +81,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """How much is asked for.
+    """Weight of a query, the measure of how much of it a piece has.
 
     Args:
         weight: The weight of all words, and of `SPARE_WORDS` more that are nowhere.
@@ -93,7 +93,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """A piece in the order found.
+    """A piece with its final score.
 
     Args:
         key: Its row id.
@@ -105,7 +105,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """What was found, best first.
+    """Ranked pieces, best first.
 
     Args:
         ranked: The pieces.
@@ -117,7 +117,7 @@ class Ranking(msgspec.Struct, frozen=True):
 
 
 def rarity(pieces_with: int, pieces: int) -> float:
-    """Return the weight of a term: the inverse document frequency, as BM25 in FTS5 has it.
+    """Return the inverse document frequency of a term, as BM25 in FTS5 has it.
 
     Args:
         pieces_with: In how many pieces it stands.
@@ -127,7 +127,7 @@ def rarity(pieces_with: int, pieces: int) -> float:
 
 
 def asked(words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces: int) -> Asked:
-    """Return how much a question asks for.
+    """Weigh the words of a query.
 
     Args:
         words: Its words, each as the terms that stand for it (`tokenizer.Query.terms`).
@@ -149,11 +149,11 @@ def rank(
     asked_for: Asked,
     order: Callable[[int], tuple[str, int]],
 ) -> Ranking:
-    """Return one order of all that was found.
+    """Rank the hits of words and vectors in one order.
 
     Args:
         hits: What words found.
-        compared: What meanings found, and how near the hits are; None without an embedder. A hit
+        compared: What vectors found, and how near the hits are; None without an embedder. A hit
             that is not in there has no vector yet, and is taken to be as near as the mean piece.
         asked_for: How much was asked for.
         order: The name and the position of a piece, by which ties are broken.
@@ -195,7 +195,7 @@ def _sorted(
     scores: Mapping[int, float],
     order: Callable[[int], tuple[str, int]],
 ) -> tuple[Ranked, ...]:
-    """Sort pieces by what they are worth, and tell their scores."""
+    """Sort pieces by their worth, and score them."""
     # Rounded, so that what differs by the noise of adding up is a tie.
     keys = sorted(worth, key=lambda key: (-round(worth[key], 9), order(key)))
     return tuple(Ranked(key, round(scores[key], 6)) for key in keys)

@@ -17,7 +17,7 @@ __all__ = ["ENDS", "Kind", "Unit", "sentences", "units"]
 
 
 class Kind(Enum):
-    """What a unit is."""
+    """Kind of a text unit."""
 
     HEADING = "heading"
     SENTENCE = "sentence"
@@ -26,7 +26,7 @@ class Kind(Enum):
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """A part of a text that says something alone.
+    """A unit of text that can be understood alone: a heading, sentence, list item or table.
 
     Args:
         text: Its text, blanks joined; "" of a table.
@@ -63,7 +63,7 @@ _WRAPPED_CHARACTERS = 140
 
 
 def units(text: str) -> list[Unit]:
-    """Return what a text is made of, in order; page numbers and what else repeats is left out."""
+    """Split a text into units, in order, without page numbers and repeated heads and feet."""
     lines = text.splitlines()
     found: list[Unit] = []
     width = _width(lines)
@@ -82,7 +82,7 @@ def units(text: str) -> list[Unit]:
 
 
 def sentences(paragraph: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, in order, without the blanks around them."""
+    """Split a paragraph into sentences, in order, stripped."""
     begin = 0
     for end in _END.finditer(paragraph):
         if _ends(paragraph, begin, end.start(), end.end()):
@@ -135,7 +135,7 @@ def _paragraphs(lines: list[str], width: int) -> Iterator[tuple[Kind, str]]:
 
 
 def _named(kind: Kind, parts: list[str]) -> Kind:
-    """Say what a paragraph is: a short line without an end stands above others."""
+    """Classify a paragraph: a short line without an end mark is a heading."""
     alone = parts[0]
     if kind is Kind.SENTENCE and len(parts) == 1 and len(alone) <= 90:
         return kind if ENDS.search(alone) else Kind.HEADING

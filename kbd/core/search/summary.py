@@ -54,7 +54,7 @@ _PAIRS = (("(", ")"), ("“", "”"), ("«", "»"), ("（", "）"), ("「", "」
 
 
 def extract_summary(text: str, max_length: int) -> str:
-    """Return a shorter text made of a text's own sentences.
+    """Summarize a text by its own sentences.
 
     A text that is short enough is returned as it is, without blanks around it. Of tables the
     columns and the first rows are told. Of a text that is hardly made of sentences, and no table,
@@ -79,7 +79,7 @@ def extract_summary(text: str, max_length: int) -> str:
 
 
 def shortened(text: str, max_length: int) -> str:
-    """Return the beginning of a text: whole words, and an ellipsis for what is left out."""
+    """Truncate a text to whole words, with an ellipsis for what is left out."""
     text = " ".join(text.split())
     if len(text) <= max_length:
         return text
@@ -92,7 +92,7 @@ def shortened(text: str, max_length: int) -> str:
 
 
 def _sampled(text: str) -> str:
-    """Return as much of a text as is read: of a long one, windows of whole lines."""
+    """Return the part of a text that is read: of a long one, windows of whole lines."""
     if len(text) <= _MOST_CHARACTERS:
         return text
     size, step = _MOST_CHARACTERS // _WINDOWS, len(text) // _WINDOWS
@@ -265,7 +265,7 @@ def _factor(unit: Unit, place: int, *, is_prose: bool, max_length: int) -> float
 
 
 def _faults(text: str, kind: Kind) -> tuple[bool, ...]:
-    """Tell what speaks against a unit: that it is half a sentence, figures, or a list of names."""
+    """Return the faults of a unit, a flag each: half a sentence, figures, a list of names."""
     words = text.split()
     with_digits = sum(any(map(str.isdigit, word)) for word in words)
     capitals = sum(word[0].isupper() for word in words)

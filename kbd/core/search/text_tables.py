@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(r"[.!?:][\"')]?\s*$")
 
 
 class Grid(msgspec.Struct, frozen=True):
-    """A table.
+    """A table found in a text.
 
     Args:
         title: What stands above its columns; "" for nothing.
@@ -43,7 +43,7 @@ class Grid(msgspec.Struct, frozen=True):
 
 
 def grids_in(lines: Sequence[str]) -> Iterator[Grid | list[str]]:
-    """Yield tables, and the lines between them, in order."""
+    """Find tables in lines: yield them, and the lines between them, in order."""
     prose: list[str] = []
     before: Grid | None = None
     begin = 0
@@ -70,7 +70,7 @@ def grids_in(lines: Sequence[str]) -> Iterator[Grid | list[str]]:
 
 
 def told(grid: Grid, most: int, *, is_part: bool = False) -> str:
-    """Say what a table holds in at most `most` characters: its title, columns, first rows.
+    """Describe a table in at most `most` characters: its title, columns, first rows.
 
     Args:
         grid: The table.

@@ -108,7 +108,7 @@ _QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u0
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What somebody asks for.
+    """A parsed query.
 
     Args:
         match: The FTS5 expression, to be bound as a parameter; "" if nothing can be looked for.
@@ -120,7 +120,7 @@ class Query(msgspec.Struct, frozen=True):
 
 
 def parse_query(text: str) -> Query:
-    """Return what to look for; any text at all is fine.
+    """Parse a query; any text at all is one.
 
     Words are joined by OR, words that only bind others are left out where any other is there,
     and quotations and joined words count once more as phrases.
@@ -139,7 +139,7 @@ def parse_query(text: str) -> Query:
 
 
 def index_terms(title: str, text: str) -> tuple[str, str]:
-    """Return what the index is given of a piece: a value for each of `COLUMNS`.
+    """Return the terms of a piece for the index: a value for each of `COLUMNS`.
 
     Args:
         title: What names the piece: its file's name, its place.
@@ -151,7 +151,7 @@ def index_terms(title: str, text: str) -> tuple[str, str]:
 
 
 def snippet(text: str, query: str, most_characters: int = 200) -> str:
-    """Return the part of a piece that says most of what was asked, as one line.
+    """Return the part of a piece that has most words of a query, as one line.
 
     Args:
         text: The piece.

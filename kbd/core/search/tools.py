@@ -39,7 +39,7 @@ _TYPES: Mapping[str, type] = {
 
 
 def checked(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return arguments as a tool expects them: of their types, with the defaults.
+    """Check arguments against a tool's entry; return them in its types, with defaults.
 
     A number in quotation marks is a number, as models write it; null is what is left out.
 
@@ -85,7 +85,7 @@ def _fits(value: Any, wanted: type) -> bool:
 
 
 def _value(given: Any, kind: str) -> Any:
-    """Return what a model meant: 5 for "5" and 5.0, true for "true"."""
+    """Coerce a value to a type: 5 for "5" and 5.0, true for "true"."""
     try:
         match kind, given:
             case "int", str():
@@ -277,7 +277,7 @@ class WorkspaceTools:
         return document, text
 
     def _summary(self, text: str, most: int) -> tuple[str, str, list[str]]:
-        """Return a summary, who made it, and what is to be said of that."""
+        """Return a summary, its author, and warnings."""
         if self._model is None or len(text.strip()) <= most:
             return extract_summary(text, most), "extract", []
         given, warnings = extract_summary(text, MODEL_CHARACTERS), list[str]()

@@ -37,7 +37,7 @@ BATCH_S = 2.0
 
 
 class Refreshed(msgspec.Struct, frozen=True):
-    """What became of an update.
+    """Result of an update.
 
     Args:
         left: How many documents are still to be read.
@@ -67,7 +67,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 class Updates:
-    """Brings one engine's index up to date; used by one thread at a time.
+    """Updater of one engine's index; used by one thread at a time.
 
     Args:
         index: The index.
@@ -81,18 +81,18 @@ class Updates:
         """What failed for once, by name: the next engine tries it again, this one does not."""
 
     def is_document(self, name: str) -> bool:
-        """Tell whether anything reads a file of that name."""
+        """Return whether a format reads files of that name."""
         return bool(self._reader.edition(name))
 
     def seen(self) -> dict[str, Seen]:
-        """Return what was seen of the files of a folder when it was listed last."""
+        """Return the file signatures of the last listing."""
         with self._index.held().reading() as connection:
             return remembered(connection)
 
     def list(
         self, files: Sequence[SourceFile], before: Mapping[str, Seen], seen: Mapping[str, Seen]
     ) -> list[SourceFile]:
-        """Make the index list some files; return those that are to be read.
+        """Synchronize the index's documents with some files; return those to be read.
 
         Args:
             files: All the documents there are.
@@ -168,7 +168,7 @@ class Updates:
         return read
 
     def _put(self, index: Index, done: Sequence[_Read]) -> None:
-        """Put what was read into the index, all or nothing."""
+        """Write a batch of read documents to the index in one transaction."""
         try:
             if not done:
                 return
@@ -189,6 +189,7 @@ class Updates:
 
     def _put_one(self, connection: sqlite3.Connection, entry: Entry, read: _Read) -> None:
         if not entry.reason:
+            # Pieces that cannot be read undo this document alone, not the others of the batch.
             connection.execute("SAVEPOINT document")
             try:
                 put_document(connection, entry, _pieces(read), self._most_characters)

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """How near the pieces of a table are to a query in meaning.
+    """Similarities of the pieces of a table to a query.
 
     Args:
         nearest: The keys of the nearest pieces with their similarities (the cosine, from -1 to 1),
@@ -51,7 +51,7 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def pack(data: bytes) -> bytes:
-    """Return float32 vectors as they are kept: float16, half as long, and as good to rank by."""
+    """Convert float32 vectors to the stored float16: half as long, and as good to rank by."""
     numpy = _numpy()
     kept: bytes = numpy.frombuffer(data, numpy.dtype("<f4")).astype("<f2").tobytes()
     return kept
@@ -84,7 +84,7 @@ class VectorTable:
         return key in self._rows
 
     def put(self, keys: Sequence[int], kept: bytes) -> None:
-        """Add vectors, or put them in the place of those of the same keys.
+        """Add vectors, or replace those of the same keys.
 
         Args:
             keys: Whose they are: the pieces' row ids.
@@ -117,7 +117,7 @@ class VectorTable:
                 self._rows[last] = row
 
     def compare(self, query: bytes, most: int, also: Iterable[int] = ()) -> Compared:
-        """Return how near all of them are to a query.
+        """Return the similarities of all vectors to a query's.
 
         Args:
             query: Its vector, float32.
@@ -172,7 +172,7 @@ _OF_A_TEXT = (ValidationFailed, ContextExhausted, MalformedReply)
 
 
 class Meanings:
-    """The vectors of one index and one embedder, brought up to date when they are asked for."""
+    """Vectors of one index and one embedder in memory, brought up to date at each comparison."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -188,7 +188,7 @@ class Meanings:
         most: int,
         also: Sequence[int],
     ) -> Compared | None:
-        """Compare the pieces with a query; None if there is nothing to compare it with.
+        """Compare the pieces with a query's vector; None if no piece has one of its size.
 
         Args:
             connection: Within a transaction that reads.
@@ -251,13 +251,13 @@ def has_others(connection: sqlite3.Connection, fingerprint: str, size: int) -> b
 
 
 def forget_others(connection: sqlite3.Connection, fingerprint: str, size: int) -> None:
-    """Forget the vectors of another size: their texts lack one then."""
+    """Delete the vectors of another size: their texts lack one then."""
     query = "DELETE FROM vectors WHERE fingerprint = ? AND length(vector) != ?"
     connection.execute(query, (fingerprint, 2 * size))
 
 
 def forget_unused(connection: sqlite3.Connection) -> None:
-    """Forget vectors of texts that no document has any more, where there are many.
+    """Delete vectors of texts that no document has any more, once there are many.
 
     Some are kept, for a text that goes here often comes back there.
     """
@@ -280,7 +280,7 @@ def missing(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict
 def vectors_of(
     embed: EmbedTexts, texts: Sequence[str], purpose: Literal["query", "passage"]
 ) -> Embeddings:
-    """Have texts made vectors.
+    """Embed texts.
 
     A text that is refused by itself, among others that are not, gets a vector of zeros: near to
     nothing, and not asked for again. One such text must not keep all that follow from theirs.
@@ -339,7 +339,7 @@ def _vectors_of(
 def keep(
     connection: sqlite3.Connection, fingerprint: str, hashes: Sequence[bytes], made: Embeddings
 ) -> None:
-    """Keep vectors under the hashes of their texts."""
+    """Store vectors under the hashes of their texts."""
     kept = pack(made.data)
     size = len(kept) // len(hashes)
     rows = [

@@ -97,6 +97,7 @@ async def _prepare(
 
 def _create(folders: WorkbenchFolders) -> None:
     folders.root.mkdir(mode=0o700)
+    # The mark before the contents: a start removes an unknown folder only if it has the mark.
     folders.fork_mark.touch(mode=0o600)
     folders.create()
 
@@ -119,6 +120,7 @@ def _write_log(folders: WorkbenchFolders, now_us: int, name: str, facts: Sequenc
         log.append([recorded(fact, now_us) for fact in facts])
     finally:
         log.close()
+    # The names, too, are durable before the daemon's log names the fork.
     for folder in (folders.root, folders.root.parent):
         _sync(folder)
 

@@ -53,13 +53,13 @@ _log = get_logger(__name__)
 
 
 class _Line(msgspec.Struct):
-    """What is read of a line: which event it is of."""
+    """Line of the copy, as far as it is read: its event's number."""
 
     seq: Seq
 
 
 class ConversationCopy:
-    """Keeps the copy of one workbench's conversation as its log says.
+    """The readable copy of one workbench's conversation, kept in step with its log.
 
     Args:
         folder: Where it lies (`meta/workshop`).
@@ -77,7 +77,7 @@ class ConversationCopy:
         return bool(self._new)
 
     def note(self, seq: Seq, record: Recorded) -> bool:
-        """Take an event in; tell whether it is shown."""
+        """Queue an event's entry; return whether it has one."""
         told = entry(seq, record)
         if told is None:
             return False
@@ -96,12 +96,12 @@ class ConversationCopy:
             await self._write()
 
     async def write(self) -> None:
-        """Write what is behind."""
+        """Write the queued entries."""
         if self._new:
             await self._write()
 
     async def _write(self) -> None:
-        """Write; what cannot be written is logged, and written anew with the next entry."""
+        """Write the queue; a failure is logged, and the next entry rewrites the file."""
         new, anew = self._new, self._anew
         self._new, self._anew = [], False
         try:
@@ -119,7 +119,7 @@ class ConversationCopy:
         self._new = [told for told in self._new if told.seq > last]
 
     async def _read(self, after: Seq, take: Callable[[Seq, Recorded], object]) -> Seq:
-        """Take all events after one in, and return the last one's number."""
+        """Pass all events after one to `take`, and return the last one's number."""
         while page := await self._journal.read(after, _PAGE):
             for seq, record in page:
                 take(seq, record)
@@ -128,7 +128,7 @@ class ConversationCopy:
 
 
 def _last_event(path: Path) -> Seq | None:
-    """Return which event the last line is of; None for no copy, a torn one or somebody's own."""
+    """Return the event of the last line; None for no copy, a torn one or somebody else's file."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
@@ -178,7 +178,7 @@ than to record the messages, and nobody looks so often."""
 
 
 class Projection:
-    """Keeps what people look at in one workbench's folder as the log says.
+    """Refreshes draft/ and the readable copies in one workbench's folder.
 
     A refresh that fails is logged and tried again at the next change: the log has everything.
 
@@ -193,12 +193,12 @@ class Projection:
         self._conversation = ConversationCopy(bench.folders.workshop, bench.keeper.journal)
 
     async def catch_up(self) -> None:
-        """Have the copy of the conversation say what the log says; before anything is observed."""
+        """Bring the copy of the conversation up to date; call it before anything is observed."""
         if self._bench.damage is None:
             await self._conversation.catch_up()
 
     def observe(self, seq: Seq, record: Recorded) -> None:
-        """Note a change."""
+        """Note what an event makes stale, and wake `run`."""
         if self._conversation.note(seq, record):
             self._changed.ring()
         if isinstance(record.data, _CHANGES_DRAFT):
@@ -219,6 +219,7 @@ class Projection:
                 await self._changed.wait()
             begun = anyio.current_time()
             draft, copies, tool_log = self._draft, self._copies, self._tool_log
+            # Cleared before the work: what is recorded meanwhile is refreshed in the next round.
             self._draft = self._copies = self._tool_log = False
             try:
                 if draft:

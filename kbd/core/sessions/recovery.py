@@ -43,7 +43,7 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redacti
     Args:
         folders: Where it lies.
         clock: Tells the time that its events carry.
-        redaction: Keeps known keys out of its log and of what is said there.
+        redaction: Keeps known keys out of its log and its conversation.
 
     Raises:
         DiskFull: There is no space for what recovery must write.
@@ -127,7 +127,7 @@ async def close_bench(bench: Bench) -> None:
 
 @contextmanager
 def told_as_ours() -> Iterator[None]:
-    """Raise what the system says of a workbench's folder as an error that clients know.
+    """Translate the system's errors on a workbench's folder to errors that clients know.
 
     A log that cannot be made durable stays what it is: the daemon stops for it.
     """

@@ -25,7 +25,7 @@ __all__ = ["open_files", "open_formats", "run_context"]
 
 
 def run_context(context: ApiContext, bench: Bench, run: int) -> RunContext:
-    """Return what a run works with."""
+    """Build the run context of a run."""
     folders, formats = bench.folders, open_formats(context, bench)
 
     def search(files: CallFiles) -> Lookup:
@@ -62,7 +62,7 @@ def run_context(context: ApiContext, bench: Bench, run: int) -> RunContext:
 
 
 def open_files(context: ApiContext, bench: Bench, *, published: bool = False) -> CallFiles:
-    """Return a picture of a workbench's files as they are now, for one call.
+    """Return a snapshot of a workbench's files, for one call.
 
     Args:
         context: The daemon's.
@@ -80,12 +80,12 @@ def open_files(context: ApiContext, bench: Bench, *, published: bool = False) ->
 
 
 def open_formats(context: ApiContext, bench: Bench) -> FormatCalls:
-    """Return the formats as one workbench calls them."""
+    """Return the formats for calls from one workbench, with its cache."""
     return FormatCalls(context.catalog, context.workers, bench.folders.cache)
 
 
 def _told(bench: Bench, notice: Notice) -> Notification:
-    """Return the notification that tells of progress which is not recorded."""
+    """Return the notification of a progress notice."""
     run_id = RunId(f"{bench.id}-{notice.run}")
     match notice:
         case TextDelta(phase=phase, message_id=message_id, text=text):

@@ -36,7 +36,7 @@ class _Task:
 
 
 class Runs:
-    """Starts, cancels and awaits the agents of all workbenches.
+    """Registry of the tasks of runs: starts, cancels and awaits them.
 
     Args:
         context: What the daemon is assembled from.
@@ -52,7 +52,7 @@ class Runs:
         self._under_way: dict[tuple[WorkbenchId, int], _Task] = {}
 
     def watch(self, bench: Bench) -> Observer:
-        """Return an observer that acts on what is recorded in a workbench."""
+        """Return an observer that starts and cancels runs as a workbench's log says."""
 
         def observe(seq: Seq, record: Recorded) -> None:
             del seq
@@ -66,7 +66,7 @@ class Runs:
         return observe
 
     async def wait(self, bench: Bench, run: int) -> None:
-        """Wait until a run is not under way."""
+        """Wait until a run's task has ended."""
         task = self._under_way.get((bench.id, run))
         if task is not None:
             await task.ended.wait()

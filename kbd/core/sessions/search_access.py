@@ -50,8 +50,8 @@ QUERY_S = 10.0
 """The longest that a query may wait for its vector: words alone find much of it at once."""
 
 MOST_WAIT_S = 2.0
-"""The longest pause between two attempts. Who is asked to wait for longer gives up: a search goes
-on without vectors, and those of passages are asked for again later."""
+"""The longest pause between two attempts. Where the provider asks for more, kbd gives up: a search
+goes on without vectors, and those of passages are requested again later."""
 
 RETRIES = {"query": 1, "passage": 2}
 
@@ -66,7 +66,7 @@ async def embedded(
     run: int = 0,
     model_id: str = "",
 ) -> tuple[Embeddings, float]:
-    """Make texts vectors, paid from the day's money.
+    """Embed texts, paid from the daily budget.
 
     Args:
         context: The daemon's.
@@ -112,7 +112,7 @@ async def embedded(
 async def _asked(
     context: ApiContext, bench: Bench, request: EmbedRequest, record: RecordSent, model_id: str
 ) -> Embeddings:
-    """Ask, and ask again where that may help, within the time allowed."""
+    """Send an embedding request, with retries within the time allowed."""
     limits = context.settings.run
     limit_s = min(QUERY_S, limits.provider_s) if request.purpose == "query" else limits.provider_s
     waits = (min(wait_s, MOST_WAIT_S) for wait_s in limits.retry_s[: RETRIES[request.purpose]])
@@ -144,7 +144,7 @@ _INSTRUCTIONS = (
 
 
 class PassageEmbedding:
-    """`kbd.core.search.ports.EmbedTexts` for one engine: it bridges from the engine's thread.
+    """`kbd.core.search.ports.EmbedTexts` for one engine, called from the engine's thread.
 
     Args:
         context: The daemon's.
@@ -157,16 +157,16 @@ class PassageEmbedding:
 
     @property
     def model_id(self) -> str:
-        """Whose vectors they are."""
+        """The model that makes the vectors."""
         return self._model_id or self._context.egress.embedder().model_id
 
     @property
     def most_texts(self) -> int:
-        """As many texts one call may have."""
+        """The most texts of one call."""
         return self._context.egress.embedder().most_texts
 
     def fingerprint(self) -> str:
-        """Return under what vectors are kept from now on; raises KbdError.
+        """Return the key of the vectors that are made from now on; raises KbdError.
 
         People may disable one embedder and enable another while the engine is open.
         """
@@ -266,7 +266,7 @@ class CallAsking:
 
 
 def recorded_in(bench: Bench, run: int) -> RecordSent:
-    """Return what makes a request durable before it leaves: in a run, or beside all runs (0)."""
+    """Return a recorder of requests before they leave: in a run, or beside all runs (0)."""
 
     async def record(sent: RequestSent) -> None:
         await bench.keeper.submit(RecordRun(run, (sent,)) if run else Record((sent,)))
@@ -275,13 +275,13 @@ def recorded_in(bench: Bench, run: int) -> RecordSent:
 
 
 def _within(text: str, most_bytes: int) -> str:
-    """Return as much of the beginning of a text as so many bytes hold."""
+    """Truncate a text to a size in bytes, at a character's end."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= most_bytes else data[:most_bytes].decode("utf-8", "ignore")
 
 
 def _unheard(piece: str) -> None:
-    """Take a piece of a reply that nobody watches."""
+    """Ignore a piece of a streamed reply."""
 
 
 INDEX, CHOSEN = "index", "index-dir"
@@ -299,7 +299,7 @@ def lookup_of(
     run: int,
     model_id: str,
 ) -> Lookup:
-    """Return the search of one call.
+    """Open the search of one call.
 
     Args:
         context: The daemon's.
@@ -315,12 +315,12 @@ def lookup_of(
 
 
 def room_of(context: ApiContext, bench: Bench, formats: FormatCalls) -> Room:
-    """Return the room of a workbench's engine."""
+    """Return the pooled engine of a workbench."""
     return context.rooms.of(bench.id, partial(_engine, context, bench, formats))
 
 
 async def use_index(context: ApiContext, bench: Bench, folder: Path) -> None:
-    """Have a workbench use the index in a folder from now on.
+    """Make a workbench use the index in a folder from now on.
 
     Raises:
         ValidationFailed: The folder is kbd's own, or holds something that is no index.
@@ -378,7 +378,7 @@ def _choose(bench: Bench, folder: Path) -> None:
 
 
 def _writer(context: ApiContext, model_id: str) -> str:
-    """Return the model if it writes texts of its own and could be asked, else ""."""
+    """Return the model that can write summaries, or "" if it writes no prose or none is named."""
     models = context.egress.models
     if not model_id or not models.provider(model_id).writes_prose:
         return ""

@@ -36,15 +36,15 @@ from kbd.types import Seq, WorkbenchId
 __all__ = ["IDLE_S", "LOOK_S", "Benches", "Opened"]
 
 IDLE_S = 60.0
-"""So long a workbench must not have been used before it is closed. Whoever was handed it at a
-request is done by then, or known to be at it: `Benches.held`."""
+"""How long a workbench must be unused before it is closed. A request that was given it has ended by
+then, or holds it: `Workbenches.held`."""
 
 LOOK_S = 10.0
-"""How often is looked for idle ones while more are open than may be."""
+"""The interval of the search for idle ones while more are open than may be."""
 
 
 class Opened:
-    """One open workbench with what serves it.
+    """An open workbench in the registry: its cancel scope, its readers, its last use.
 
     Args:
         bench: The workbench.
@@ -85,7 +85,7 @@ _log = get_logger(__name__)
 
 
 class Benches:
-    """Opens workbenches at first use, and closes them when the daemon stops.
+    """Registry of workbenches: opens them at first use, and closes them when the daemon stops.
 
     When more are open than may be, those that nobody uses are closed earlier; whoever asks for one
     of them gets it anew.
@@ -99,7 +99,7 @@ class Benches:
     Attributes:
         daemon: The Keeper of the daemon's own log.
         daemon_wire: The events of that log as clients see them.
-        moved: Rung when anything is recorded in any log.
+        moved: Notified of every event in any log.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Benches:
 
     @contextlib.asynccontextmanager
     async def glance(self, workbench_id: str) -> AsyncIterator[Bench]:
-        """Open a workbench for a look: when too many are open it is closed again after it.
+        """Open a workbench for a short use: when too many are open it is closed again after it.
 
         Raises:
             KbdError: As for `open`.
@@ -165,7 +165,7 @@ class Benches:
             await self.let_go(workbench_id, looked_s)
 
     async def let_go(self, workbench_id: str, since_s: float) -> None:
-        """Say that a workbench is not needed, unless it was asked for since a moment.
+        """Release a workbench, unless it was asked for since a moment.
 
         When too many are open it is closed at once: nobody who asked for it earlier waits for it.
 
@@ -189,7 +189,7 @@ class Benches:
         return (await self._opened(workbench_id)).wire
 
     def is_at_end(self, log_id: str, seq: Seq) -> bool:
-        """Return whether a log is known to have nothing after a number; none is opened for it."""
+        """Return whether a log is known to end at an event; no workbench is opened to find out."""
         if log_id == "daemon":
             return self.daemon_wire.seq == seq
         opened = self.opened(log_id)
@@ -197,11 +197,11 @@ class Benches:
         return end == seq
 
     def openings(self, workbench_id: WorkbenchId) -> int:
-        """Return how often a workbench was opened: while it is not, nobody writes its log."""
+        """Return how often a workbench was opened: while it is closed, nobody writes its log."""
         return self._openings[workbench_id]
 
     async def end_of(self, workbench_id: WorkbenchId) -> Seq | None:
-        """Return the last event of an open workbench, as its state has it; None if it is closed.
+        """Return the last event in an open workbench's state; None if it is closed.
 
         One that is being opened or closed is waited for.
         """
@@ -211,7 +211,7 @@ class Benches:
 
     @contextlib.contextmanager
     def held(self, workbench_id: WorkbenchId) -> Iterator[None]:
-        """Keep a workbench from being closed because nobody seems to use it, while inside."""
+        """Keep a workbench from being closed as idle while inside."""
         self._held[workbench_id] += 1
         try:
             yield
@@ -233,6 +233,7 @@ class Benches:
         """
         workbench_id = checked_id(workbench_id or self._context.clock.new_id())
         with anyio.CancelScope(shield=True):
+            # The daemon's log first: a folder that it does not name is taken for somebody else's.
             await self.daemon.submit(CreateWorkbench(workbench_id, name))
             try:
                 await self.open(workbench_id)
@@ -256,6 +257,7 @@ class Benches:
         if opened.bench.damage is None:
             _refuse_in_use(opened.bench)
         async with self._lock(opened.bench.id):
+            # The log before the folder: a start removes what is left of a deleted workbench.
             await self.daemon.submit(DeleteWorkbench(opened.bench.id))
             await self._close(opened)
             self._ends.pop(opened.bench.id, None)
@@ -263,7 +265,7 @@ class Benches:
             await run_sync(_remove, opened.bench.folders.root)
 
     async def recover_marked(self) -> None:
-        """Finish what the daemon was at when it last died; before listening.
+        """Recover the workbenches that were open when the daemon died; called before it listens.
 
         Every workbench that was open is opened, and what is left of deleted ones is removed.
         """
@@ -378,7 +380,7 @@ class Benches:
         await opened.closed.wait()
 
     async def _tend(self) -> None:
-        """Close what nobody uses while more are open than may be."""
+        """Close idle workbenches while more are open than may be."""
         while len(self._open) > self._context.settings.watch.open_workbenches:
             if not await self.close_idle():
                 await anyio.sleep(LOOK_S)

@@ -16,16 +16,16 @@ class Blobs:
 
     Args:
         store: The store.
-        redact: Blots known keys out of what somebody said.
+        redact: Removes known keys from text of a conversation.
     """
 
     def __init__(self, store: BlobStore, redact: Callable[[bytes], bytes] = bytes) -> None:
         self.store, self._redact = store, redact
 
     async def put(self, data: bytes) -> BlobHash:
-        """Keep what was said or made of it (openings, arguments, results), without known keys.
+        """Store text of a conversation (openings, arguments, results), with known keys redacted.
 
-        Durable on return. Files of people come with `put_file` or `adopt`, which change nothing.
+        Durable on return. People's files come with `put_file` or `adopt`, which change no byte.
 
         Raises:
             DiskFull: No space is left.
@@ -59,5 +59,5 @@ class Blobs:
         return await run_sync(self.store.read, blob)
 
     def path(self, blob: BlobHash) -> Path:
-        """Return where a blob lies, for workers that read it."""
+        """Return the path of a blob, for workers that read it."""
         return self.store.path(blob)

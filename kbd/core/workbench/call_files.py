@@ -37,7 +37,7 @@ MOST_NOTES = 20
 
 
 class _Put(msgspec.Struct, frozen=True):
-    """A new version of a file: where it is staged, and what is said of it."""
+    """A staged version of a file, with its external references and notes for the review."""
 
     staged: Path
     external: tuple[str, ...]
@@ -45,7 +45,7 @@ class _Put(msgspec.Struct, frozen=True):
 
 
 class CallFiles:
-    """`kbd.tools.Files` for one call: a still picture of the files, and a stage for new versions.
+    """`kbd.tools.Files` for one call: a snapshot of the files, and a stage for new versions.
 
     Args:
         state: The workbench; what it holds now is what the call sees.
@@ -74,7 +74,7 @@ class CallFiles:
         self._written: dict[FileName, _Put] = {}
 
     def afresh(self) -> "CallFiles":
-        """Return the same picture with nothing staged, for the same call once more."""
+        """Return the same snapshot with nothing staged, for a repetition of the call."""
         fresh = copy.copy(self)
         fresh._staged, fresh._written = [], {}  # noqa: SLF001 - it is its own copy
         return fresh
@@ -84,7 +84,7 @@ class CallFiles:
         return sorted(self._seen)
 
     def find(self, path: str) -> FileRef | None:
-        """Return the file that a path means, or None.
+        """Return the file at a path, or None.
 
         Raises:
             SandboxViolation: The path would leave the workbench.
@@ -97,7 +97,7 @@ class CallFiles:
         return FileRef(seen.name, seen.blob, seen.size_bytes, blob, seen.warnings)
 
     def get(self, path: str) -> FileRef:
-        """Return the file that a path means.
+        """Return the file at a path.
 
         Raises:
             SandboxViolation: The path would leave the workbench.
@@ -152,7 +152,7 @@ class CallFiles:
         external: Sequence[str] = (),
         notes: Sequence[str] = (),
     ) -> None:
-        """Have a staged file become the draft's version of `name` when the call succeeds.
+        """Make a staged file the draft's version of `name`, once the call succeeds.
 
         What it reaches out to is added to what the draft's version reached out to already: an edit
         cannot hide what an earlier one brought. Of notes the last ones are kept.
@@ -160,7 +160,7 @@ class CallFiles:
         self._written[name] = _Put(staged, tuple(external), tuple(notes))
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
-        """Make what was put durable and return the changes to record; nothing is recorded here.
+        """Make the staged versions durable and return the changes; the caller records them.
 
         Raises:
             DiskFull: No space is left; nothing of the call will land.
@@ -196,7 +196,7 @@ class CallFiles:
         )
 
     async def drop(self) -> None:
-        """Remove what was staged and did not land."""
+        """Remove staged files that did not become blobs."""
         await run_sync(_remove, tuple(self._staged))
 
 

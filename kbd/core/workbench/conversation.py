@@ -51,7 +51,7 @@ class Branch:
         self._last = -1
 
     def add(self, seq: Seq, record: Recorded) -> None:
-        """Take an event in."""
+        """Add an event to the tree of entries."""
         if isinstance(record.data, ConversationRewound):
             place = bisect_right(self._seqs, record.data.to_seq)
             self._last = self._ends[place - 1] if place else -1
@@ -65,7 +65,7 @@ class Branch:
         self._seqs.append(seq)
 
     def messages(self) -> Sequence[wire.ConversationMessage]:
-        """Return the entries of the conversation as it stands, oldest first."""
+        """Return the entries of the current branch, oldest first."""
         found: list[wire.ConversationMessage] = []
         place = self._last
         while place >= 0:
@@ -88,7 +88,7 @@ async def conversation(bench: Bench) -> wire.Conversation:
 
 
 def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
-    """Return what a conversation shows of an event, or None if nothing."""
+    """Return the conversation entry of an event, or None if it has none."""
     data = record.data
     # Asked of every event that is recorded, and most are none of these.
     if type(data) not in _SHOWN:
@@ -129,7 +129,7 @@ def _said(
 
 
 def _happened(data: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return what people did, or what they should know of, and what there is to say of it."""
+    """Return kind and metadata of a system entry: what people did, or should know of."""
     match data:
         # Those before a restore, and those of a fork's source, are told of with it.
         case CheckpointCreated(made_at_us=0, reason=reason) if reason != "pre_restore":

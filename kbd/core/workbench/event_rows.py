@@ -35,11 +35,11 @@ FOLLOW_BATCH = 256
 """How many events a follower gets at most at a time."""
 
 ENCODED_KEPT = 2048
-"""How many encoded events are kept for followers that are nearly up to date."""
+"""Cached encoded events, for followers that are nearly up to date."""
 
 MARK_EVENTS = 1000
-"""So far apart are the contexts that are kept: whoever reads anywhere waits for at most so many
-events to be folded, once the log was read so far."""
+"""Distance of the context folds that are kept: once the log was read so far, a read anywhere folds
+at most so many events."""
 
 ENDS_KEPT = 16
 """How many readers can go on where they were without folding anything again."""
@@ -49,7 +49,7 @@ _NOWHERE = EventPlace()
 
 
 class EventWire:
-    """The events of one log, as JSON.
+    """Reader of one log's events as JSON rows.
 
     Args:
         log_id: The workbench's id, or "daemon".
@@ -70,12 +70,12 @@ class EventWire:
 
     @property
     def is_followed(self) -> bool:
-        """Whether somebody reads it on and on."""
+        """Whether somebody follows it."""
         return self._followers > 0
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Tell that somebody reads it on and on while inside, so that the log stays open."""
+        """Count as a follower while inside, so that the log stays open."""
         self._followers += 1
         try:
             yield
@@ -89,7 +89,7 @@ class EventWire:
         return tuple(await run_sync(self._read, after, limit))
 
     async def rows(self, after: Seq, limit: int) -> tuple[bytes, ...]:
-        """Return the same without titles and places, for those who follow: a third of the time."""
+        """Return the same rows without titles and places, for followers: a third of the time."""
         wanted = range(after + 1, min(after + limit, self._journal.seq) + 1)
         kept = [self._kept[Seq(seq)] for seq in wanted if seq in self._kept]
         if len(kept) == len(wanted):
@@ -113,7 +113,7 @@ class EventWire:
         return kept
 
     def _read(self, after: Seq, limit: int) -> list[bytes]:
-        """Read events, say what they tell, encode them; blocking."""
+        """Read events, add titles and places, encode them; blocking."""
         fold = self._contexts.after(after)
         rows: list[bytes] = []
         for first, body in self._journal.log.frames(after):
@@ -132,9 +132,7 @@ class EventWire:
 
 
 class _Contexts:
-    """Context folds of a log, by the event that each has come to.
-
-    Several threads may ask.
+    """Cache of context folds of a log, by the event that each has reached; thread-safe.
 
     Args:
         log: The log.
@@ -147,7 +145,7 @@ class _Contexts:
         self._ends: OrderedDict[Seq, ContextFold] = OrderedDict()
 
     def after(self, seq: Seq) -> ContextFold:
-        """Return a fold that has come to an event, for the caller alone."""
+        """Return a fold that has reached an event; it belongs to the caller alone."""
         with self._lock:
             if (end := self._ends.pop(seq, None)) is not None:
                 return end
@@ -159,14 +157,14 @@ class _Contexts:
             return ContextFold()  # What can be read is told all the same, without what was before.
 
     def keep(self, seq: Seq, fold: ContextFold) -> None:
-        """Take back a fold that has come to an event."""
+        """Cache a fold that has reached an event, for the reader that goes on there."""
         with self._lock:
             self._ends[seq] = fold
             if len(self._ends) > ENDS_KEPT:
                 self._ends.popitem(last=False)
 
     def mark(self, seq: Seq, fold: ContextFold) -> None:
-        """Keep a copy of a fold that has come to an event, if one is wanted there."""
+        """Keep a copy of a fold at every `CHECKPOINT_EVENTS`th event."""
         if seq % MARK_EVENTS == 0 and seq not in self._marks:
             mark = fold.copied()
             with self._lock:
@@ -184,7 +182,7 @@ class _Contexts:
 
 
 def _records(body: bytes) -> list[Recorded]:
-    """Read the events of a frame; none if they make no sense, for they are shown all the same."""
+    """Decode the events of a frame; none if they cannot be decoded, for they are shown anyway."""
     try:
         return codec.decode(body)
     except LogCorrupt:
@@ -206,12 +204,12 @@ _AT_A_TIME = 2000
 
 
 async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -> EgressEvents:
-    """Return the requests that a log tells of behind a place, oldest first.
+    """Return the requests that left this machine, from a log behind a position, oldest first.
 
     Args:
         log_id: The workbench's id, or "daemon".
         journal: The log.
-        after: The place.
+        after: The position.
         limit: The most to return.
     """
     found: list[EgressRow] = []

@@ -61,7 +61,7 @@ def numbered(name: str) -> Iterator[str]:
 
 
 def extract(effect: EffectIntended, source: Path) -> str:
-    """Copy a file to where the effect says and return the name it got, relative to the folder.
+    """Copy a file to its effect's folder and return the name it got, relative to the folder.
 
     The copy is complete and durable before it has its name, and the name was free. An extraction
     makes the folder if it is missing. A delivery does not, for it may be a disk that is not there
@@ -81,7 +81,7 @@ def extract(effect: EffectIntended, source: Path) -> str:
         with source.open("rb") as original, partial.open("wb") as copy:
             shutil.copyfileobj(original, copy, 1 << 20)
             copy.flush()
-            os.fsync(copy.fileno())
+            os.fsync(copy.fileno())  # Bytes before the name: whoever sees the name sees them all.
         final = _name(partial, folder, last)
         if not is_delivery:
             partial.unlink()
@@ -96,7 +96,7 @@ def extract(effect: EffectIntended, source: Path) -> str:
 
 
 def find_copy(effect: EffectIntended) -> str | None:
-    """Return the name that a delivery got before it was cut off, or None if it was not made.
+    """Find the copy of a delivery that a crash cut off: its name, or None if it was not made.
 
     One that somebody has moved away since was made, under the name that was intended.
 
@@ -111,6 +111,7 @@ def find_copy(effect: EffectIntended) -> str | None:
             held = partial.lstat()
         except FileNotFoundError:
             return None
+        # The copy's own name is the partial's second link: with one link no copy is there.
         if held.st_nlink < 2:
             return None
         with os.scandir(partial.parent) as entries:
@@ -134,13 +135,13 @@ def forget_partial(effect: EffectIntended) -> None:
 
 
 def real_folder(directory: str, name: str) -> str:
-    """Return the folder that a file goes into, without links in its path."""
+    """Resolve the folder that a file goes into, without links in its path."""
     below, _, _ = name.rpartition("/")
     return os.path.realpath(Path(directory, below))
 
 
 def _failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFailed:
-    """Return what to tell of a copy that could not be made."""
+    """Return the error of a copy that could not be made."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
     reason = os.strerror(error.errno or 0)
@@ -169,7 +170,7 @@ def _name(partial: Path, folder: Path, last: str) -> str:
 
 
 def _copy_exclusively(partial: Path, target: Path) -> bool:
-    """Do without links (FAT, some network disks): create the name, then fill it."""
+    """Copy without links (FAT, some network disks): create the name, then fill it."""
     try:
         made = target.open("xb")
     except FileExistsError:
@@ -196,7 +197,7 @@ def _sync(folder: Path) -> None:
 async def extract_files(
     bench: Bench, clock: Clock, directory: str, paths: tuple[str, ...] | None
 ) -> tuple[ExtractResult, ...]:
-    """Copy published files to a folder; what cannot be copied is said, the rest is done.
+    """Copy published files to a folder; a failure is one file's result, and the rest is copied.
 
     Args:
         bench: The workbench.
@@ -221,7 +222,7 @@ async def extract_files(
 
 
 async def forget_effects(bench: Bench) -> None:
-    """Close what a stopped daemon had begun; half-written files are removed.
+    """Abort the extractions that a stopped daemon left open; half-written files are removed.
 
     Deliveries stay open: the job that they belong to is gone on with, and finds out about them. It
     may have to wait for a disk that is not there, and a start does not.
@@ -273,7 +274,7 @@ async def note_written(
     depth: int = 0,
     threads: CapacityLimiter | None = None,
 ) -> None:
-    """Record that files will be written below a folder, each where it really goes.
+    """Record the files that are about to be written below a folder, each by its real path.
 
     What was recorded before is not recorded again. What a person wants written is only recorded if
     somebody watches there: nobody else asks.

@@ -47,7 +47,7 @@ class FileStore:
         self._published = ConfinedRoot(published)
 
     def close(self) -> None:
-        """Let go of the folders."""
+        """Close the folders' descriptors."""
         self._published.close()
 
     def published_hash(self, name: FileName) -> BlobHash | None:
@@ -63,7 +63,7 @@ class FileStore:
             return None
 
     def place(self, name: FileName, blob: BlobHash) -> None:
-        """Have published/ hold a blob under a name; what kbd did not know is kept first.
+        """Write a blob to published/ under a name; bytes that kbd did not know become a blob first.
 
         Raises:
             DiskFull: No space is left; published/ is as it was.
@@ -78,7 +78,7 @@ class FileStore:
         _write(self._published, name, self._blobs.path(blob), self._stage)
 
     def remove(self, name: FileName) -> None:
-        """Have published/ hold nothing under a name; what kbd did not know is kept first."""
+        """Remove a name from published/; bytes that kbd did not know become a blob first."""
         found = self.published_hash(name)
         if found is None:
             return
@@ -86,6 +86,7 @@ class FileStore:
             self._keep(name)
         with self._published.parent(name) as (folder, last):
             os.unlink(last, dir_fd=folder)
+            # Before the outcome is recorded: a file that the log says is gone must not come back.
             os.fsync(folder)
 
     def restore_missing(self, files: Mapping[FileName, BlobHash]) -> None:
@@ -142,7 +143,7 @@ class FileStore:
         return tuple(conflicted)
 
     def show_draft(self, files: Mapping[FileName, BlobHash | None]) -> None:
-        """Have draft/ hold just the draft's versions, as copies that may be looked at."""
+        """Make draft/ hold exactly the draft's versions, as copies that may be looked at."""
         self._draft.mkdir(mode=0o700, exist_ok=True)
         root = ConfinedRoot(self._draft)
         try:
@@ -196,6 +197,7 @@ def _write(root: ConfinedRoot, name: FileName, source: Path, stage: Path) -> Non
     try:
         with source.open("rb") as original, staged.open("xb") as copy:
             _copy(original.fileno(), copy.fileno())
+            # Bytes before the name: a crash after the rename must not leave an empty file.
             os.fsync(copy.fileno())
         with root.parent(name, create=True) as (folder, last):
             os.rename(staged, last, dst_dir_fd=folder)

@@ -17,7 +17,7 @@ __all__ = ["closed_row", "disk_bytes", "file_rows", "info", "scope", "workbench_
 
 
 def disk_bytes(folder: Path) -> int:
-    """Return what a folder takes on disk, in bytes. Blocks."""
+    """Return the size of a folder on disk, in bytes. Blocks."""
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:
@@ -62,7 +62,7 @@ def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> wire.Work
 
 
 def info(bench: Bench, size_bytes: int, default_model_id: str) -> wire.WorkbenchInfo:
-    """Return one workbench in full."""
+    """Return the full description of one workbench."""
     row = workbench_row(bench, size_bytes)
     parent = bench.state.parent
     forked: wire.ForkedFrom | msgspec.UnsetType = msgspec.UNSET
@@ -101,7 +101,7 @@ def file_rows(bench: Bench, catalog: Catalog) -> tuple[wire.FileRow, ...]:
 
 
 def scope(bench: Bench, catalog: Catalog, limits: Limits) -> wire.Scope:
-    """Return what a run may touch."""
+    """Return the scope of a workbench: what a run may touch."""
     return wire.Scope(
         limits=wire.ScopeLimits(max_files=limits.files, max_file_bytes=limits.file_bytes),
         supported_types=wire.SupportedTypes(

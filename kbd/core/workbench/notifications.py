@@ -19,7 +19,7 @@ __all__ = ["notification", "notifications", "watch_notice"]
 
 
 def notifications(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[Notification, ...]:
-    """Return all notifications that tell of an event; the arguments are those of `notification`."""
+    """Return all notifications of an event; the arguments are those of `notification_of`."""
     where = _Where(state.workbench_id, record.run, seq)
     told: list[Notification | None] = [notification(state, seq, record)]
     match record.data:
@@ -33,7 +33,7 @@ def notifications(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[No
 
 
 def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notification | None:
-    """Return the notification that tells of an event, or None if none does.
+    """Return the notification of an event itself, or None if it has none.
 
     Args:
         state: The workbench after the frame that the event is of.
@@ -81,7 +81,7 @@ def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notificat
 
 
 def _of_run(state: WorkbenchState, where: "_Where", record: Recorded) -> Notification | None:
-    """Return the notification that tells of an event of a run, or None if none does."""
+    """Return the notification of a run's event, or None if it has none."""
     match record.data:
         case runs.NoticeGiven(code=code, message=message):
             return where.told(wire.WorkshopNotice, error_code=code, message=message)
@@ -130,7 +130,7 @@ def _draft_state(state: WorkbenchState, where: _Where) -> Notification:
 
 
 def _files_changed(state: WorkbenchState, where: _Where, checkpoint_id: str) -> Notification | None:
-    """Tell which published files are not what they were at a checkpoint, if there are any."""
+    """Return which published files differ from a checkpoint, or None if none do."""
     found = (each for each in reversed(state.checkpoints) if each.checkpoint_id == checkpoint_id)
     checkpoint = next(found, None)
     if checkpoint is None:
@@ -203,7 +203,7 @@ _LOG = "daemon"
 
 
 def watch_notice(seq: Seq, record: Recorded) -> Notification | None:
-    """Return the notification that tells of an event of the daemon's log, or None if none does.
+    """Return the notification of an event of the daemon's log, or None if it has none.
 
     Args:
         seq: The event's number.

@@ -29,7 +29,7 @@ __all__ = ["Returned", "restore_checkpoint", "rewind_to"]
 
 
 class Returned(msgspec.Struct, frozen=True):
-    """What came of it.
+    """Outcome of an undo or a restore.
 
     Args:
         files: The published files that changed.
@@ -47,7 +47,7 @@ async def rewind_to(
     reason: Literal["undo", "regenerate"] = "undo",
     check: Callable[[WorkbenchState], None] = lambda _: None,
 ) -> Returned:
-    """Have conversation, files, draft and runs stand as they did at a message.
+    """Undo to a message: conversation, files, draft and runs become what they were at it.
 
     Args:
         bench: The workbench.
@@ -79,7 +79,7 @@ async def rewind_to(
 
 
 async def restore_checkpoint(bench: Bench, clock: Clock, checkpoint_id: str) -> Returned:
-    """Have published/ hold what it held at a checkpoint.
+    """Restore the published files of a checkpoint.
 
     Args:
         bench: The workbench.
@@ -105,7 +105,7 @@ async def restore_checkpoint(bench: Bench, clock: Clock, checkpoint_id: str) -> 
 
 @asynccontextmanager
 async def _held(bench: Bench, clock: Clock) -> AsyncIterator[None]:
-    """Keep out whatever else changes published/, after completing what a full disk had stopped.
+    """Hold the publish lock, after completing what a full disk had stopped.
 
     Shielded: a client that goes away between intent and outcome must not leave it half done.
     """
@@ -127,7 +127,7 @@ async def _carried_out(bench: Bench, clock: Clock) -> Returned:
 def _needed(
     planned: tuple[PlannedFile, ...], back: ConversationRewound | None = None
 ) -> list[tuple[FileName, BlobHash]]:
-    """Return the bytes that it takes, each with the file that they are of."""
+    """Return the blobs that a plan needs, each with its file's name."""
     needed = [(file.name, file.new) for file in planned if file.new is not None]
     if back is not None and back.draft is not None:
         needed += [(file.name, file.blob) for file in back.draft.files if file.blob is not None]

@@ -17,7 +17,7 @@ REQUEST_CHARACTERS = 200
 
 
 def run_budget(limits: RunLimits, daemon: DaemonState, now_us: int) -> wire.RunBudget:
-    """Return the caps that runs work under, and what of this day is gone."""
+    """Return the caps of runs, and how much of the day's is used."""
     gone = daemon.gone(utc_day(now_us))
     return wire.RunBudget(
         tokens=limits.tokens,
@@ -93,7 +93,7 @@ def run_answer(state: WorkbenchState, run: Run) -> wire.RunAnswered:
 def workshop_state(
     state: WorkbenchState, active_model_id: str, default_model_id: str
 ) -> wire.WorkshopState:
-    """Return how the workshop stands."""
+    """Return the state of the workshop."""
     run = state.active_run()
     progress = None
     if run is not None and run.item and run.plan is not None and run.phase is Phase.IMPLEMENT:

@@ -29,7 +29,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ConfinedRoot:
-    """A folder that can be reached into, but not out of.
+    """A folder whose paths cannot lead outside: a descriptor that all of them start from.
 
     Args:
         folder: The folder; it is held open, so replacing it by a link changes nothing.
@@ -39,7 +39,7 @@ class ConfinedRoot:
         self._root = os.open(folder, _DIRECTORY)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder's descriptor."""
         os.close(self._root)
 
     @contextmanager
@@ -157,7 +157,7 @@ _INVISIBLE = frozenset({"Cf", "Cc", "Cs", "Zl", "Zp"})
 
 
 def file_name(path: str) -> FileName:
-    """Return the name that a path means inside a workbench, NFC and without `.` components.
+    """Normalize a path to a relative name inside a workbench: NFC, no `.` components.
 
     A leading `draft/` or `published/` is dropped: it means the same file.
 

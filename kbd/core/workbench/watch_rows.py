@@ -25,7 +25,7 @@ MAX_LANDINGS = 200
 """How many landings that are not done one answer tells of; the others are counted."""
 
 MAX_PATHS = 100
-"""How many paths of one outcome are told."""
+"""The most paths that are listed of one outcome."""
 
 MAX_FAILED = 1000
 """How many parked files one answer tells of; the others are counted."""
@@ -74,7 +74,7 @@ def watch_info(watch: Watch, hints: Hints, trouble: str) -> wire.WatchInfo:
 
 
 def failed_found(watches: tuple[Watch, ...], row: Callable[[Watch], wire.WatchRow]) -> FailedFound:
-    """Return what failed in watches, each with what helps, and which of them stand still.
+    """Return the failed landings of watches, each with its remedies, and the stalled watches.
 
     Args:
         watches: The watches.
@@ -99,7 +99,7 @@ def _failed(watch: Watch, landing: Landing) -> wire.FailedRow:
 
 
 def _stands_still(watch: Watch) -> bool:
-    """Tell whether a watch starts no runs for a reason that a person should hear of."""
+    """Return whether a watch starts no runs, for a reason that a person should know."""
     return watch.status is WatchStatus.SUSPENDED or (
         watch.status is WatchStatus.PAUSED and bool(watch.reason)
     )
@@ -170,7 +170,7 @@ def _outcome(ended: Ended) -> wire.OutcomeRow:
 
 
 def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
-    """Return what helps, the likeliest first."""
+    """Return the actions that may help, the likeliest first."""
     named, bench = watch.watch_id, landing.workbench_id
     match landing.code:
         case EgressConsentRequired.code:

@@ -19,7 +19,7 @@ __all__ = ["Bench", "draft_view"]
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """The parts of one open workbench.
+    """An open workbench: the parts that work on its folder.
 
     Args:
         folders: Where it lies.
@@ -46,7 +46,7 @@ class Bench(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> WorkbenchState:
-        """What is durable."""
+        """The state, folded from the durable events."""
         return self.keeper.state
 
     @property
@@ -56,7 +56,7 @@ class Bench(msgspec.Struct, frozen=True):
 
 
 def draft_view(state: WorkbenchState) -> Mapping[FileName, BlobHash | None]:
-    """Return what draft/ should show."""
+    """Return the files that draft/ should hold; None for one that the draft deletes."""
     if state.draft is None:
         return {}
     return {name: drafted.blob for name, drafted in state.draft.files.items()}
