@@ -70,7 +70,7 @@ class Bill:
         return worst_cost(self._input_tokens, reply_room(self._model), self._model)
 
     def add(self, usage: Usage) -> float:
-        """Add what an attempt consumed, and return its cost in US dollars."""
+        """Add the usage of an attempt, and return its cost in US dollars."""
         cost = cost_of(usage, self._model)
         self.tokens += usage.input_tokens + usage.output_tokens
         self.cost += cost

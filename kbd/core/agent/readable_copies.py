@@ -37,7 +37,7 @@ def current_run(state: WorkbenchState) -> Run | None:
 
 
 async def write_copies(folder: Path, state: WorkbenchState) -> None:
-    """Bring research.md and plan.md up to date; what is set aside is removed.
+    """Bring research.md and plan.md up to date; those of a run that is set aside are removed.
 
     A copy that cannot be written is logged and left: no run fails for it.
 

@@ -193,7 +193,7 @@ async def _attempt(context: RunContext, place: int, known: plan.Known) -> None:
 
 
 def _completion(context: RunContext, place: int, text: str, known: plan.Known) -> Sequence[Event]:
-    """Return an item's end with what its final text asks to add to the plan."""
+    """Return the events of an item's end, with the items that its final text adds to the plan."""
     now, limits = _plan_of(context.current), context.limits
     facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
     cap = min(limits.amendment_factor * now.original_count, limits.items)

@@ -130,6 +130,7 @@ async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
     bill = Bill(model, requested.estimated_tokens)
     run = context.current
     check_budget(run.usage, run.cost, bill.most_tokens, bill.most_cost, context.limits)
+    # Reserved before the request leaves: runs side by side must not pass the day's cap together.
     reservation = await context.purse.reserve(
         context.state.workbench_id, context.run, model_id, bill.most_tokens, bill.most_cost
     )
@@ -194,7 +195,7 @@ def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "aut
 
 
 def _model(context: RunContext) -> ModelInfo:
-    """Return the run's model, with what its provider counted so far."""
+    """Return the run's model, calibrated by its provider's counts so far."""
     model_id = context.current.model_id
     return as_measured(context.model(model_id), context.state.measured.get(model_id))
 

@@ -110,7 +110,7 @@ class Transcript:
         self._bare_saves.append(self._bare_saves[-1] + short_size - message_bytes(stripped))
 
     def _measured(self, tools: Sequence[ToolSchema]) -> int:
-        """Return the size of what goes before; measured anew only if it is not the same."""
+        """Return the size of opening and tools; measured again only if they have changed."""
         if self._opened[0] is not self.opening:
             self._opened = self.opening, sum(message_bytes(message) for message in self.opening)
         if self._tools[0] != tools:

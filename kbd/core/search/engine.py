@@ -199,7 +199,7 @@ class WorkspaceEngine:
         return Found(found.chunks, found.ranker, tuple(warnings))
 
     def reload_index(self, index_dir: str | Path | None = None) -> None:
-        """Use another index from now on, or the same one opened anew.
+        """Switch to another index, or reopen the same one.
 
         Searches that are under way end with the one that they began with.
 

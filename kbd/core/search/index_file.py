@@ -267,7 +267,7 @@ def _edition() -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether a file is an index of this edition.
+    """Return whether a file is an index of this edition.
 
     Raises:
         ValidationFailed: It is somebody else's database.

@@ -94,7 +94,7 @@ def sentences(paragraph: str) -> Iterator[str]:
 
 
 def _ends(paragraph: str, begin: int, mark: int, after: int) -> bool:
-    """Tell whether the mark at `mark` ends the sentence that begins at `begin`."""
+    """Return whether the mark at `mark` ends the sentence that begins at `begin`."""
     if after >= len(paragraph):
         return True
     if paragraph[mark] not in ".…":
@@ -114,7 +114,7 @@ def _ends(paragraph: str, begin: int, mark: int, after: int) -> bool:
 
 
 def _paragraphs(lines: list[str], width: int) -> Iterator[tuple[Kind, str]]:
-    """Yield the paragraphs of lines: what a page's width has broken is joined again."""
+    """Join lines into paragraphs: a line that a page's width has broken is whole again."""
     kind, parts = Kind.SENTENCE, list[str]()
     for line in (*lines, ""):
         heading, item = _HEADING.fullmatch(line.strip()), _ITEM.fullmatch(line)
@@ -143,7 +143,7 @@ def _named(kind: Kind, parts: list[str]) -> Kind:
 
 
 def _is_broken(before: str, line: str, width: int) -> bool:
-    """Tell whether a line goes on with the one before."""
+    """Return whether a line goes on with the one before."""
     if ENDS.search(before) and not line[0].islower():
         return len(before) > 0.8 * width and width <= _WRAPPED_CHARACTERS
     if line[0].islower():
@@ -167,7 +167,7 @@ def _width(lines: list[str]) -> int:
 
 
 def _is_contents(grid: Grid) -> bool:
-    """Tell whether a table only names pages: two columns, the second of growing numbers."""
+    """Return whether a table only names pages: two columns, the second of growing numbers."""
     pages = [row[1] for row in grid.rows if len(row) == 2]
     numbers = [int(page) for page in pages if page.isdecimal() and len(page) < 5]
     return len(numbers) == len(grid.rows) > 2 and numbers == sorted(numbers) and grid.width == 2
@@ -190,7 +190,7 @@ def _repeated(blocks: list[Grid | list[str]]) -> frozenset[str]:
 
 
 def _without(repeated: frozenset[str], lines: list[str], told: set[str]) -> list[str]:
-    """Blank out page numbers and marks, and what is repeated once it was told."""
+    """Blank out page numbers, marks, and repetitions of heads and feet."""
     kept = []
     for line in lines:
         shape = _shape(line)

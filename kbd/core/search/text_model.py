@@ -120,7 +120,7 @@ class TextModel:
         self._takes_messages, self._length = _taken(generate, self.name)
 
     def reply(self, said: Sequence[Said], max_new_tokens: int) -> str:
-        """Return what the model writes next, without what it repeats of the prompt.
+        """Return the model's next message, without the prompt that it may repeat.
 
         Raises:
             TypeError: It returned something else than text.

@@ -118,7 +118,7 @@ def _run(lines: Sequence[str], begin: int) -> tuple[str, int]:
 
 
 def _goes_on(line: str, delimiter: str, count: int) -> bool:
-    """Tell whether a line goes on with a table."""
+    """Return whether a line goes on with a table."""
     if delimiter == "\t":
         # A sheet's rows end with their last cell; another sheet begins with its column letters.
         return "\t" in line and not (line[0] == "\t" and _are_letters(line.split("\t")[1:]))
@@ -158,7 +158,7 @@ def _at(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
 
 
 def _goes_on_as(before: Grid, grid: Grid) -> bool:
-    """Tell whether a table is the rest of the one before it: as wide, and nothing names it."""
+    """Return whether a table is the rest of the one before it: as wide, and nothing names it."""
     return grid.width == before.width and (
         not grid.columns or grid.columns in (before.columns, *before.rows)
     )
@@ -171,7 +171,7 @@ def _together(before: Grid, grid: Grid) -> Grid:
 
 
 def _head(rows: Sequence[Sequence[str]]) -> int | None:
-    """Return which row names the columns: the first that is full, of words, and not said again."""
+    """Return the row of the column names: the first that is full, of words, and not repeated."""
     named = [_names_in(row, rows[place + 1 :]) for place, row in enumerate(rows)]
     most = max(named, default=0)
     full = (place for place, count in enumerate(named) if count >= max(2, 0.75 * most))

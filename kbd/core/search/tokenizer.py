@@ -202,7 +202,7 @@ def _best_start(line: str, query: Query, room: int) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _terms(word: str) -> tuple[str, ...]:
-    """Return what a word, or the pair of characters that begins one, may stand as in an index."""
+    """Return the terms by which an index may have a word, or the character pair that begins one."""
     return tuple(term for token in _tokens(word) for term in _stems(token))
 
 
@@ -318,7 +318,7 @@ def stem(word: str, language: str) -> str:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return what a word may stand as in an index, whatever the language of the text."""
+    """Return the stems by which an index may have a word, in whatever language."""
     return tuple(dict.fromkeys(stem(word, language) for language in _LATIN_LANGUAGES))
 
 

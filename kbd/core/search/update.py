@@ -203,7 +203,7 @@ class Updates:
 
 
 def _differs(files: Sequence[SourceFile], known: Mapping[str, Entry]) -> bool:
-    """Tell whether a list of documents is not that of the index."""
+    """Return whether a list of documents is not that of the index."""
     if len(files) != len(known):
         return True
     for file in files:
@@ -220,7 +220,7 @@ def _is_same(entry: Entry, read: _Read) -> bool:
 
 
 def _pieces(read: _Read) -> Iterator[Piece]:
-    """Yield what a reader wrote.
+    """Yield the pieces that a reader wrote.
 
     Raises:
         FileReadFailed: It wrote something else, or nothing.

@@ -43,7 +43,7 @@ async def fork_workbench(
     message_id: str | None = None,
     seq: Seq | None = None,
 ) -> WorkbenchId:
-    """Make a workbench of what another one holds, or held, and return its id.
+    """Fork a workbench, as it is or as it was at a point, and return the fork's id.
 
     Args:
         context: The daemon's.
@@ -74,6 +74,7 @@ async def fork_workbench(
     try:
         with told_as_ours():
             await _prepare(folders, context.clock, source, name, taken_over(then, forked))
+        # The commit point: from here on a start keeps the folder, mark or none.
         await benches.create(name, workbench_id)
     except BaseException:
         if workbench_id not in benches.ids():

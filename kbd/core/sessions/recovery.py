@@ -78,7 +78,7 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redacti
 
 
 async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: str) -> None:
-    """Finish or close what a stopped daemon had begun; its Keeper is running.
+    """Finish or abort the operations that a stopped daemon left open; the Keeper is running.
 
     A workbench whose log is damaged is left as it is, for reading.
 

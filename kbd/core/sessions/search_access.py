@@ -261,7 +261,7 @@ class CallAsking:
         return summary, ModelShare(self.model, reply.usage, spent)
 
     def make_vectors(self) -> None:
-        """Have the missing vectors made in the background."""
+        """Start making the missing vectors in the background."""
         self._context.rooms.fill(self._room)
 
 
@@ -331,6 +331,7 @@ async def use_index(context: ApiContext, bench: Bench, folder: Path) -> None:
     if inside:
         msg = "index_dir lies in kbd's own home: name a folder of yours"
         raise ValidationFailed(msg)
+    # Tried out before the old one is closed: a folder that cannot be used changes nothing.
     await run_sync(_try_out, context, bench, folder)
     await context.rooms.close(bench.id)
     await run_sync(_choose, bench, folder)

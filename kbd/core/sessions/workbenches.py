@@ -314,7 +314,7 @@ class Benches:
         return known
 
     async def _first(self, checked: WorkbenchId) -> Opened:
-        """Open a workbench, unless somebody has just done so."""
+        """Open a workbench, unless another task has just done so."""
         async with self._lock(checked):
             known = self._open.get(checked)
             if known is not None:

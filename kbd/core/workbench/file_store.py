@@ -90,7 +90,7 @@ class FileStore:
             os.fsync(folder)
 
     def restore_missing(self, files: Mapping[FileName, BlobHash]) -> None:
-        """Write what published/ should hold and does not; what is there stays as it is."""
+        """Write files that are missing from published/; existing ones stay as they are."""
         for name, blob in files.items():
             try:
                 with self._published.open(name):
@@ -157,7 +157,7 @@ class FileStore:
             root.close()
 
     def clear_stage(self) -> None:
-        """Remove what a stopped daemon left on the stage."""
+        """Empty the stage of a stopped daemon's leftovers."""
         shutil.rmtree(self._stage, ignore_errors=True)
         self._stage.mkdir(mode=0o700)
 
