@@ -1,27 +1,27 @@
-"""The command line: a thin client of the daemon.
+"""Command line: a thin client of the daemon.
 
 Read `command` first: it finds the subcommand and turns what goes wrong into an exit code. Each
 subcommand is a module with `command(parser)`, imported when it is asked for, so that `kbd status`
 pays only for what it needs (the gate is three times a bare Python).
 
-What they share:
+Shared modules:
 
-    exits         the exit codes
-    link          the command line's end of the socket, and where that is
+    exits         exit codes
+    link          connection to the daemon's socket, and where that is
     start         starts the daemon where it does not run
-    terminal      what may be printed, how wide it is, tables, questions
-    names         which workbench or run is meant
+    terminal      terminal output: escaping, width, tables, questions
+    names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`
     files         files copied in and out
-    log_reader    a log page by page, so that it may be longer than the memory
-    record_text   records for reading
-    watch_rules   steps of `kbd watch`; `watch_text` has watches for people
-    replay_proof  a run proved
-    replay_page   a run as a page
+    log_reader    pages through a log, so that it may be longer than the memory
+    record_text   text of a record
+    watch_rules   arguments and consent of watch rules; `watch_text` has watches as text
+    replay_proof  `kbd replay --verify`
+    replay_page   `kbd replay --html`
 
-A walk through a run: `run_steps` (its steps as they are read), `step_text` (a step in words),
-`walk_panels` (what is looked at beside a step), `walk` (what a key does, and what is seen then),
-`screen` (the terminal).
+A walk through a run: `run_steps` (its steps, read on demand), `step_text` (text of a step),
+`walk_panels` (panels beside a step), `walk` (key bindings and frames), `screen` (full-screen
+terminal).
 
 A conversation, in a package of its own: `chat`.
 

@@ -1,4 +1,4 @@
-"""`kbd backup`: all logs and file versions in a folder, while work goes on."""
+"""`kbd backup`: copy all logs and file versions to a folder, while work goes on."""
 
 import argparse
 import json

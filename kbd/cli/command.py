@@ -1,4 +1,4 @@
-"""The first step of every command: find the subcommand, run it, end with an exit code.
+"""Dispatcher of subcommands: finds the subcommand, runs it, ends with an exit code.
 
 A subcommand's module has `command(parser)`, which adds its arguments and returns what runs it.
 """

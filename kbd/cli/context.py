@@ -1,4 +1,4 @@
-"""`kbd context`: what every run of a workbench is told."""
+"""`kbd context`: list, show, set and delete the context that every run is given."""
 
 import argparse
 import json

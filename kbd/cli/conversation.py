@@ -1,7 +1,4 @@
-"""`kbd conversation`: show what was said in a workbench, and the ids of its messages.
-
-A conversation for people: who said what, what happened in between, and what it is named by.
-"""
+"""`kbd conversation`: show the messages of a workbench, with ids, and what happened in between."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""`kbd doctor`: whether kbd can work here, and what to do where it cannot. Needs no daemon."""
+"""`kbd doctor`: check whether kbd can work here, and say what helps. Needs no daemon."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""`kbd egress`: what left this machine, to whom, and whether it may."""
+"""`kbd egress`: show which requests left this machine, to whom, and the consent for them."""
 
 import argparse
 import json

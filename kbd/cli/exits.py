@@ -1,4 +1,4 @@
-"""How a command ends: the exit codes that scripts can rely on, and the error that carries one."""
+"""Exit codes that scripts can rely on, and the error that carries one."""
 
 __all__ = [
     "ANOTHER_DAEMON",

@@ -1,4 +1,4 @@
-"""`kbd export`: a run with all that it rests on in one file, which can verify itself."""
+"""`kbd export`: write a run and all that it rests on to one file, which can verify itself."""
 
 import argparse
 import json

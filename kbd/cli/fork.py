@@ -1,4 +1,4 @@
-"""`kbd fork`: make a workbench of what another one holds, or held."""
+"""`kbd fork`: make a workbench from another one, as it is or as it was."""
 
 import argparse
 from collections.abc import Callable

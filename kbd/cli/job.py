@@ -1,4 +1,4 @@
-"""What `kbd run` and `kbd send` share: consent, the message, the run until its end, its summary."""
+"""Job of `kbd run` and `kbd send`: consent, the message, the run until its end, its summary."""
 
 import argparse
 import signal

@@ -1,8 +1,7 @@
-"""The command line's end of the socket: connect, call, and turn an error into words and a code.
+"""Connection to the daemon: finds its socket, connects, calls, and turns errors into exit codes.
 
-Where the daemon is: its home and its socket, from the command line, else from the environment.
-
-The same rules as the daemon's own, told twice so that a client does not import the core.
+Home and socket come from the command line, else from the environment, by the same rules as the
+daemon's own. The rules stand here a second time, so that a client does not import the core.
 """
 
 import argparse

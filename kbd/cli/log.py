@@ -1,6 +1,6 @@
-"""`kbd log`: what happened, event by event, from the beginning or live.
+"""`kbd log`: show recorded events, from the beginning or live.
 
-Which events `kbd log` shows: by run, phase, item, tool, type, time and text, all together.
+Events are filtered by run, phase, item, tool, type, time and text, all together.
 """
 
 import argparse

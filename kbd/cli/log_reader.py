@@ -1,4 +1,4 @@
-"""Reading a log: page by page, so that it may be longer than the memory, or as it grows.
+"""Log reader: page by page, so that a log may be longer than the memory, or as it grows.
 
 The daemon says what an event tells and where it stands (`title`, `place`); older ones do not.
 """

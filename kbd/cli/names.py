@@ -1,4 +1,4 @@
-"""Which workbench or run a person means: by its id, the beginning of its id, or its name."""
+"""Name resolution of workbenches and runs: by id, the beginning of an id, or a name."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`kbd plugins`: which plugins are in use, and why others are not."""
+"""`kbd plugins`: list the plugins in use, and why others are not."""
 
 import argparse
 import json

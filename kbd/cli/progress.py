@@ -1,4 +1,4 @@
-"""What a person sees of a run while it works: told line by line, drawn with a bar, or not at all.
+"""Progress display of a run: line by line, with a bar, or none.
 
 A run is told in notifications (their names and fields are the contract's). `Told` turns each into
 lines; `Drawn` adds the bar and the words that are being written. Everything goes to stderr, so that

@@ -1,4 +1,4 @@
-"""`kbd providers`: how models and embedders are reached; try one, enable or disable it; efforts."""
+"""`kbd providers`: list models and embedders; try one, enable or disable it, set efforts."""
 
 import argparse
 import json

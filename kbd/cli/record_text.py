@@ -1,4 +1,4 @@
-"""Records for reading: fields below each other, texts and the JSON inside them as they are meant.
+"""Text of a record for people: fields below each other, and JSON inside texts unfolded.
 
 call_id   c1
 calls

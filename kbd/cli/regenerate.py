@@ -1,4 +1,4 @@
-"""`kbd regenerate`: have a message answered once more."""
+"""`kbd regenerate`: run on a message again, for another answer."""
 
 import argparse
 from collections.abc import Callable

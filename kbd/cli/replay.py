@@ -1,4 +1,4 @@
-"""`kbd replay`: walk through a run, restore a moment of it, write it as a page, do it again."""
+"""`kbd replay`: walk through a run, restore a moment of it, write it as a page, prove it."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""`kbd replay RUN --verify`: have a run's calls done again, and say what differs."""
+"""`kbd replay RUN --verify`: have a run's calls repeated, and show what differs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`kbd restore`: a home from a backup. Needs no daemon."""
+"""`kbd restore`: make a home from a backup. Needs no daemon."""
 
 import argparse
 import json

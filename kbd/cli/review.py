@@ -1,7 +1,4 @@
-"""`kbd review`: what the draft would change.
-
-The change set of a draft, as a table for people.
-"""
+"""`kbd review`: show the change set of the draft, as a table."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The steps of one run as they are leafed through: read from the daemon when they are needed."""
+"""Steps of one run, read from the daemon on demand."""
 
 import base64
 from collections import OrderedDict

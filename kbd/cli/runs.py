@@ -1,4 +1,4 @@
-"""`kbd runs`: the runs of a workbench or of all, the newest first."""
+"""`kbd runs`: list the runs of a workbench or of all, the newest first."""
 
 import argparse
 import json

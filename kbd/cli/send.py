@@ -1,4 +1,4 @@
-"""`kbd send`: ask for something in a workbench, or go on with the run that stopped."""
+"""`kbd send`: send a message to a workbench and run on it, or resume the run that stopped."""
 
 import argparse
 from collections.abc import Callable

@@ -1,8 +1,7 @@
-"""`kbd show`: one event in full, with what it answers and the bytes that it names.
+"""`kbd show`: one event in full, with related events and the blobs that it names.
 
-What an event answers: the call, the reply that asked for it; what a model saw before a turn.
-
-The bytes that an event names: which, how many, what is in them, and getting them out.
+Related are the call that a result answers, the reply that asked for a call, and the messages that a
+model saw before a turn. Of a blob it shows which it is, its size and its text; it can be saved.
 """
 
 import argparse

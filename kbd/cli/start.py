@@ -1,4 +1,4 @@
-"""Starting the daemon in the background, and finding it when it already runs."""
+"""Start of the daemon in the background, unless it already runs."""
 
 import argparse
 import io

@@ -1,4 +1,4 @@
-"""A step of a run in words: its line in a list, and all that there is to say of it.
+"""Text of a step: its line in a list, and the step in full.
 
 What is returned is lines of text as it was recorded; whoever prints them cleans them.
 """

@@ -1,4 +1,4 @@
-"""`kbd undo`: have a conversation end in an earlier message, with files and draft as they were."""
+"""`kbd undo`: undo a conversation to an earlier message, with files and draft as they were."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`kbd verify`: whether logs, an exported run or a backup are whole, or what is wrong and where."""
+"""`kbd verify`: check logs, an exported run or a backup, and say what is wrong and where."""
 
 import argparse
 import json

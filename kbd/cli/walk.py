@@ -1,4 +1,4 @@
-"""Walking through a run: what a key does, and what is on the screen then.
+"""Key bindings and frames of a walk through a run.
 
 Nothing here knows of a terminal: keys come in by name ("down", "pgdn", "esc", or a character), and
 a frame goes out as rows of text, each with a style. `kbd.cli.screen` draws them.

@@ -1,8 +1,6 @@
-"""What a person may look at beside a step: plan, files, conversation, result, changes.
+"""Panels beside a step: plan, files, conversation, result, changes, the state of the workbench.
 
-Each picture is lines of text. A picture that a step has none of says so in one line.
-
-How a workbench stood after an event, in words.
+Each panel is lines of text. A panel that a step has none of says so in one line.
 """
 
 import difflib

@@ -1,4 +1,4 @@
-"""`kbd watch`: folders in which work does itself; what landed, what failed, what would run."""
+"""`kbd watch`: watch folders, so that runs start by themselves; show what landed and failed."""
 
 import argparse
 import json

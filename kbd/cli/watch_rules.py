@@ -1,4 +1,4 @@
-"""Steps of `kbd watch`: which watch is meant, a rule from the command line, consent for it."""
+"""Arguments and consent of `kbd watch`: which watch, which rule, what its runs may send."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Watched folders for people: a list, one in full, what failed, what would run."""
+"""Text of watched folders: a list, one in full, what failed, what would run."""
 
 import shlex
 import textwrap

@@ -1,13 +1,11 @@
-"""For authors of formats: the contract of a format handler, checked on samples of its files.
+"""Contract check of a format handler, on samples of its files, for authors of formats.
 
     def test_contract(tmp_path):
         check_format(TomlFormat(), {"a.toml": b"a = 1"}, tmp_path)
 
 A broken promise is an AssertionError that names the handler, the sample and the promise.
-
-What passages promise of their regions: the coordinates that a passage gives read it again.
-
-What a Styled format promises, checked on one good file; part of `formats.check_format`.
+`check_regions` checks passages: the coordinates that a passage gives read it again. `check_styles`
+checks what a Styled format promises, on one good file, and is part of `check_format`.
 """
 
 import csv

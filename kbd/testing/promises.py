@@ -1,4 +1,4 @@
-"""How a check tells that a promise is broken, and where it asks once more."""
+"""Assertions of the contract checks: report a broken promise, and ask again elsewhere."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""For tests of what uses a provider, and of providers and embedders themselves.
+"""Contract checks of providers and embedders, and a scripted provider for tests.
 
 `ScriptedProvider` plays a model whose turns are written down; `check_provider` checks what every
 provider promises, `check_embedder` what every embedder does.

@@ -1,4 +1,4 @@
-"""The promise that the same call twice gives the same bytes, for authors of formats and tools.
+"""Determinism check: the same call twice gives the same bytes, for authors of formats and tools.
 
     def test_the_same_twice(tmp_path):
         check_steady(TomlFormat(), {"a.toml": b"a = 1"}, tmp_path)

@@ -1,13 +1,12 @@
-"""For authors of tools: a real `ToolContext` over a folder, and the checks every tool passes.
+"""Tool context over a folder, and the contract check of tools, for authors of tools.
 
     workbench = Workbench(tmp_path, [CsvHandler()])
     workbench.add("sales.csv", "region,amount")
     result = await workbench.call(TableQuery(), path="sales.csv", query="SELECT count(*) FROM data")
 
 What runs in a worker there runs here in this process, after the same round trip through msgpack, so
-an argument or an answer that could not cross is found.
-
-A plain search over a test workbench: it counts words, and keeps no index.
+an argument or an answer that could not cross is found. Its search is a plain one: it counts words,
+and keeps no index.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Commands that change something: publish, discard, undo, a new conversation, model, index."""
+"""Slash commands that change something: publish, discard, undo, clear, model, reload, verbose."""
 
 import os
 from typing import Any

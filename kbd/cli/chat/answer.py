@@ -1,4 +1,4 @@
-"""A message and its answer: consent, the run until its end, what it wrote and what it changed."""
+"""Answer to a message: consent, the run until its end, its text and what it changed."""
 
 from contextlib import nullcontext
 from typing import Any

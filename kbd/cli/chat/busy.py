@@ -1,4 +1,4 @@
-"""What a terminal is like while a person waits: keys are not shown, something moves."""
+"""Spinner, and a terminal without echo, while a person waits."""
 
 import sys
 import termios

@@ -1,4 +1,4 @@
-"""`kbd chat`: which workbench or folder is meant, and who talks to it: a person or a pipe."""
+"""Entry point of `kbd chat`: finds the workbench or folder, and reads from a person or a pipe."""
 
 import argparse
 import io

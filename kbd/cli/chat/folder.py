@@ -1,12 +1,9 @@
-"""A folder's files become the files of the workbench that belongs to it.
+"""One-way synchronization of a folder's files into the workbench that belongs to it.
 
 The workbench is found by its name, which is the folder's path. What is new in the folder is added,
-what changed there takes the place of what came from there before. What kbd made in the workbench is
-never overwritten by the folder, and nothing is ever written in the folder.
-
-What came into a workbench from outside, as its log tells it, and what kbd made there since.
-
-The files of a folder that a conversation can be about, and why others are left out.
+what changed there takes the place of what came from there before; the workbench's log tells what
+came in from outside, and what kbd made since. What kbd made is never overwritten by the folder, and
+nothing is ever written in the folder. Files that are left out are named, with the reason.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What a model may be called on the command line, and what to say when there is none."""
+"""Model names of the command line: resolve one, and say what helps when there is none."""
 
 from kbd.cli.exits import USAGE, Stop
 from kbd.cli.link import call

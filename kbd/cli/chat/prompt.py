@@ -1,6 +1,6 @@
-"""The prompt in a terminal: editing, keys, history, completion, on prompt_toolkit.
+"""Line editor of a conversation, on prompt_toolkit: editing, keys, history, completion.
 
-What Tab completes: commands, the names of files, models, folders.
+Tab completes commands and the names of files, models and folders.
 """
 
 import os

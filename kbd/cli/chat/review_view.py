@@ -1,4 +1,4 @@
-"""`/review`: what the draft would change, and the lines of text that it would change them in.
+"""`/review`: the changes of the draft, and the lines of text that they change.
 
 The lines are those of the file where it is plain text, else those that its format reads from it.
 """

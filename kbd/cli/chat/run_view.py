@@ -1,11 +1,9 @@
-"""What a person sees of a run in a conversation: a line of status while it works, then the answer.
+"""Live view of a run in a conversation: a status line while it works, then the answer.
 
 The status is the bar of `kbd run` without the lines above it; `/verbose` brings those back, with
-tool calls in full. Where nothing may be drawn the same is told line by line.
-
-Writes an answer in a terminal as it comes, word by word, broken between words.
-
-Tool calls in full, as the log records them: what was asked, how much came back.
+tool calls in full as the log records them: their arguments, and how much came back. An answer is
+written as it comes, word by word, broken between words. Where nothing may be drawn the same is told
+line by line.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a conversation knows of itself: the daemon, the workbench, the folder, what is shown."""
+"""State of a conversation: the daemon, the workbench, the folder, what is shown."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is typed: a command, which begins with a slash, or a message."""
+"""Slash commands: parses a typed line as a command, which begins with a slash, or a message."""
 
 import difflib
 from collections.abc import Callable, Mapping

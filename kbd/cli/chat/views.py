@@ -1,4 +1,4 @@
-"""Commands that show something: files, documents, tools, a search, what was said, what it cost."""
+"""Slash commands that show something: files, documents, tools, search, history, cost."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Methods about the daemon, its plugins and its workers."""
+"""Methods of the daemon itself: its information, workers, plugins, tools and shutdown."""
 
 import os
 from collections.abc import Iterator, Mapping

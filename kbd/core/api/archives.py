@@ -1,7 +1,4 @@
-"""The method that writes a backup while work goes on.
-
-Writing a run to one file that verifies itself.
-"""
+"""Methods of archives: write a backup while work goes on, export a run as a case file."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Methods about what every run shall know."""
+"""Methods of context items: what every run of a workbench is given."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Methods about the conversation: what was said, undone, and answered once more."""
+"""Methods of the conversation: show it, undo to a message, regenerate an answer."""
 
 from collections.abc import Callable
 

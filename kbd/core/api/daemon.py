@@ -1,4 +1,4 @@
-"""The daemon: takes the home, assembles the parts from the bottom up, stops them from the top down.
+"""Daemon process: takes the home, assembles the parts bottom up, stops them top down.
 
 Exit codes: 0 after an orderly stop, 1 if it cannot start, 74 if the disk failed (what was
 acknowledged is safe; the next start looks at what is there), 75 if another daemon has the home.

@@ -1,6 +1,6 @@
-"""Methods about the draft, its review and its publishing.
+"""Methods of drafts and checkpoints: review, publish, discard; list, make, restore.
 
-Methods about checkpoints: what was published at some moment, kept to be restored.
+A checkpoint is what was published at some moment, kept to be restored.
 """
 
 import msgspec

@@ -1,4 +1,4 @@
-"""Methods about what may leave the machine."""
+"""Methods of egress: consent to what may leave the machine, and the list of what left."""
 
 import msgspec
 

@@ -1,6 +1,6 @@
-"""Methods about the files of a workbench.
+"""Methods of a workbench's files: add, list, remove, extract.
 
-Files of a client's that are named by their path: which may be read, and reading one's text.
+A client names files of its own by their path; which of them may be read is decided here, too.
 """
 
 import shutil

@@ -1,11 +1,10 @@
-"""The methods that formats contribute: one answer for each kind, whatever the format.
+"""Methods that formats contribute: one answer for each kind, whatever the format.
 
-A client's own call that writes: done like a tool's, recorded without a run.
-
-What it wrote, that it was called and what it returned are one frame, durable before the answer. So
-a crash leaves all of it or nothing, and nothing that a restart would do again. While a run or a
-publish works on the draft it is refused (`decisions.calls` says why); calls of clients wait for
-each other, so that each sees what the one before wrote.
+A client's own call that writes is done like a tool's, and recorded without a run. What it wrote,
+that it was called and what it returned are one frame, durable before the answer. So a crash leaves
+all of it or nothing, and nothing that a restart would do again. While a run or a publish works on
+the draft it is refused (`kbd.core.domain.call_decisions` says why); calls of clients wait for each
+other, so that each sees what the one before wrote.
 """
 
 from base64 import b64encode

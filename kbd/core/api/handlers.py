@@ -1,4 +1,4 @@
-"""The table of all methods."""
+"""Table of all request handlers."""
 
 from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods

@@ -1,4 +1,4 @@
-"""Methods about logs: reading, following, checking them, and the blobs that they name."""
+"""Methods of logs: read, follow and verify them, and the blobs that they name."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""The method that proves a run: its calls are done again, in a process of their own."""
+"""Method that proves a run: its calls are repeated, in a process of their own."""
 
 from pathlib import Path
 

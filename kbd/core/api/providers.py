@@ -1,4 +1,4 @@
-"""Methods about providers and models: how they are set up, what people let them do."""
+"""Methods of providers and models: their status, what is enabled, efforts, the default model."""
 
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.gateway.embedders import DescribedEmbedder

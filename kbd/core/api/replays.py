@@ -1,4 +1,4 @@
-"""Methods that look back: a run step by step, a workbench as it stood after an event."""
+"""Methods of replay: a run step by step, a workbench as it stood after an event."""
 
 from collections.abc import Sequence
 from functools import partial

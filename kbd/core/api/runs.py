@@ -1,4 +1,4 @@
-"""Methods about messages and the runs on them."""
+"""Methods of messages and the runs on them."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Methods about a workbench's documents: search, list, read, summarize, bring up to date."""
+"""Methods of a workbench's documents: search, list, read, summarize, reload the index."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,7 @@
-"""Methods about watched folders: rules, what landed, what failed, what would run.
+"""Methods of watched folders: rules, what landed, what failed, dry runs.
 
-What a client asks of a watch, checked, so that a rule that is taken can be carried out.
-
-What looks at the disk blocks: call it in a thread.
+A rule is checked before it is recorded, so that one that is taken can be carried out. What looks at
+the disk blocks: call it in a thread.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""Methods about workbenches.
-
-The method that makes a workbench of another one.
-"""
+"""Methods of workbenches: create, open, list, delete, fork, and choose a default model."""
 
 import msgspec
 from anyio.to_thread import run_sync

@@ -1,11 +1,9 @@
-"""What goes into a backup: logs up to an event, the blobs that they name, what no log vouches for.
+"""Contents of a backup: logs up to an event, the blobs that they name, other files.
 
 Everything here blocks and reads the home from outside: nobody is asked to hold still. A log is
-copied up to an event that is durable, and behind that it may grow. Files are copied, by the kernel
-where it can (on some file systems both then share the bytes until one changes), and never linked:
-a second name for the same file would share every change and every fault of the first.
-
-Copying a file at a time, and what must be known of one.
+copied up to an event that is durable, and behind that it may grow. Files are copied one at a time,
+by the kernel where it can (on some file systems both then share the bytes until one changes), and
+never linked: a second name for the same file would share every change and every fault of the first.
 """
 
 import hashlib

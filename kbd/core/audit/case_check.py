@@ -1,7 +1,4 @@
-"""The check of a case file, for `kbd verify`: the same modules that lie in the file itself.
-
-What the check of a copy found.
-"""
+"""Check of a case file, for `kbd verify`: runs the same modules that lie in the file itself."""
 
 from pathlib import Path
 from typing import Literal

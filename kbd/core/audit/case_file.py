@@ -1,11 +1,6 @@
-"""Writing the case file of a run to where somebody wants it.
+"""Case file of a run: the log up to the run's end, all blobs that it names, report and readme.
 
-What goes into a case file: the log up to the run's end, what it names, and words for people.
-
-The words that lie in every case file: what it is, how to check it, how to look at it.
-
-The verifier as it goes into a case file: the sources of `verify`, and what starts them.
-
+The file brings its own verifier: the sources of `verify`, and `__main__.py`, which starts them.
 `__main__.py` is the first member, the modules follow: their places hang on nothing but themselves,
 so it finds them although headers or directory are damaged.
 """

@@ -1,4 +1,4 @@
-"""Writing a case file: members as they are, in a fixed order, so that equal cases have equal bytes.
+"""Writer of case files: members as they are, in a fixed order, so equal cases have equal bytes.
 
 Everything is read twice: first for the hashes, which the headers and the manifest need, then to be
 written. What has changed in between is refused.

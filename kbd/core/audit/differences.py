@@ -1,9 +1,9 @@
-"""Where two results differ, by fields. Pure: two outcomes in, a list out.
+"""Diff of two results, field by field, and of two versions of a file.
 
-Where two versions of a file differ: by the parts of a package, else by the first byte.
-
-What a file is, its first bytes say. A package is opened behind the same guard as everywhere, so a
-hostile one is refused and compared as plain bytes; parts are hashed in pieces, never parsed.
+The diff of results is pure: two outcomes in, a list out. Files are compared by the parts of a
+package, else by the first byte that differs; what a file is, its first bytes say. A package is
+opened behind the same guard as everywhere, so a hostile one is refused and compared as plain bytes;
+parts are hashed in pieces, never parsed.
 """
 
 import hashlib

@@ -1,10 +1,10 @@
-"""A workbench as it stood after an event, written to a new folder that people look into.
+"""Export of a workbench as it stood after an event, to a new folder that people look into.
 
     files/                what runs saw: the published files, with the draft's versions over them
     published/ draft/     as both folders of the workbench were
     state.json            all that was true; its SHA-256 is the state's hash
     plan.md research.md   of the newest run, as far as they were written
-    conversation.jsonl    what person and runs had said, if they had
+    conversation.jsonl    the messages of person and runs, if there were any
 
 Every file's bytes are checked against their hash on the way. Blocking.
 """

@@ -1,4 +1,4 @@
-"""Another version of a plugin: found where a person says, and set where an import finds it first.
+"""Replacement of a plugin by another version, copied from a path and put first for imports.
 
 Only the one package is taken, as a copy in a folder of its own: nothing that lies beside it shadows
 anything, and nothing is written to where it came from.

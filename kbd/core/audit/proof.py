@@ -1,6 +1,6 @@
-"""The proof itself: fold the log, do each call again, compare what comes out.
+"""Replay proof of a run: folds the log, repeats each call, and compares the results.
 
-Where a proof writes: a folder of its own, over the workbench's blobs, which it only reads.
+It writes to a folder of its own, laid over the workbench's blobs, which it only reads.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The process of a proof: one order on standard input, one answer on standard output.
+"""Entry point of the proof's process: one order on standard input, one answer on standard output.
 
 What plugins print goes to standard error. The process ends, and leaves nothing behind, when it is
 told to (SIGTERM) and when the daemon is gone, which the end of its standard input says.

@@ -1,4 +1,4 @@
-"""What the daemon and the process of a proof say to each other: one order, one answer, in JSON.
+"""Messages between the daemon and a proof's process: one order, one answer, in JSON.
 
 The order is one line on the process's standard input, which then stays open: its end means that
 the daemon is gone. The answer is all that it writes to its standard output.

@@ -1,4 +1,4 @@
-"""The process of a proof, seen from the daemon: start it, order, hear its answer, end it."""
+"""Subprocess of a proof, seen from the daemon: start it, order, read its answer, end it."""
 
 import os
 import shutil

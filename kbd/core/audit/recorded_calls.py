@@ -1,7 +1,7 @@
-"""What the log says of each call of a run: what it was given, and what came of it.
+"""Recorded calls of a run, folded from the log: the input of each, and its outcome.
 
-One fold over the log. Each call is told when its end comes by, with the files as they stood when it
-saw them, so that nobody has to hold more than the calls that are being done.
+One fold over the log. Each call is reported when its end comes by, with the files as they stood
+when it saw them, so that nobody has to hold more than the calls that are being done.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""One call once more: on what it was given then, with what is installed now."""
+"""Repetition of one call: on its recorded input, with what is installed now."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""From a backup to a home. No daemon is needed, and none may have the home.
+"""Restore of a home from a backup. No daemon is needed, and none may have the home.
 
 Only what the backup's list vouches for is copied: a file that somebody put beside it, settings for
 instance, does not get into a home. What is not in a backup (published files that the log knows, the

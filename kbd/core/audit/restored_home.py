@@ -1,4 +1,4 @@
-"""The first start of a home that was restored: nothing may be done twice.
+"""First start of a restored home: pauses and settles, so that nothing is done twice.
 
 The home that the backup is of may still be at work, on this machine or another: it watches the same
 folders. So every watch is paused until a person resumes it, what was under way at the time of the

@@ -1,4 +1,4 @@
-"""Parts of a step: the records of its call, its turn and its files, and the plan as it stood."""
+"""Parts of a step: records of its call, its turn and its files, and the plan as it stood."""
 
 from typing import Any
 

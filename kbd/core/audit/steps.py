@@ -1,14 +1,12 @@
 """Steps of a run: the events of its span folded into what a person can walk through.
 
-Some events begin a step that later ones go on with: a turn of the model, a tool call, a publish.
-Some belong to what follows them in the same frame: the draft that a call opens, the changes that
-undo a failed attempt. All others are steps of their own. What the log leaves open is told as open;
-a log that kbd cannot have written is told, too, and never refused.
+A run's span reaches from its request up to the next run's. Some events begin a step that later ones
+continue: a turn of the model, a tool call, a publish. Some belong to what follows them in the same
+frame: the draft that a call opens, the changes that undo a failed attempt. All others are steps of
+their own. What the log leaves open is told as open; a log that kbd cannot have written is told,
+too, and never refused.
 
-`span` says which events belong to a run, `step_parts` makes the records that a step holds, and
-`kbd.core.domain.event_text` has the words.
-
-Which events of a log a run's story tells: from its request up to the next run's.
+`step_parts` makes the records that a step holds, and `kbd.core.domain.event_text` has the words.
 """
 
 from collections.abc import Iterable, Mapping

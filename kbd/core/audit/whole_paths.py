@@ -1,12 +1,11 @@
-"""A file that appears whole under its name, which nobody had, or not at all.
+"""Atomic creation of files and folders: each appears whole under its name, or not at all.
 
-It is written beside its place under a hidden name, the partial, and gets its own name when it is
-durable. A partial is locked by whoever writes it: one that nobody has locked is what a crash left,
-and the next file that is written into the folder removes it.
+A file gets a name that nobody had. It is written beside its place under a hidden name, the partial,
+and gets its own name when it is durable. A partial is locked by whoever writes it: one that nobody
+has locked is what a crash left, and the next file that is written into the folder removes it.
 
-A folder that appears whole or not at all: it is made under a hidden name beside its own.
-
-What a crash leaves has the hidden name; the next one that is made for the same name removes it.
+A folder is made under a hidden name beside its own. What a crash leaves has the hidden name; the
+next one that is made for the same name removes it.
 """
 
 import errno

@@ -1,16 +1,16 @@
-"""The socket: clients' requests in; answers, notifications and streams of events out.
+"""JSON-RPC server on a Unix socket: requests in; answers, notifications and events out.
 
     listener       Server: accepts, refuses, stops; the Unix socket itself
-    poller         Poller: all clients' sockets behind one wait
-    intake         Intake: what arrives from one client
-    connection     Connection: one client, the session of its requests, and refusals as lines
-    in_flight      the requests of one client that are not answered yet, and who answers them
-    outbox         Outbox, Post: what waits for one client to read it
-    discovery      what rpc.discover answers
-    dispatch       Handler, Session, Follow: what the core gives, and is given
-    hub            Hub: who is told of which workbench
+    poller         Poller: one selector for all clients' sockets
+    intake         Intake: reads requests from one client, with backpressure
+    connection     Connection: one client, the session of its requests, and its error lines
+    in_flight      unanswered requests of one client, and the tasks that answer them
+    outbox         Outbox, Post: bounded send queue of one client
+    discovery      rpc.discover: the OpenRPC document
+    dispatch       Handler, Session, Follow: interfaces between server and handlers
+    hub            Hub: publish-subscribe of notifications, by workbench
     subscriptions  EventsSubscribe and EventsUnsubscribe
-    limits         how much a client may ask
+    limits         limits on what a client may ask
 
 A client that does not read is dropped with its cursor; nobody else notices. What is bounded: the
 bytes of a message, requests in flight (past that a client is not read), what waits for a client.

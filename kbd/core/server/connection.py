@@ -1,6 +1,6 @@
-"""One client: its requests in, the answers and what it should be told out.
+"""Connection of one client: parses its requests, answers them, and sends it notifications.
 
-The lines that answer requests which could not be carried out.
+A request that could not be carried out is answered by an error line.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""`rpc.discover`: every method that is served, with its parameters, its answer and its errors."""
+"""`rpc.discover`: the OpenRPC document of all methods, their parameters, answers and errors."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""Who is told of which workbench."""
+"""Publish-subscribe hub of notifications, by workbench."""
 
 from typing import Protocol
 

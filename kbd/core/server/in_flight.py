@@ -1,4 +1,4 @@
-"""The requests of one client that are not answered yet, and the tasks that answer them."""
+"""In-flight requests of one client, and the tasks that answer them."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable

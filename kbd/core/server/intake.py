@@ -1,4 +1,4 @@
-"""What arrives from one client: read when it is there, served until something has to wait."""
+"""Request reader of one client: reads what has arrived, and stops while something has to wait."""
 
 import socket
 from collections.abc import Callable, Sequence

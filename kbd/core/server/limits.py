@@ -1,4 +1,4 @@
-"""How much one client, and all together, may ask of the daemon."""
+"""Limits on what one client, and all together, may ask of the daemon."""
 
 import msgspec
 

@@ -1,6 +1,6 @@
-"""The server: accepts clients on the socket, refuses strangers and crowds, stops in order.
+"""Server on a Unix socket: accepts clients, refuses strangers and crowds, stops in order.
 
-The Unix socket: where it lies, who may use it, what becomes of a stale one.
+The socket is for its own user only; a stale one is replaced, a live one never.
 """
 
 import errno

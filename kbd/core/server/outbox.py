@@ -1,4 +1,4 @@
-"""What waits for one client to read it: a bounded queue, sent in as few writes as possible."""
+"""Send queue of one client: bounded, and written in as few writes as possible."""
 
 import socket
 from collections import deque

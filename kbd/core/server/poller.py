@@ -1,4 +1,4 @@
-"""All clients' sockets behind one wait: who can be read or written now is served in one turn.
+"""Selector loop over all clients' sockets: all that are ready are served in one turn.
 
 To wait for each socket in a task of its own costs two changes of the event loop's selector and a
 task's turn a message, some ten times what a short request takes to answer. So the sockets have a

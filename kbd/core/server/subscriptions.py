@@ -1,4 +1,4 @@
-"""Subscriptions: pull events from the log as fast as one client takes them."""
+"""Event subscriptions: pull events from the log as fast as one client takes them."""
 
 from collections.abc import Iterator
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Copies of a job's results in the folder that its rule names, each made once.
+"""Delivery of a job's results: copies in the folder that its rule names, each made once.
 
 For each copy the log has the intent, and then the outcome. A copy whose outcome is missing was cut
 off by a crash: its partial tells whether it was made (`kbd.core.workbench.extraction`). Where the

@@ -1,4 +1,4 @@
-"""What a rule would do with what is in its folder now, found out without doing anything.
+"""Dry run of a watch rule: what it would do with the files in its folder now, with no effects.
 
 What could land is judged by the very decision that judges it when it lands. Blocking.
 """

@@ -1,11 +1,9 @@
-"""What the system tells of changes in a watched folder. It is a hint; the truth is a scan.
+"""Change notifications of a watched folder, through watchfiles. A hint; the truth is a scan.
 
-A thread of its own listens, through watchfiles. Where the system does not tell (network disks), or
-cannot (its limits are used up, a name is no text), the reason is kept, and listening is tried again
-after a pause; the folder is looked through more often meanwhile. Of a folder that takes the place
-of another one nothing is told: whoever sees that has to say `begin_anew`.
-
-Which folders are on another machine, where the system tells of no changes made there.
+A thread of its own listens. Where the system does not tell (network disks, where changes are made
+on another machine), or cannot (its limits are used up, a name is no text), the reason is kept, and
+listening is tried again after a pause; the folder is scanned more often meanwhile. Nothing is told
+of a folder that takes the place of another one: whoever sees that has to call `begin_anew`.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""One watched folder: what lands whole in it is copied, and recorded in the daemon's log once.
+"""Inbox of one watched folder: copies what lands whole, and records it in the daemon's log once.
 
 Hints and scans find files that look otherwise than the log says; each settles, is copied, and is
 recorded. Nothing is kept between two starts but the log: a scan at the start finds what is missing
-there. What goes wrong with the folder or the disk is told in the health, and tried again.
+there. Failures of the folder or the disk are shown in the health, and tried again.
 """
 
 import threading

@@ -1,14 +1,13 @@
-"""The copy of a file that landed: whole, hashed while it was made, and only that is worked on.
+"""Ingest of files that landed: each is copied whole and hashed, and only the copy is worked on.
 
 A file is whole if nobody has it open for writing and it is the same before and after the copy. The
 first is asked by a read lease (fcntl(2)), which the system refuses with EAGAIN while somebody has;
 it is given back at once. Where leases mean nothing — another user's file, a network disk — the
 quiet time before must do. Blocking.
 
-The copies of what landed: kept while a landing needs them, and swept then.
-
-A copy is durable before its landing is recorded, so for a moment nothing says that it is needed:
-`Copies.taking` keeps sweeping away meanwhile.
+Copies are kept while a landing needs them, and swept then. A copy is durable before its landing is
+recorded, so for a moment nothing says that it is needed: `Copies.taking` keeps sweeping away
+meanwhile.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""What the watcher asks for and gets back, so that it need not know how a run is made."""
+"""Records and callables of a watch job, so that the watcher need not know how a run is made."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

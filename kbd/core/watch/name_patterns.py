@@ -1,4 +1,4 @@
-"""What names mean in a watched folder: which are temporary, and which a rule's patterns take.
+"""Name patterns of a watched folder: which names are temporary, and which files a rule takes.
 
 Names are compared as people read them: case and the two spellings of accents (NFC, NFD) do not
 count. A pattern is a glob: `?`, `*` and `[…]` stay within one part of a path, a part `**` stands

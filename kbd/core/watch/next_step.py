@@ -1,4 +1,7 @@
-"""What a job's workbench says is to be done next: pure, so that any crash can be asked about."""
+"""Next step of a watch job, decided from its workbench's state.
+
+Pure, so that a job can be resumed after any crash, and tests can ask about each.
+"""
 
 from collections.abc import Collection
 from enum import Enum, auto

@@ -1,4 +1,4 @@
-"""The rules' commands: one run for each outcome, in order, at least once, across restarts."""
+"""Queue of rules' commands: one run for each outcome, in order, at least once, across restarts."""
 
 import anyio
 from anyio import CapacityLimiter

@@ -1,7 +1,7 @@
-"""What the watcher does for as long as the daemon lives, whatever fails meanwhile.
+"""Retry policy of the watcher: logs a failure, backs off, and tries again.
 
-A failure of a watched folder, of a rule's command or of kbd's own code is logged and tried again
-after a pause. Only a disk that does not keep what it is given ends the daemon (reliability, R11).
+It holds for failures of a watched folder, of a rule's command and of kbd's own code. Only a disk
+that does not keep what it is given ends the daemon (reliability, R11).
 """
 
 from collections.abc import Awaitable, Callable, Iterator

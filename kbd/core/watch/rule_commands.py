@@ -1,4 +1,4 @@
-"""The program that a rule runs for an outcome: no shell, no key of kbd's, a limit of time."""
+"""Subprocess of a rule's command for an outcome: no shell, no key of kbd's, a time limit."""
 
 import os
 import signal

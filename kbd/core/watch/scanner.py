@@ -1,4 +1,4 @@
-"""The looks of an inbox into its folder: which files are new, and what one of them is. Blocking."""
+"""Scanner of a watched folder: finds which files are new, and what one of them is. Blocking."""
 
 import threading
 import time

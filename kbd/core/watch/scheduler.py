@@ -1,8 +1,8 @@
-"""Which job is next: runs on landed files are started in turn over all watches.
+"""Scheduler of watch jobs: starts runs on landed files, in turn over all watches.
 
 A job is begun by `StartNext`, which the daemon's log answers with `WatchRunStarted`, and ended by
-`FinishRun`. What lies between is the labour's affair; a daemon that dies there finds the landings
-in stage RUNNING, and its successor goes on with the same job.
+`FinishRun`. What lies between is the affair of whoever carries the job out; a daemon that dies
+there finds the landings in stage RUNNING, and its successor resumes the same job.
 """
 
 from collections import deque

@@ -1,4 +1,4 @@
-"""What is known of a watch's files: from the log, and from looks that led to no event.
+"""Cache of a watch's files that need no event: as the log knows them, or as scans saw them.
 
 A file whose signature is known is not read. Everything here may be called from a thread while the
 log's state goes on: single look-ups are safe, and whole tables are copied first.

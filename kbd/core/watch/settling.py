@@ -1,4 +1,4 @@
-"""When a file is whole: not before it stayed the same for the rule's quiet time.
+"""Debouncing of files: one is whole only after it stayed the same for the rule's quiet time.
 
 Pure: the time is given, files are looked at by others. A file that somebody holds open, or that
 cannot be taken now, is put off; until it changes again nobody else waits for it.

@@ -1,4 +1,4 @@
-"""What is in a watched folder: looked at component by component, never through a link.
+"""Directory tree of a watched folder: walked component by component, never through a link.
 
 The root's path has no links in it, and no link below it is followed, so nothing that is swapped
 between two looks leads outside. Unlike in a workbench (`kbd.core.workbench.sandbox`), folders on

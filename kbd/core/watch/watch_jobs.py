@@ -1,8 +1,7 @@
-"""A job from its workbench to its outcome: each step is done unless the log says that it was.
+"""Execution of a watch job, from its workbench to its outcome, resumable at every step.
 
-A job's workbench: made under the id that the log names, with the files that landed, once.
-
-Whether what landed can be read at all: a run on nothing but damaged files is not made.
+Each step is done unless the log says that it was. The workbench is made once, under the id that the
+log names, with the files that landed. If none of them can be read, no run is made: the job fails.
 """
 
 from functools import partial

@@ -1,7 +1,7 @@
-"""All watched folders: an inbox for each, the starter of jobs, the rules' commands.
+"""Supervisor of all watched folders: runs their inboxes, the scheduler and the rules' commands.
 
 What is recorded in the daemon's log decides what there is to do; an observer of it wakes whoever
-has to do it. Cancelled, the watcher leaves everything to be gone on with by the next one.
+has to do it. Cancelled, the watcher leaves everything for the next one to resume.
 """
 
 from collections.abc import AsyncIterator

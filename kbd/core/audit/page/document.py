@@ -1,7 +1,4 @@
-"""The page as a whole.
-
-What heads the page: the request, how its run stands, and what it came to.
-"""
+"""HTML document of a run: the whole page, and its head with request, status and result."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Times, sizes and numbers as people read them."""
+"""Formatting of times, sizes and numbers for people."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""HTML that cannot be broken out of: text becomes markup here and nowhere else.
+"""HTML escaping: text becomes markup here and nowhere else, and cannot break out of it.
 
 `Html` is a type of its own, so that a type checker finds every text that was not escaped. What the
 eye would not see (control characters, marks that turn the direction of writing, characters without

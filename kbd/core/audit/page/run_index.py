@@ -1,4 +1,4 @@
-"""What one step's part of the page needs to know of the other steps."""
+"""Index of a run's steps: what one step's part of the page needs to know of the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

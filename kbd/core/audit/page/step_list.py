@@ -1,4 +1,4 @@
-"""The list of steps, what it can be filtered by, and the plan and files beside it."""
+"""Step list of the page, its filters, and the plan and files beside it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

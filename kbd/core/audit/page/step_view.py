@@ -1,4 +1,4 @@
-"""A step on the page: its line in the list, and the step in full."""
+"""View of one step on the page: its line in the list, and the step in full."""
 
 from itertools import groupby
 

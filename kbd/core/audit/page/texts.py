@@ -1,9 +1,8 @@
-"""Texts on the page: short ones whole, long ones begun, with the rest a click away.
+"""Text blocks of the page: short ones whole, long ones begun, with the rest a click away.
 
-JSON text laid out for reading, its every character as it was written.
-
-Only white space is changed: numbers, escapes and the order of keys stay, since a page that is read
-as evidence must not show another value than was sent. What fits on a line stays on one.
+JSON text is laid out for reading. Only white space is changed: numbers, escapes and the order of
+keys stay as they were written, since a page that is read as evidence must not show another value
+than was sent. What fits on a line stays on one.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""The timeline of a run: phases, items, turns, calls, files and tokens, to scale.
+"""SVG timeline of a run: phases, items, turns, calls, files and tokens, to scale.
 
-Time to scale, with long idle stretches cut short.
-
-A run that waited overnight for its daemon would else be a hairline at each end of the page.
+Long idle stretches are cut short: a run that waited overnight for its daemon would else be a
+hairline at each end of the page.
 """
 
 from collections.abc import Callable, Iterable, Sequence
