@@ -62,7 +62,7 @@ def message_named(entries: list[dict[str, Any]], named: str) -> str:
 def told(
     entries: list[dict[str, Any]], titles: dict[int, str], *, with_tools: bool
 ) -> Iterator[str]:
-    """Yield the lines that tell of a conversation.
+    """Render a conversation as lines.
 
     Args:
         entries: The conversation.

@@ -80,7 +80,7 @@ def _choose(client: Client, mode: str, *, yes: bool) -> None:
 
 
 def _consent(client: Client, named: dict[str, str]) -> dict[str, Any] | str:
-    """Return how consent stands, or why a model could not be called anyway."""
+    """Return the status of consent, or why a model could not be called anyway."""
     try:
         status: dict[str, Any] = call(client, "EgressGetConsentStatus", named)
     except Refused as refused:

@@ -39,7 +39,7 @@ BROKEN_PIPE = 141
 
 
 class Stop(Exception):
-    """End the command with an exit code and a message for people.
+    """Ends the command with an exit code and a message for people.
 
     Args:
         message: What to print on stderr; empty for nothing.

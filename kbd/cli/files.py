@@ -28,7 +28,7 @@ def add(client: Client, workbench_id: str, files: Sequence[str]) -> list[dict[st
 
 
 def check_folder(directory: str) -> None:
-    """See, before a job begins, that its results can go where they are wanted.
+    """Check, before a job begins, that its results can be written where they are wanted.
 
     Raises:
         Stop: There is a file of that name or above it, or nothing may be written there.

@@ -50,7 +50,7 @@ def choose_model(client: Client, workbench_id: str, model_id: str | None) -> Non
 def obtain_consent(
     client: Client, workbench_id: str, *, yes: bool, declined: set[str] | None = None
 ) -> None:
-    """See that the files may go where the model is: ask, unless nothing leaves or it was agreed.
+    """Obtain consent to send the files to the model: ask, unless nothing leaves or it was given.
 
     What makes texts vectors elsewhere is asked for, too, as `obtain_consent_to_search` does.
 
@@ -275,7 +275,7 @@ def code_of(run: dict[str, Any]) -> int:
 
 
 def unsuccessful(run: dict[str, Any]) -> Stop:
-    """Say why a run did not finish, how to go on, and with which code to end."""
+    """Report why a run did not finish and how to go on; return the exit code."""
     again = f"{_took(run)}\n{_again(run['workbench_id'])}"
     match run["status"]:
         case "cancelled":

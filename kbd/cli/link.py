@@ -131,13 +131,13 @@ def listen(client: Client, seconds: float) -> bool:
 
 
 def broken(error: ConnectionLostError) -> Stop:
-    """Return what to tell a person when the connection ended."""
+    """Return the error for a connection that ended."""
     msg = f"The connection to kbd broke ({error}). What was recorded is safe: `kbd up`, and go on."
     return Stop(msg, UNREACHABLE)
 
 
 def refusal(error: RemoteError) -> Refused:
-    """Return what to tell a person about an error of the daemon."""
+    """Return the error for a refusal of the daemon."""
     data = error.data if isinstance(error.data, dict) else {}
     code = str(data.get("error_code") or error.code)
     actions = [str(action) for action in data.get("actions") or ()]

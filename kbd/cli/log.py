@@ -31,7 +31,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class Selection(NamedTuple):
-    """What must be true of an event; what is empty asks for nothing.
+    """Filter of events; an empty field asks for nothing.
 
     Attributes:
         run: Its run's number.
@@ -59,7 +59,7 @@ class Selection(NamedTuple):
         return bool(self.run or self.phase or self.item or self.tool)
 
     def takes(self, event: dict[str, Any]) -> bool:
-        """Return whether an event is one of those."""
+        """Tell whether an event passes the filter."""
         place = place_of(event)
         return (
             (not self.types or event["type"] in self.types)
@@ -269,7 +269,7 @@ def _run(client: Client, workbench: dict[str, Any], named: str) -> int:
 
 
 class _Show:
-    """Shows the events that are asked for.
+    """Renders the events that pass the filter.
 
     Attributes:
         last: The last event that it was given, or the one after which it wants them.

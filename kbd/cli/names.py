@@ -10,7 +10,7 @@ __all__ = ["find", "find_run"]
 
 
 def find(client: Client, named: str) -> dict[str, Any]:
-    """Return the workbench that is named, as `WorkbenchList` tells it.
+    """Resolve the name of a workbench; return it as `WorkbenchList` tells it.
 
     A whole id goes before a name, and a name before the beginning of an id.
 
@@ -21,7 +21,7 @@ def find(client: Client, named: str) -> dict[str, Any]:
 
 
 def find_run(client: Client, named: str) -> dict[str, Any]:
-    """Return the run that is named, as `RunGet` tells it.
+    """Resolve the name of a run; return it as `RunGet` tells it.
 
     A workbench means its newest run, `WB-2` its second one. A run's id is of that form, too.
 

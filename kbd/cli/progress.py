@@ -28,7 +28,7 @@ TAIL_CHARACTERS = 48
 
 
 class Progress(Protocol):
-    """Somebody who is told what a run does."""
+    """Progress display of a run."""
 
     def told(self, method: str, params: dict[str, Any]) -> None:
         """Take one notification; unknown ones are ignored."""
@@ -44,7 +44,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Shows nothing: for scripts."""
+    """Silent progress display, for scripts."""
 
     def told(self, method: str, params: dict[str, Any]) -> None:
         """Ignore it."""
@@ -61,7 +61,7 @@ class Silent:
 
 
 class Told:
-    """Tells what happens line by line: for logs, pipes and terminals without drawing.
+    """Line-by-line progress display, for logs, pipes and terminals without drawing.
 
     The words of the summary are left out, because they are the result, which follows on stdout;
     fenced blocks are, too, because they are for programs.
@@ -160,7 +160,7 @@ class Told:
 
 
 class Drawn(Told):
-    """Tells the same, above a bar.
+    """Progress display with a bar below the lines.
 
     Beside it stand the phase or item, the time, what was consumed, and the tool that works or the
     words as they come.
@@ -234,7 +234,7 @@ class Drawn(Told):
         self._bars.console.print(clean(text), markup=False, highlight=False)
 
     def done(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         super().done()
         self._bars.stop()
 

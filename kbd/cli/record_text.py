@@ -26,7 +26,7 @@ NAME_COLUMNS = 24
 
 
 def unfolded(value: Any) -> list[str]:
-    """Return a value of JSON as lines.
+    """Render a JSON value as lines.
 
     Args:
         value: A text that is itself a JSON object or array is unfolded, too.

@@ -14,7 +14,7 @@ __all__ = ["changed_paths", "command", "deleted_paths", "described"]
 
 
 def described(changes: list[dict[str, Any]]) -> str:
-    """Return the changes as a table, each warning below it."""
+    """Render the changes as a table, each warning below it."""
     if not changes:
         return "No changes."
     rows = [

@@ -25,7 +25,7 @@ Step = dict[str, Any]
 
 
 class Book:
-    """A run, its steps, and what they name.
+    """Reader of a run's steps and the blobs that they name; caches what it read.
 
     Args:
         client: Asks the daemon.

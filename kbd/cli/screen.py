@@ -72,7 +72,7 @@ class _Keyboard(Vt100Input):
 
 
 class _Screen(UIControl):
-    """All of the terminal, as one control that shows the frames of a walk."""
+    """Full-screen control that shows the frames of a walk."""
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk

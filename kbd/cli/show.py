@@ -40,14 +40,14 @@ SAID_COLUMNS = 100
 
 
 class Related(NamedTuple):
-    """Something said elsewhere that belongs to an event: under a heading, fields as they stand."""
+    """Related record of another event: fields as they stand, under a heading."""
 
     heading: str
     fields: dict[str, Any]
 
 
 def related(history: Sequence[dict[str, Any]]) -> list[Related]:
-    """Return what belongs to the last of these events.
+    """Return the records related to the last of these events.
 
     Args:
         history: Events in order, as `EventsRead` tells them, from the begin of the run on.
@@ -149,7 +149,7 @@ _NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f]")
 
 
 class Named(NamedTuple):
-    """Bytes that an event names: by their hash, in a field, maybe as those of a file."""
+    """Reference of an event to a blob: its hash, the field, maybe a file's name."""
 
     hash: str
     field: str
@@ -157,7 +157,7 @@ class Named(NamedTuple):
 
 
 class Version(NamedTuple):
-    """What is known of kept bytes.
+    """Description of a blob.
 
     Attributes:
         size_bytes: How many there are.
@@ -173,7 +173,7 @@ class Version(NamedTuple):
 
 
 def named(data: Any, field: str = "", file: str = "") -> Iterator[Named]:
-    """Yield the bytes that an event's data name, each hash as often as it is named."""
+    """Yield the blobs that an event's data name, each hash as often as it is named."""
     match data:
         case dict():
             own = data.get("name")
@@ -201,7 +201,7 @@ def chosen(blobs: list[Named], begin: str) -> str:
 
 
 def version_of(client: Client, workbench_id: str, blob: str, *, whole: bool) -> Version:
-    """Return what kept bytes are.
+    """Describe a blob.
 
     Args:
         client: The daemon.
@@ -231,7 +231,7 @@ def version_of(client: Client, workbench_id: str, blob: str, *, whole: bool) -> 
 
 
 def save(client: Client, workbench_id: str, blob: str, target: str) -> int:
-    """Write kept bytes to a new file and return how many they are.
+    """Save a blob to a new file and return its size in bytes.
 
     Raises:
         Stop: There is such a file, it cannot be written, or the bytes are not those of the hash.

@@ -35,7 +35,7 @@ def facts(step: Step) -> str:
 
 
 def told(step: Step, result: str | None = None) -> list[str]:
-    """Return all that a step says.
+    """Render a step in full.
 
     Args:
         step: The step.

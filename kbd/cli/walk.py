@@ -28,7 +28,7 @@ _NEXT, _BACK = ("down", "right", "j"), ("up", "left", "k")
 
 
 class Row(NamedTuple):
-    """A row of the screen.
+    """Row of the screen.
 
     Attributes:
         text: Clean, and no wider than the screen.
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Walk:
-    """A walk through the steps of a run.
+    """Walk through the steps of a run: its state, key bindings and frames.
 
     Args:
         book: The steps.
@@ -62,7 +62,7 @@ class Walk:
         self._drawn: tuple[tuple[int, str, int], list[str]] | None = None
 
     def press(self, key: str) -> None:
-        """Do what a key says.
+        """Handle a key.
 
         Raises:
             Stop: The connection broke.

@@ -21,7 +21,7 @@ TEXT_LINES = 12
 
 
 def stood(found: dict[str, Any]) -> list[str]:
-    """Return what `StateAt` tells, in lines."""
+    """Render the answer of `StateAt`, in lines."""
     which = f"workbench {found['name']} ({found['workbench_id']})"
     lines = [
         f"{which} after event {found['seq']}, {moment(found['ts'])}",

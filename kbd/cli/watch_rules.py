@@ -28,7 +28,7 @@ def find_watch(client: Client, named: str) -> dict[str, Any]:
 
 
 def add(client: Client, arguments: argparse.Namespace) -> str:
-    """Have a folder watched, after asking for the consent that its runs need; return the id.
+    """Add a watch, after asking for the consent that its runs need; return its id.
 
     Raises:
         Stop: The rule makes no sense, or nobody agreed.
@@ -94,7 +94,7 @@ def chosen(client: Client, watch: dict[str, Any] | None, asked: str) -> list[dic
 
 
 def tried(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what `WatchTest` says of a watch, or of a folder that is not watched.
+    """Return the answer of `WatchTest` for a watch, or for a folder that is not watched.
 
     Raises:
         Stop: Neither is meant.

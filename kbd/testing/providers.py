@@ -35,7 +35,7 @@ Turn = ModelReply | Callable[[ModelRequest], ModelReply]
 
 
 class ScriptedProvider(Provider):
-    """A model whose turns are written down, by phase.
+    """Provider that plays scripted turns, by phase.
 
     It keeps no position: which turn comes next is told by the count of assistant messages in the
     conversation. So it goes on rightly after a restart, and when a turn is asked for again.
@@ -82,7 +82,7 @@ class ScriptedProvider(Provider):
 
 
 class NoAccess:
-    """What is lent to a provider that needs nothing; asking for the HTTP client fails."""
+    """Access of a provider that needs nothing; asking for the HTTP client fails."""
 
     api_key: str | None = None
     base_url: str | None = None

@@ -304,7 +304,7 @@ class _Recall:
 
 
 class Workbench:
-    """A `ToolContext` over a folder, for tests of tools.
+    """`ToolContext` over a folder, for tests of tools.
 
     Args:
         root: An empty folder.

@@ -57,7 +57,7 @@ def _hand_out(session: Session, paths: list[str], folder: str) -> None:
 
 
 def discard(session: Session, argument: str) -> int:
-    """Throw the draft away.
+    """Discard the draft.
 
     Raises:
         Stop: Nobody agreed.
@@ -82,7 +82,7 @@ def _agree(session: Session, question: str) -> None:
 
 
 def undo(session: Session, argument: str) -> int:
-    """Take the last questions back, with their answers and all that those did.
+    """Undo the last questions, with their answers and all that those did.
 
     Raises:
         Stop: There are not so many.

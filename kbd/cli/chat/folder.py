@@ -43,7 +43,7 @@ class _Arrival(NamedTuple):
 
 
 class Arrivals:
-    """Every content that was ever copied in, by the file's name.
+    """History of every content that was copied in, by the file's name.
 
     Those of the workbenches that it was forked from count, too, unless they are gone.
     """
@@ -114,7 +114,7 @@ def _line_of(client: Client, workbench_id: str) -> list[str]:
 
 
 class Held(NamedTuple):
-    """What a workbench holds.
+    """Files that a workbench holds.
 
     Args:
         published: The hash of each file by its name.
@@ -163,7 +163,7 @@ UNREADABLE = "no installed format reads this type of file"
 
 
 class Walked(NamedTuple):
-    """What a folder holds.
+    """Files that a folder holds.
 
     Args:
         files: What can be read, nearest to the top first, then by name.
@@ -175,7 +175,7 @@ class Walked(NamedTuple):
 
 
 def walk(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> Walked:
-    """Look through a folder and all below it; what is hidden, or an index, is passed over silently.
+    """Walk a folder and all below it; what is hidden, or an index, is skipped silently.
 
     Args:
         folder: Where to look.
@@ -323,7 +323,7 @@ def bring(session: Session, folder: Folder) -> None:
 
 
 class _Sorted:
-    """A folder's files, sorted by what is to be done with each.
+    """Files of a folder, sorted by what is to be done with each.
 
     Attributes:
         now: What the workbench holds.

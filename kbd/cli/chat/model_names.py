@@ -30,7 +30,7 @@ def model_ids(client: Client) -> list[str]:
 
 
 def model_named(client: Client, named: str) -> str:
-    """Return the id of the model that is named.
+    """Resolve the name of a model to its id.
 
     Without a provider it is one that a provider lists under that name; else it is tried as a model
     of the provider that takes any name and is set up, the OpenAI-compatible one before others.

@@ -34,7 +34,7 @@ _FOLDERS = ("/publish", "/reload")
 
 
 class Words(Completer):
-    """Completes what is being typed.
+    """Completer of commands, file names, models and folders.
 
     Args:
         file_names: Tells the names of the workbench's files.
@@ -160,7 +160,7 @@ class Prompt:
 
 
 def standing(session: Session) -> str:
-    """Return how the conversation stands, in a line: model, files, draft."""
+    """Return the status line of the conversation: model, files, draft."""
     try:
         state = session.state()
         files = len(session.files())
@@ -188,7 +188,7 @@ def converse(session: Session, prompt: Prompt) -> int:
 
 
 def history_at(home: str | None) -> History:
-    """Return what was typed before in this home, kept in a file that only its owner may read."""
+    """Return the input history of this home, in a file that only its owner may read."""
     path = Path(home_of(home)) / HISTORY_NAME
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)

@@ -70,7 +70,7 @@ def _show(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> N
 
 
 class _Versions:
-    """The files as text, as they were when the draft was opened and as the draft has them."""
+    """Text of each file, as it was when the draft was opened and as the draft has it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

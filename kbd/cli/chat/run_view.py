@@ -34,7 +34,7 @@ _MARK = re.compile(r"[-*•+]|\d{1,3}[.)]")
 # By hand: rich.live draws what comes anew with each word, so what has left the screen is lost; this
 # writes each word once, and what a person selects or scrolls back to is the answer.
 class Flow:
-    """One answer on its way to a terminal.
+    """Writer of a streamed answer: wraps words, holds back the last one.
 
     Lines are broken at spaces; those of a list go on below their text. What stands between fences,
     and rows of tables, is left as it is: a terminal breaks them where it must.
@@ -168,7 +168,7 @@ _TOLD = frozenset({"ToolCalled", "ToolRefused", "ToolReturned"})
 
 
 class Trace:
-    """Turns events of a run into lines, while inside.
+    """Renders events of a run as lines, while inside.
 
     That there are events is heard on the session's connection, where the run's end is waited for;
     what they tell is asked for on another one, for an answer would be lost on that.
@@ -214,7 +214,7 @@ class Trace:
 
 
 class _Status(Drawn):
-    """The bar; of what it tells in lines only warnings, unless all is asked for."""
+    """Progress bar that prints only warnings as lines, unless all is asked for."""
 
     def __init__(self, *, is_verbose: bool) -> None:
         super().__init__()
@@ -236,7 +236,7 @@ class _Status(Drawn):
 
 
 class _Lines(Told):
-    """Lines: what is done; where all is asked for, what is written, and the trace for tools."""
+    """Line-by-line display; where all is asked for, with the text and the trace of tools."""
 
     def __init__(self, *, is_verbose: bool) -> None:
         super().__init__()
@@ -256,7 +256,7 @@ class _Lines(Told):
 
 
 class Working:
-    """Shows one run: a `kbd.cli.progress.Progress`.
+    """Live view of one run: a `kbd.cli.progress.Progress`.
 
     Args:
         trace: Tells of tool calls in full, where everything is to be told.

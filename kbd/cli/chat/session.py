@@ -14,7 +14,7 @@ __all__ = ["Folder", "Session"]
 
 
 class Folder(NamedTuple):
-    """A folder of files that a workbench belongs to.
+    """Folder of files that a workbench belongs to.
 
     Args:
         path: Where it is, links followed.
@@ -26,7 +26,7 @@ class Folder(NamedTuple):
 
 
 class Session:
-    """One conversation, from `kbd chat` until its end.
+    """State of one conversation, from `kbd chat` until its end.
 
     Attributes:
         workbench_id: Where it is held; `/clear` goes on in another one.
@@ -88,7 +88,7 @@ class Session:
             self._client = None
 
     def wake(self) -> None:
-        """Let go of a connection that broke while nobody used it, so that the next is a new one."""
+        """Drop a connection that broke while nobody used it, so that the next is a new one."""
         if self._client is None:
             return
         try:

@@ -74,7 +74,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 
 
 def act(session: Session, text: str) -> int:
-    """Do what was typed and return the exit code of that; what goes wrong is told here."""
+    """Run a typed line and return its exit code; what goes wrong is printed here."""
     try:
         session.wake()
         return _done(session, text.strip())

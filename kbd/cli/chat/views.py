@@ -47,7 +47,7 @@ def docs(session: Session, argument: str) -> int:
 
 
 def tools(session: Session, argument: str) -> int:
-    """Tell which tools a model may call: all in short, or one that is named in full.
+    """List the tools that a model may call: all in short, or one that is named in full.
 
     Raises:
         Stop: There is none of that name.
@@ -132,7 +132,7 @@ def search(session: Session, argument: str) -> int:
 
 
 def cost(session: Session, argument: str) -> int:
-    """Tell the tokens and the money of this conversation and of its workbench."""
+    """Show the tokens and the money of this conversation and of its workbench."""
     del argument
     runs = session.ask("RunList")["runs"]
     mine = [run for run in runs if run["run_id"] in session.runs]

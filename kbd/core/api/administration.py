@@ -19,7 +19,7 @@ __all__ = ["DaemonMethods"]
 
 
 class DaemonMethods:
-    """Answers about the daemon itself."""
+    """Handlers of the daemon itself."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches
@@ -35,7 +35,7 @@ class DaemonMethods:
         }
 
     def info(self, request: wire.EngineGetInfo, session: Session) -> wire.EngineInfo:
-        """Say what is running."""
+        """Describe the running daemon."""
         del request, session
         context, chosen = self._context, self._context.egress.embedder()
         return wire.EngineInfo(

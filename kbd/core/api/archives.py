@@ -38,7 +38,7 @@ each round is far shorter than the one before."""
 
 
 class BackupMethods:
-    """Writes backups, one at a time: nobody else waits for their disk."""
+    """Handler of backups: one at a time, so that nobody else waits for their disk."""
 
     def __init__(self, context: ApiContext, benches: Benches, watcher: Watcher) -> None:
         self._context, self._benches, self._watcher = context, benches, watcher
@@ -173,7 +173,7 @@ AT_ONCE = 4
 
 
 class CaseMethods:
-    """Exports runs."""
+    """Handler of case files: exports runs."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches

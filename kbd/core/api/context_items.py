@@ -21,7 +21,7 @@ __all__ = ["ContextMethods"]
 
 
 class ContextMethods:
-    """Sets, shows and takes out what every run is told."""
+    """Handlers of context items: list, get, set, delete."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches
@@ -61,7 +61,7 @@ class ContextMethods:
         return wire.ContextKept(item=_row(bench.state, category), weight=self._weight(bench.state))
 
     async def delete(self, request: wire.ContextDelete, session: Session) -> wire.ContextDeleted:
-        """Take one category out."""
+        """Delete one category."""
         del session
         bench = await self._benches.open(request.workbench_id)
         outcome = await bench.keeper.submit(RemoveContext(request.category))

@@ -23,7 +23,7 @@ __all__ = ["ConversationMethods"]
 
 
 class ConversationMethods:
-    """Tells what was said, and brings an earlier message back to the end of it."""
+    """Handlers of the conversation: show, undo, regenerate."""
 
     def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
         self._context, self._benches, self._runs = context, benches, runs
@@ -44,7 +44,7 @@ class ConversationMethods:
         return await conversation(await self._benches.open(request.workbench_id))
 
     async def undo(self, request: wire.WorkshopUndoToMessage, session: Session) -> wire.Undone:
-        """Have all stand again as it did after a message.
+        """Undo everything after a message.
 
         Raises:
             KbdError: As for `rewind_to`; nothing was done, but of a disk that is full or fails.

@@ -263,6 +263,7 @@ def _locked(home: Home) -> Iterator[None]:
             owner = os.pread(held, 32, 0).decode(errors="replace").strip()
             msg = f"another daemon (process {owner or 'unknown'}) has this home already"
             raise HomeLockedError(msg) from None
+        # Only with the lock: before that the file names the process that has it.
         os.ftruncate(held, 0)
         os.pwrite(held, str(os.getpid()).encode(), 0)
         yield

@@ -26,7 +26,7 @@ __all__ = ["CheckpointMethods", "DraftMethods"]
 
 
 class DraftMethods:
-    """Shows a draft, publishes it, or throws it away."""
+    """Handlers of the draft: show, publish, discard."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches
@@ -82,7 +82,7 @@ class DraftMethods:
     def discard(
         self, request: wire.DraftDiscard, session: Session
     ) -> Deferred[wire.DraftDiscarded]:
-        """Throw the draft away."""
+        """Discard the draft."""
         del session
         return record(
             self._benches,
@@ -118,7 +118,7 @@ class DraftMethods:
 
 
 class CheckpointMethods:
-    """Lists, makes and restores checkpoints."""
+    """Handlers of checkpoints: list, create, restore."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches

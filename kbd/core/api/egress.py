@@ -19,7 +19,7 @@ __all__ = ["EgressMethods"]
 
 
 class EgressMethods:
-    """Asks for consent, records it, and lists what left."""
+    """Handlers of egress: consent, its mode, and the requests that left."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches

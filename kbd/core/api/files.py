@@ -39,7 +39,7 @@ COUNTED_CHARACTERS = 2_000_000
 
 
 async def text_of(context: ApiContext, bench: Bench, source_path: str) -> tuple[str, str]:
-    """Return the text of a client's file and the file's name.
+    """Read the text of a client's file; return it with the file's name.
 
     It is read as a file that is added would be: copied first, and looked into in a worker. The
     copy is gone when this returns. Of a very long text the beginning is returned.
@@ -99,7 +99,7 @@ _TAKEN = "a file of this name is there already"
 
 
 class FileMethods:
-    """Adds, lists, removes and extracts files."""
+    """Handlers of a workbench's files: list, add, remove, extract."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches

@@ -52,7 +52,7 @@ async def own_call(
     request: Request,
     work: Callable[[CallFiles], Awaitable[Edited]],
 ) -> FileWritten:
-    """Do a client's call and record it.
+    """Carry out a client's call and record it.
 
     Args:
         context: The daemon's.
@@ -89,7 +89,7 @@ async def own_call(
 
 
 class _OwnCall:
-    """What is recorded of one call."""
+    """Recorder of one call."""
 
     def __init__(self, context: ApiContext, bench: Bench, plugin: Plugin, request: Request) -> None:
         self.id = CallId(f"client-{context.clock.new_id()}")
@@ -159,7 +159,7 @@ Method = Owned[WireMethod]
 
 
 class FormatMethods:
-    """Shows and edits single files, by what their formats can do."""
+    """Handlers of single files: read and edit, by what their formats can do."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches

@@ -30,7 +30,7 @@ __all__ = ["handlers"]
 def handlers(
     context: ApiContext, benches: Benches, runs: Runs, watcher: Watcher
 ) -> dict[type[Request], Handler]:
-    """Return what answers each request: kbd's own and those that formats contribute."""
+    """Return the handler of each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
         DaemonMethods(context, benches),

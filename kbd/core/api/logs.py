@@ -28,7 +28,7 @@ __all__ = ["LogMethods"]
 
 
 class LogMethods:
-    """Reads, follows and checks logs."""
+    """Handlers of logs: read, follow, verify."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches
@@ -81,7 +81,7 @@ class LogMethods:
     async def verify(
         self, request: wire_daemon.LogVerify, session: Session
     ) -> wire_daemon.LogVerified:
-        """Read a whole log and all blobs that it names, and say what is wrong.
+        """Verify a whole log and all blobs that it names.
 
         Raises:
             FileReadFailed: A file of the log cannot be read.
@@ -109,7 +109,7 @@ class LogMethods:
             raise FileReadFailed(f"the log cannot be read: {reason}") from error
 
     def _end(self, log_id: str) -> Anchor | None:
-        """Where a log ends that is open: its anchor on disk may lag behind."""
+        """Return the end of a log that is open: its anchor on disk may lag behind."""
         benches = self._benches
         if log_id == "daemon":
             log = benches.daemon.journal.log

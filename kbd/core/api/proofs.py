@@ -16,7 +16,7 @@ __all__ = ["ProofMethods"]
 
 
 class ProofMethods:
-    """Has runs proved."""
+    """Handler of replay proofs."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._benches = benches
@@ -28,7 +28,7 @@ class ProofMethods:
         return {wire.ReplayRun: self.replay}
 
     async def replay(self, request: wire.ReplayRun, session: Session) -> wire.RunReplayed:
-        """Do every call of a run again and compare what comes out.
+        """Repeat every call of a run and compare the results.
 
         Raises:
             NotFound: There is no such run.

@@ -21,7 +21,7 @@ DEFAULT_EFFORT = "default"
 
 
 class ProviderMethods:
-    """Says what providers and models there are, and takes what people want of them."""
+    """Handlers of providers and models."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._egress, self._benches = context.egress, benches
@@ -66,7 +66,7 @@ class ProviderMethods:
     async def set_enabled(
         self, request: wire.ProvidersSetEnabled, session: Session
     ) -> wire.ProviderEnabled:
-        """Let a provider be used, or not."""
+        """Enable or disable a provider."""
         del session
         provider_id = self._egress.named(request.provider_id).item.name
         if request.enabled is not self._egress.models.is_enabled(provider_id):

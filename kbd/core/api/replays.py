@@ -36,7 +36,7 @@ AT_ONCE = 2
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """The steps of a run as of an event, kept for the pages that are asked for next."""
+    """Cached steps of a run as of an event, for the pages that are requested next."""
 
     run_id: RunId
     seq: Seq
@@ -44,7 +44,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 class ReplayMethods:
-    """Tells the steps of runs, and the state at events."""
+    """Handlers of replay: the steps of runs, and the state at events."""
 
     def __init__(self, benches: Benches) -> None:
         self._benches = benches

@@ -22,7 +22,7 @@ __all__ = ["WorkshopMethods", "run_ended"]
 
 
 class WorkshopMethods:
-    """Takes messages and runs the agent on them."""
+    """Handlers of messages and runs."""
 
     def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
         self._context, self._benches, self._runs = context, benches, runs

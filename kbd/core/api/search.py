@@ -20,7 +20,7 @@ __all__ = ["WorkspaceMethods"]
 
 
 class WorkspaceMethods:
-    """Searches documents as an agent's tools do; nothing of it is recorded but what leaves."""
+    """Handlers of document search, as an agent's tools do it; only what leaves is recorded."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches

@@ -63,7 +63,7 @@ _T = TypeVar("_T")
 
 
 def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
-    """Return the rule that a client asks for; nothing on disk was looked at yet.
+    """Parse the rule that a client asks for; nothing on disk is read yet.
 
     Raises:
         ValidationFailed: Something in it makes no sense.
@@ -103,7 +103,7 @@ def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
 
 
 def placed_rule(rule: WatchRule, home: Home) -> WatchRule:
-    """Return a rule whose folders are there, without links; that for results is made. Blocks.
+    """Resolve a rule's folders, without links; the one for results is made. Blocks.
 
     Raises:
         ValidationFailed: A folder is not one that the rule can be for, or its program is not there.
@@ -116,7 +116,7 @@ def placed_rule(rule: WatchRule, home: Home) -> WatchRule:
 
 
 def watched_folder(folder: str, home: Home) -> str:
-    """Return a folder that may be watched, without links in its path. Blocks.
+    """Resolve a folder that may be watched, without links in its path. Blocks.
 
     Raises:
         ValidationFailed: It is no folder, or kbd's home is in it, or it in the home: kbd would
@@ -154,7 +154,7 @@ def files_there(folder: str, patterns: tuple[str, ...]) -> tuple[PassedFile, ...
 
 
 def checked_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return patterns that could be for files below a folder.
+    """Validate patterns of files below a folder.
 
     Raises:
         ValidationFailed: One of them could not.
@@ -173,7 +173,7 @@ def checked_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 def checked_consent(
     egress: Egress, asked: WatchConsentParam | Unset, model_id: str | None
 ) -> WatchConsent | None:
-    """Return what a person agreed to.
+    """Validate the consent that a person gave.
 
     Args:
         egress: Knows the providers.
@@ -262,7 +262,7 @@ LOOKS = 4
 
 
 class WatchMethods:
-    """Adds, shows, pauses and removes watches, and lists what failed."""
+    """Handlers of watches: add, show, pause, remove, retry, dry run."""
 
     def __init__(self, context: ApiContext, benches: Benches, watcher: Watcher) -> None:
         self._context, self._benches, self._watcher = context, benches, watcher

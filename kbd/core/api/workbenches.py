@@ -21,7 +21,7 @@ __all__ = ["ForkMethods", "WorkbenchMethods"]
 
 
 class WorkbenchMethods:
-    """Creates, lists and deletes workbenches."""
+    """Handlers of workbenches: create, open, list, delete, default model."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches
@@ -145,7 +145,7 @@ class WorkbenchMethods:
 
 
 class ForkMethods:
-    """Forks workbenches."""
+    """Handler of forks."""
 
     def __init__(self, context: ApiContext, benches: Benches) -> None:
         self._context, self._benches = context, benches
@@ -155,7 +155,7 @@ class ForkMethods:
         return {wire.WorkbenchFork: self.fork}
 
     async def fork(self, request: wire.WorkbenchFork, session: Session) -> wire.WorkbenchForked:
-        """Make a workbench of what another one holds, or held.
+        """Fork a workbench, as it is or as it was after an event.
 
         Raises:
             KbdError: As for `fork_workbench`; there is no fork.

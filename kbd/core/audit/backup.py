@@ -35,7 +35,7 @@ def place_of(log_id: str) -> Path:
 
 
 class Backup:
-    """A backup that is being made. Blocking; one call at a time, each perhaps in another thread.
+    """Backup in the making. Blocking; one call at a time, each perhaps in another thread.
 
     Args:
         home: What is copied.
@@ -114,7 +114,7 @@ class Backup:
             )
 
     def pass_over(self, workbench_id: WorkbenchId, name: str) -> None:
-        """Say of a workbench that the daemon's log knows that nothing of it is there."""
+        """Note that nothing is there of a workbench that the daemon's log knows."""
         self._gathering.pass_over(place_of(workbench_id), f"{name} (workbench) has no folder")
 
     def drop(self, workbench_id: WorkbenchId) -> None:
@@ -123,7 +123,7 @@ class Backup:
             self._gathering.drop(place_of(workbench_id))
 
     def finish(self, created_at: str) -> tuple[Inventory, int]:
-        """Say what it holds, make it durable and give it its name.
+        """Write the inventory, make the backup durable and give it its name.
 
         Args:
             created_at: The time that it is of; ISO 8601, UTC.
@@ -187,7 +187,7 @@ def check_backup(path: Path) -> Checked:
 
 
 def faults_of(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
-    """Yield what is wrong with a folder that should hold these inventory."""
+    """Yield what is wrong with a folder that should hold this inventory."""
     for log in inventory.logs:
         if not log.damage:
             yield from _log_faults(folder, log)
@@ -258,7 +258,7 @@ def _text(name: str) -> str:
 
 @contextmanager
 def _told(*, may_be_gone: bool = False) -> Iterator[None]:
-    """Raise what the system says as an error that clients know.
+    """Translate errors of the system into errors that clients know.
 
     Args:
         may_be_gone: Whether a file that is missing is left to the caller, who can explain it.

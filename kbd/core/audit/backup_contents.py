@@ -41,7 +41,7 @@ __all__ = [
 
 
 class _Learning(BlobStore):
-    """Blobs that are only asked for: who verifies a log asks for those that it names."""
+    """Blob store that records which blobs are asked for: verifying a log asks for all it names."""
 
     def __init__(self) -> None:
         super().__init__(Path())
@@ -98,7 +98,7 @@ def copy_file(source: int, target: Path, disk: Disk, mode: int = 0o600) -> int:
 
 
 def check_name(name: str) -> None:
-    """See that a name can be written down.
+    """Check that a name is valid UTF-8.
 
     Raises:
         SandboxViolation: It cannot.
@@ -110,7 +110,7 @@ def check_name(name: str) -> None:
 
 
 def is_unreadable(path: Path) -> bool:
-    """Tell whether it is the reading of a file that fails."""
+    """Tell whether a file cannot be read."""
     try:
         hash_of(path)
     except OSError:
@@ -147,7 +147,7 @@ _PAUSE_S = 0.001
 
 
 class Gathering:
-    """Copies logs with what belongs to them into one folder, laid out as a home is.
+    """Copies logs, blobs and other files into one folder, laid out as a home is.
 
     Args:
         folder: Where the copies go.
@@ -187,7 +187,7 @@ class Gathering:
         _remove(self._folder / place)
 
     def pass_over(self, place: Path, line: str) -> None:
-        """Say why there is nothing of a place below the home."""
+        """Note why there is nothing of a place below the home."""
         self.drop(place)
         self._told[place] = [line]
 
@@ -276,7 +276,7 @@ class Gathering:
                 self._tell(place, f"{path} landed, and its copy is damaged: it was taken as it is")
 
     def _pause(self, seq: int) -> None:
-        """Let others have the interpreter: reading a log computes, and they wait for an answer."""
+        """Yield the interpreter: reading a log computes, and others wait for an answer."""
         del seq
         self._tick()
         time.sleep(_PAUSE_S)

@@ -26,7 +26,7 @@ FORMAT = 1
 
 
 class LogKept(msgspec.Struct, frozen=True, kw_only=True):
-    """A log in a backup.
+    """Entry of a log in a backup's inventory.
 
     Args:
         workbench_id: Whose; "daemon" for the daemon's own.
@@ -50,7 +50,7 @@ class LogKept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileKept(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that no log vouches for; its path is within the backup's folder."""
+    """Entry of a file that no log vouches for; its path is within the backup's folder."""
 
     path: str
     size_bytes: int
@@ -58,7 +58,7 @@ class FileKept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup holds.
+    """Inventory of a backup: its logs, its other files, and what is left out.
 
     Args:
         format: `FORMAT`.
@@ -93,7 +93,7 @@ class _Framed(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_inventory(folder: Path) -> Inventory:
-    """Read what a backup holds.
+    """Read the inventory of a backup.
 
     Raises:
         FileReadFailed: This is no backup; or its list was changed, or a newer kbd must read it.

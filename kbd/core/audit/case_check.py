@@ -13,7 +13,7 @@ __all__ = ["Checked", "check_case"]
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """Whether a case file or a backup is whole.
+    """Result of a check: whether a case file or a backup is whole.
 
     Args:
         kind: Which it is.

@@ -137,7 +137,7 @@ _TEXT_BYTES = 8 * 1024 * 1024
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which run is to be written.
+    """Request for a case file: which run is to be written.
 
     Args:
         folders: Its workbench.
@@ -153,7 +153,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class Contents(msgspec.Struct, frozen=True):
-    """All that a case file is made of.
+    """Contents of a case file: its manifest and the sources of its members.
 
     Args:
         case: What its manifest says.
@@ -269,7 +269,7 @@ def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> st
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """A case file that is there.
+    """Case file that was exported.
 
     Args:
         size_bytes: Its size.

@@ -23,7 +23,7 @@ _CHUNK_BYTES = 16 * PIECE_BYTES
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a member's bytes come from: they are given, or at the beginning of a file.
+    """Source of a member's bytes: they are given, or at the beginning of a file.
 
     Args:
         name: The member's.
@@ -60,7 +60,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """A case file that was written: its size, and the hash of all its bytes."""
+    """Size of a written case file, and the hash of all its bytes."""
 
     size_bytes: int
     sha256: str

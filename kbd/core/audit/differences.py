@@ -42,7 +42,7 @@ BEFORE_CHARACTERS = 40
 
 
 class _Missing:
-    """What stands for a field that is not there."""
+    """Sentinel of a field that is not there."""
 
 
 _MISSING = _Missing()
@@ -204,7 +204,7 @@ def _at(values: list[Any], place: int) -> Any:
 
 
 def _of_texts(path: str, before: str, after: str) -> Field:
-    """Cut two long texts to where they begin to differ, and say where that is."""
+    """Truncate two long texts to where they begin to differ, and say where that is."""
     at = shared_length(before, after)
     line = before.count("\n", 0, at) + 1
     column = at - (before.rfind("\n", 0, at) + 1) + 1
@@ -236,7 +236,7 @@ _ZIP = b"PK\x03\x04"
 def file_diff(
     name: str, recorded: tuple[str, Path] | None, replayed: tuple[str, Path] | None
 ) -> FileDiff:
-    """Say where two versions of a file differ. It reads both: call it in a thread.
+    """Compare two versions of a file. It reads both: call it in a thread.
 
     Args:
         name: The file's name.

@@ -23,7 +23,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 
 class Replacement(msgspec.Struct, frozen=True):
-    """A package that was taken.
+    """Plugin's package that was copied.
 
     Args:
         package: Its name.
@@ -79,7 +79,7 @@ def replaced(points: Sequence[Installed], taken: Replacement) -> list[Installed]
 
 
 def check_loaded(plugins: Plugins, points: Sequence[Installed], taken: Replacement) -> None:
-    """Make sure that it is what was taken that works.
+    """Check that the replacement is what was loaded.
 
     Raises:
         ValidationFailed: It could not be imported, or declares nothing that can be used.

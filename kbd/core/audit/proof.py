@@ -56,7 +56,7 @@ __all__ = ["Kept", "KeptResults", "ScratchBlobs", "prove"]
 
 
 class _Hasty(Disk):
-    """A disk that does not wait: nothing here needs to outlive a power cut."""
+    """Disk without fsync: nothing here needs to outlive a power cut."""
 
     def fsync(self, fd: int) -> None:
         """Return at once."""
@@ -111,7 +111,7 @@ class ScratchBlobs(Blobs):
 
 
 class _Span(msgspec.Struct, frozen=True):
-    """Where a result is kept, and which event returned it."""
+    """Location of a result, and which event returned it."""
 
     seq: Seq
     blob: BlobHash | None
@@ -120,7 +120,7 @@ class _Span(msgspec.Struct, frozen=True):
 
 
 class KeptResults:
-    """The results of a workbench's calls, on disk: a long log has more than memory should hold.
+    """Results of a workbench's calls, on disk: a long log has more than memory should hold.
 
     Args:
         file: Where to keep them; made anew.
@@ -200,7 +200,7 @@ async def prove(
     settings: Settings,
     until: Seq | None = None,
 ) -> RunReplayed:
-    """Do every recorded call of a run again and compare; only `scratch` is written to.
+    """Repeat every recorded call of a run and compare; only `scratch` is written to.
 
     Args:
         folders: The workbench, of which `log` and `blobs` are read.
@@ -230,7 +230,7 @@ Look = Callable[[WorkbenchState], CallFiles]
 
 
 class _Proof:
-    """A proof under way, and what it has found."""
+    """Proof in progress, and its findings."""
 
     def __init__(
         self,
@@ -293,7 +293,7 @@ class _Proof:
                 scope.cancel()
 
     async def _take(self, call: Told) -> None:
-        """Do one call again, and keep what came of it."""
+        """Repeat one call, and compare its outcome."""
         if isinstance(call, SkippedCall):
             self._skipped.append(call)
             return
@@ -434,7 +434,7 @@ class _Reader:
         self.failure: KbdError | None = None
 
     async def run(self, *, look: Look, results: KeptResults) -> None:
-        """Read it, and tell the calls."""
+        """Read the log, and send the calls."""
         retelling = Retelling(self._number, look=look, keep=results.keep, tell=self._tell)
         with self._send:
             try:

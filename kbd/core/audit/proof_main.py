@@ -36,6 +36,7 @@ STOPPED = 3
 
 def main() -> int:
     """Take the order, prove, answer; return the exit code."""
+    # What plugins print must not mix with the answer, which gets a descriptor of its own.
     answers = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     diagnostics.configure(sys.stderr, json=True)

@@ -16,7 +16,7 @@ __all__ = ["Answer", "Order", "Proved", "Refused"]
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to prove.
+    """Request for a proof: which run, and what to use.
 
     Args:
         workbench_id: The workbench.
@@ -38,13 +38,13 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Proved(msgspec.Struct, frozen=True, tag=True):
-    """What was found."""
+    """Answer of a proof that was made."""
 
     found: RunReplayed
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """Why there is no proof: the fields of a `KbdError`."""
+    """Answer of a proof that failed: the fields of a `KbdError`."""
 
     code: str
     message: str

@@ -57,7 +57,7 @@ class Proofs:
     async def prove(
         self, folders: WorkbenchFolders, run: int, until: Seq, with_plugin: str | None = None
     ) -> RunReplayed:
-        """Do a run's calls again and say what differs; cancelling this ends the process.
+        """Prove a run: repeat its calls and return what differs; cancelling this ends the process.
 
         Args:
             folders: The workbench.
@@ -112,6 +112,7 @@ async def _answered(order: Order) -> bytes:
             tasks.start_soon(noise.drain, process.stderr)
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 assert process.stdin is not None
+                # Not closed behind it: its end would tell the process that the daemon is gone.
                 await process.stdin.send(msgspec.json.encode(order) + b"\n")
             assert process.stdout is not None
             async for piece in process.stdout:
@@ -148,7 +149,7 @@ def _found(answer: bytes) -> RunReplayed:
 
 
 class _Noise:
-    """What a process prints: read, so that it never waits for that; the end is kept."""
+    """Output of a process: read, so that it never blocks on a full pipe; the end is kept."""
 
     def __init__(self) -> None:
         self._tail = b""

@@ -30,7 +30,7 @@ __all__ = ["RecordedCall", "Retelling"]
 
 
 class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that ended, with all that it was given.
+    """Recorded call that ended, with its input and outcome.
 
     Args:
         seq: The event that recorded its end.
@@ -80,7 +80,7 @@ class _Open:
 
 
 class Retelling:
-    """Folds a log and tells each call of one run.
+    """Folds a log and reports each call of one run.
 
     Args:
         run: The run's number.
@@ -126,7 +126,7 @@ class Retelling:
             self._open.pictures.append((seq, self._look(self.state)))
 
     def finish(self) -> None:
-        """Tell what has not ended, at the end of the log."""
+        """Report the calls that have not ended, at the end of the log."""
         self._cut("its end is not recorded: the run is under way" if not self.has_ended else "")
         for skipped in self._cut_off.values():
             self._tell(skipped)
@@ -147,7 +147,7 @@ class Retelling:
                 pass
 
     def _cut(self, reason: str = "") -> None:
-        """Set a call aside that was cut off: it may be made again when the run goes on."""
+        """Set an interrupted call aside: it may be made again when the run resumes."""
         if self._open is not None:
             called = self._open.called
             reason = reason or "its end is not recorded: the run stopped while it worked"

@@ -35,7 +35,7 @@ _LIMITS = (ToolTimeout.code, ToolWorkerUnavailable.code)
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of a call, then or now.
+    """Outcome of a call, as recorded or repeated.
 
     Args:
         refused: Whether no tool started.
@@ -71,7 +71,7 @@ def unrepeatable(call: RecordedCall) -> str | None:
 
 
 async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> Outcome:
-    """Return what the log says came of a call.
+    """Return the outcome of a call as the log has it.
 
     Raises:
         NotFound: The blob of its result is missing.
@@ -98,7 +98,7 @@ async def repeated(
     limits: RunLimits,
     opened: Callable[[ToolEntry, CallFiles], ToolExecution],
 ) -> Outcome:
-    """Make a call again and return what comes of it; what it writes is kept by its hash.
+    """Repeat a call and return its outcome; what it writes is kept by its hash.
 
     Args:
         call: The call.

@@ -36,13 +36,13 @@ _PARTS = frozenset({"daemon", "landed", "workbenches"})
 
 
 class Restored(msgspec.Struct, frozen=True):
-    """What a home was made from: a backup of the time `created_at` (ISO 8601, UTC)."""
+    """Marker of a restored home: the time of the backup, `created_at` (ISO 8601, UTC)."""
 
     created_at: str
 
 
 class NewHome(msgspec.Struct, frozen=True):
-    """What was restored.
+    """Result of a restore.
 
     Args:
         inventory: What the backup holds.
@@ -79,6 +79,7 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
                 raise FileWriteFailed("What was written does not read back as the backup is.")
             watches = _watches(new.folder, inventory)
             told = msgspec.json.encode(Restored(inventory.created_at))
+            # Before the folder has its name: no daemon may start on this home without it.
             disk.write_file(new.folder / RESTORED_NAME, [told])
             new.land()
         finally:
@@ -100,7 +101,7 @@ def _watches(folder: Path, inventory: Inventory) -> int:
 
 
 def _check_unused(folder: Path) -> None:
-    """See that no daemon has the home.
+    """Check that no daemon has the home.
 
     Raises:
         ValidationFailed: One has.

@@ -29,7 +29,7 @@ __all__ = ["settle_restored"]
 async def settle_restored(
     folder: Path, keeper: Keeper[DaemonState, DaemonCommand], clock: Clock
 ) -> None:
-    """See to a home that was restored, before its folders are watched; others are left alone.
+    """Settle a restored home before its folders are watched; other homes are left alone.
 
     A crash on the way leaves the file that says so, and all of it can be repeated.
 
@@ -57,6 +57,7 @@ async def settle_restored(
         for due in tuple(watch.due):
             ended = WatchCommandEnded(watch.watch_id, due.landings, None, "kbd was restored")
             await keeper.submit(NoteCommand(ended))
+    # Last: after a crash the next start finds the file, and repeats all of it.
     await run_sync(_forget, path)
 
 

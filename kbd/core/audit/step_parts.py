@@ -48,7 +48,7 @@ __all__ = [
 
 
 class PlanFold:
-    """The plan of a run, folded from the run's own events alone.
+    """Plan of a run, folded from the run's own events alone.
 
     Args:
         number: The run's.
@@ -100,7 +100,7 @@ class PlanFold:
 
 
 def turn_opened(data: ModelRequested) -> ModelStep:
-    """Tell of a turn that is asked for."""
+    """Return the record of a turn that is requested."""
     return ModelStep(
         model_id=data.model_id,
         turn=data.turn,
@@ -112,12 +112,12 @@ def turn_opened(data: ModelRequested) -> ModelStep:
 
 
 def turn_failed(turn: ModelStep, failure: str) -> ModelStep:
-    """Tell of an attempt at a turn that failed."""
+    """Return the record of an attempt at a turn that failed."""
     return msgspec.structs.replace(turn, failures=(*turn.failures, failure))
 
 
 def turn_replied(turn: ModelStep, data: ModelReplied) -> ModelStep:
-    """Tell what a turn was answered."""
+    """Return the record of a turn's reply."""
     return msgspec.structs.replace(
         turn,
         text=data.text,
@@ -135,7 +135,7 @@ def _step_call(call: ReplyCall) -> StepCall:
 
 
 def file_step(change: FileChanged) -> FileStep:
-    """Tell what happened to a file."""
+    """Return the record of a file's change."""
     return FileStep(
         path=change.name,
         change=change_of(change),
@@ -148,7 +148,7 @@ def file_step(change: FileChanged) -> FileStep:
 
 
 def call_opened(data: ToolCalled, call: CallContext) -> CallStep:
-    """Tell of a call that starts."""
+    """Return the record of a call that starts."""
     return CallStep(
         call_id=data.call_id,
         entry_id=data.entry_id,
@@ -161,7 +161,7 @@ def call_opened(data: ToolCalled, call: CallContext) -> CallStep:
 
 
 def call_returned(call: CallStep, data: ToolReturned) -> CallStep:
-    """Tell how a call ended."""
+    """Return the record of a call that ended."""
     worked = tuple(f"{one.package} {one.version} {one.sha256}".strip() for one in data.worked)
     return msgspec.structs.replace(
         call,
@@ -177,7 +177,7 @@ def call_returned(call: CallStep, data: ToolReturned) -> CallStep:
 
 
 def call_refused(data: ToolRefused, call: CallContext) -> CallStep:
-    """Tell of a call that was refused."""
+    """Return the record of a call that was refused."""
     return CallStep(
         call_id=data.call_id,
         entry_id=0,
@@ -191,7 +191,7 @@ def call_refused(data: ToolRefused, call: CallContext) -> CallStep:
 
 
 def nameless(call_id: CallId, entry_id: int) -> CallStep:
-    """Tell of a call whose beginning the log does not hold."""
+    """Return the record of a call whose beginning the log does not hold."""
     return CallStep(call_id=call_id, entry_id=entry_id, tool="?", is_open=True)
 
 

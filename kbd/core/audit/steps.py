@@ -36,7 +36,7 @@ Numbered = tuple[Seq, Recorded]
 
 
 class Span:
-    """Takes the events of a whole log, in order, and keeps those of one run's story.
+    """Span of a run: filters its events out of a whole log, in order.
 
     Those are all from the message that the run answers up to the next run's message: what clients
     do meanwhile is among them, and what becomes of the run's draft after its end.
@@ -93,7 +93,7 @@ class Span:
 
 
 def span_of(run: int, events: Iterable[Numbered]) -> list[Numbered]:
-    """Return the events of a run's story; those behind it are not asked for.
+    """Return the events of a run's span; those behind it are not read.
 
     Args:
         run: Its number.
@@ -148,7 +148,7 @@ _STOPS = (
 
 
 class Told(msgspec.Struct, frozen=True):
-    """A step and all the events that it tells of, in order."""
+    """Step with all its events, in order."""
 
     step: Step
     seqs: tuple[Seq, ...]
@@ -165,7 +165,7 @@ def steps_of(run: int, events: Iterable[Numbered]) -> list[Step]:
 
 
 def told_of(run: int, span: Iterable[Numbered]) -> list[Told]:
-    """Return the same with the events of each: every event of the run's span is told once."""
+    """Return the steps of a run with the events of each: every event of its span stands once."""
     fold = StepFold(run)
     for seq, record in span:
         fold.take(seq, record)
@@ -175,7 +175,7 @@ def told_of(run: int, span: Iterable[Numbered]) -> list[Told]:
 
 
 class _Part(msgspec.Struct):
-    """A step in the making.
+    """Builder of a step.
 
     Args:
         kind: What it tells of.
@@ -239,7 +239,7 @@ class _Part(msgspec.Struct):
 
 
 class StepFold:
-    """Folds the events of a run's span.
+    """Folds the events of a run's span into steps.
 
     Args:
         number: The run's.

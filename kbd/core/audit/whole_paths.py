@@ -60,7 +60,7 @@ def checked_target(text: str, home: Path) -> Path:
 
 
 class Partial:
-    """A file that is being written beside its place.
+    """Partial file, written beside its place.
 
     Args:
         path: Where it lies until it is placed.
@@ -80,6 +80,7 @@ class Partial:
             OSError: It cannot be done; the name is as free as it was.
         """
         try:
+            # link(2) fails where something has the name; rename(2) would replace it.
             os.link(self._path, self._target)
         except FileExistsError:
             raise self._taken() from None
@@ -89,6 +90,7 @@ class Partial:
             self._rename()
         else:
             self._path.unlink()
+        # A name is durable only when its folder is.
         _sync(self._target.parent)
 
     def _rename(self) -> None:
@@ -109,7 +111,7 @@ class Partial:
 
 @contextmanager
 def partial(target: Path) -> Iterator[Partial]:
-    """Begin a file beside its place. What is not placed is removed. Blocking.
+    """Create a partial file beside its place. What is not placed is removed. Blocking.
 
     Raises:
         DiskFull: No space is left.
@@ -206,7 +208,7 @@ def free_place(target: Path, what: str) -> Path:
 
 
 class NewFolder:
-    """A folder in the making. The lock on it is the system's, so it ends with the process.
+    """Folder in the making. The lock on it is the system's, so it ends with the process.
 
     Args:
         target: What it will be called; nothing is there, or an empty folder.
@@ -232,7 +234,7 @@ class NewFolder:
             raise
 
     def _claim(self) -> None:
-        """Take the folder for ourselves, and empty it."""
+        """Lock the folder, and empty it."""
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Whoever had it may have moved or removed it between our look and our lock.
@@ -254,6 +256,7 @@ class NewFolder:
             SyncError: It is not known to be durable.
             OSError: The name was taken meanwhile.
         """
+        # Contents before the name: what has its name after a crash is whole.
         for root, _, names in os.walk(self.folder, topdown=False):
             for name in names:
                 self._sync(Path(root, name))

@@ -79,7 +79,7 @@ _UNSET = msgspec.UNSET
 
 
 class Connection:
-    """A client that is connected; what its requests are given as their session.
+    """Connection of a client, and the session that its requests are given.
 
     Args:
         sock: The client; somebody else closes it.
@@ -140,13 +140,13 @@ class Connection:
     # What a handler may do: `Session`.
 
     def name(self, workbench_id: WorkbenchId) -> None:
-        """From now on, tell this client of the workbench."""
+        """Subscribe this client to the notifications of a workbench."""
         if workbench_id not in self._names and len(self._names) < self._limits.names:
             self._names.add(workbench_id)
             self._hub.join(workbench_id, self)
 
     def notify(self, record: Notification) -> None:
-        """Tell this client alone."""
+        """Send a notification to this client alone."""
         self.push(notification(record))
 
     def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
@@ -180,7 +180,7 @@ class Connection:
     # Answering.
 
     def _serve(self, messages: Sequence[bytes]) -> Rest | None:
-        """Answer messages, or begin to, up to the first that must wait."""
+        """Answer messages, or begin to, up to the first that must wait; return those that wait."""
         # The hot path: a call and two tests here are a tenth of a fast request.
         parse, routes, outbox, intake = self._parser.parse, self._routes, self.outbox, self._intake
         for place, message in enumerate(messages):
@@ -322,7 +322,7 @@ class Connection:
         return _told(call, route, result)
 
     async def _answer_within(self, call: Call) -> bytes | None:
-        """Do the same for a part of a batch, which can be cancelled alone."""
+        """Return the line that answers a part of a batch, which can be cancelled alone."""
         key = object() if call.id is _UNSET else call.id
         scope = self._crew.enter(key)
         if scope is not None:
@@ -334,7 +334,7 @@ class Connection:
         return cancelled_line(call)
 
     def _note_names(self, params: Any, route: Route) -> None:
-        """Tell this client of the workbench that the request names from now on."""
+        """Subscribe this client to the workbench that the request names."""
         if route.names == "workbench_id":
             named = params.workbench_id
         elif route.names == "run_id":

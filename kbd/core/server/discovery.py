@@ -65,7 +65,7 @@ _ERRORS = (
 
 
 class Discovery:
-    """Answers `rpc.discover`.
+    """Answers `rpc.discover` with the OpenRPC document.
 
     Args:
         methods: The record of each method that is served.

@@ -9,20 +9,20 @@ __all__ = ["Hub", "Listener"]
 
 
 class Listener(Protocol):
-    """A connection, as the hub knows it."""
+    """Subscriber of the hub: a connection."""
 
     def push(self, line: bytes) -> None:
-        """Take a message to send; returns at once."""
+        """Queue a message to send; returns at once."""
 
 
 class Hub:
-    """Tells each connection of the workbenches that it has named."""
+    """Publishes each workbench's notifications to the connections that named it."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, set[Listener]] = {}
 
     def announce(self, record: Notification) -> None:
-        """Tell those who listen; encoded once, returns at once, slows nobody."""
+        """Publish a notification; it is encoded once, and nobody is waited for."""
         listeners = self._listeners.get(record.workbench_id)
         if listeners:
             line = notification(record)
@@ -31,11 +31,11 @@ class Hub:
                 listener.push(line)
 
     def join(self, workbench_id: str, listener: Listener) -> None:
-        """Tell this listener of a workbench from now on."""
+        """Subscribe a listener to a workbench."""
         self._listeners.setdefault(workbench_id, set()).add(listener)
 
     def leave(self, workbench_id: str, listener: Listener) -> None:
-        """Tell it no more."""
+        """Unsubscribe a listener from a workbench."""
         listeners = self._listeners.get(workbench_id, set())
         listeners.discard(listener)
         if not listeners:

@@ -13,7 +13,7 @@ __all__ = ["Crew", "Job"]
 
 
 class Job(NamedTuple):
-    """A request to be answered.
+    """Request that waits for its answer.
 
     Args:
         key: What it is known by.
@@ -27,7 +27,7 @@ class Job(NamedTuple):
 
 
 class Crew:
-    """Answers the requests of one client, so many at a time.
+    """In-flight requests of one client, answered by a pool of tasks, so many at a time.
 
     A task that has answered takes the next request, or waits to be called: to start a task, or only
     to wake one, costs more than to answer. So one task is called for all that is to be answered; it
@@ -122,12 +122,12 @@ class Crew:
             await self.next_end()
 
     def close(self) -> None:
-        """Let nobody wait for a place any more: no further request will be taken."""
+        """Close the pool: no further request is taken, so nobody waits for a place any more."""
         self._is_closed = True
         self._ended.ring()
 
     def _call(self) -> None:
-        """Have a task come for what is untaken, unless one is on its way."""
+        """Wake or start a task for the queue, unless one is on its way."""
         if self._is_called:
             return
         self._is_called = True

@@ -23,7 +23,7 @@ log = get_logger()
 
 
 class Rest(NamedTuple):
-    """Messages that must wait.
+    """Messages that must wait, for a place or for room in the outbox.
 
     Args:
         messages: They, in order.
@@ -35,7 +35,7 @@ class Rest(NamedTuple):
 
 
 class Intake:
-    """Reads one client. While something has to wait, nothing more is read.
+    """Reads the requests of one client; while something has to wait, nothing more is read.
 
     Args:
         sock: The client.
@@ -75,7 +75,7 @@ class Intake:
         watch.served = self
 
     async def run(self) -> None:
-        """Have what arrives served until the client has said its last word."""
+        """Serve what arrives until the client has sent its last message."""
         while not self.is_closing:
             if self._rest is not None:
                 await self._turn(self._rest)
@@ -105,7 +105,7 @@ class Intake:
             self.close()
 
     def writable(self) -> None:
-        """Send on."""
+        """Go on sending."""
         self._outbox.send()
 
     def overdue(self) -> None:

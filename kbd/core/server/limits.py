@@ -9,7 +9,7 @@ __all__ = ["ServerLimits"]
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of the socket (contract 1, reliability.md 4); each can be set.
+    """Limits of the socket (contract 1, reliability.md 4); each can be set.
 
     Args:
         message_bytes: The longest message of a client.

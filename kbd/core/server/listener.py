@@ -52,6 +52,7 @@ def bound_socket(path: Path) -> socket.socket:
     _check_path(path)
     _remove_stale(path)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # Not a chmod behind bind: others could connect in between.
     before = os.umask(0o177)
     try:
         made.bind(os.fspath(path))

@@ -17,7 +17,7 @@ __all__ = ["Mark", "Outbox", "Post"]
 
 
 class Mark(NamedTuple):
-    """What a queued line brings a subscription to, once it is sent."""
+    """Cursor of a subscription once a queued line is sent."""
 
     subscription: str
     workbench_id: str
@@ -25,14 +25,14 @@ class Mark(NamedTuple):
 
 
 class _Push(NamedTuple):
-    """A queued line that was not asked for."""
+    """Queued notification: a line that is no answer."""
 
     line: bytes
     mark: Mark | None
 
 
 class Outbox:
-    """The lines on their way to one client.
+    """Send queue of one client: its lines on their way to the socket.
 
     Sending tries first, because nearly always there is room; what finds none waits until the poller
     says that there is. A line that was begun is always ended, unless the connection breaks.
@@ -139,7 +139,7 @@ class Outbox:
             self.stir()
 
     def stir(self) -> None:
-        """Have those who wait for something to be sent look again."""
+        """Wake those who wait for something to be sent."""
         self._moved.ring()
 
     async def moved(self) -> None:
@@ -177,18 +177,18 @@ class Outbox:
         self.post()
 
     def close(self) -> None:
-        """Forget what waits, and take nothing any more."""
+        """Close the queue: forget what waits, and take nothing any more."""
         self._wait(waits=False)
         self._queue.clear()
         self._begun = b""
         self._is_last = True
 
     def begin(self, subscription: str, cursors: dict[str, Seq]) -> None:
-        """Keep account of what a subscription has been sent, from these cursors on."""
+        """Track a subscription's cursors, from these on."""
         self._cursors[subscription] = cursors
 
     def end(self, subscription: str) -> None:
-        """Keep no account of a subscription any more."""
+        """Stop tracking a subscription's cursors."""
         self._cursors.pop(subscription, None)
 
     def cursors(self) -> dict[str, Seq]:
@@ -196,6 +196,7 @@ class Outbox:
         merged: dict[str, Seq] = {}
         for cursors in self._cursors.values():
             for workbench_id, seq in cursors.items():
+                # The smaller one: who resumes there may get events twice, but misses none.
                 merged[workbench_id] = min(seq, merged.get(workbench_id, seq))
         return merged
 
@@ -230,7 +231,7 @@ class Outbox:
 
 
 class Post:
-    """Sends, in one turn of the event loop, what was posted for any number of clients."""
+    """Flushes, in one turn of the event loop, the outboxes of any number of clients."""
 
     def __init__(self) -> None:
         self._due: set[Outbox] = set()
@@ -242,7 +243,7 @@ class Post:
         self._called.ring()
 
     async def run(self) -> None:
-        """Send for ever what is posted."""
+        """Flush outboxes as they are posted, for ever."""
         while True:
             while not self._due:
                 await self._called.wait()

@@ -28,20 +28,20 @@ _LOOK_S = 0.5
 
 
 class Served(Protocol):
-    """A client, as the poller knows it. What it does returns at once and never raises."""
+    """Callbacks of a polled client; each returns at once and never raises."""
 
     def readable(self) -> None:
-        """Bytes have arrived, or the end."""
+        """Handle bytes that have arrived, or the end."""
 
     def writable(self) -> None:
-        """There is room for more bytes."""
+        """Handle room for more bytes."""
 
     def overdue(self) -> None:
-        """The time that was given has passed."""
+        """Handle the deadline that has passed."""
 
 
 class Watch:
-    """What one socket is watched for: nothing, at first.
+    """Events that one socket is polled for: none, at first.
 
     Args:
         poller: Who watches.
@@ -84,7 +84,7 @@ class Watch:
 
 
 class Poller:
-    """Watches the sockets of all clients."""
+    """Polls the sockets of all clients, by epoll."""
 
     def __init__(self) -> None:
         # Not `selectors`, which takes longer than the system to say who is ready.
@@ -101,12 +101,12 @@ class Poller:
             await serve_readable(self._epoll.fileno(), self._turn)
 
     def close(self) -> None:
-        """Watch nobody any more."""
+        """Close the selector."""
         self._watches.clear()
         self._epoll.close()
 
     def watch(self, watch: Watch, fd: int, before: int, events: int) -> None:
-        """Watch a socket for other events than before; 0 for none."""
+        """Register a socket for other events than before; 0 for none."""
         if not before:
             self._epoll.register(fd, events)
             self._watches[fd] = watch

@@ -47,7 +47,7 @@ async def feed(subscription: str, stream: Stream, outbox: Outbox) -> bool:
 
 
 def lines(subscription: str, item: Batch | Synced) -> Iterator[tuple[bytes, Mark | None]]:
-    """Yield the lines that tell of one item of a stream, each with what it brings the client to."""
+    """Yield the notifications of one item of a stream, each with the cursor that it brings."""
     match item:
         case Batch(workbench_id, first_seq, events):
             start = 0

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Deliveries:
-    """Makes the copies.
+    """Delivers a job's results as copies, each made once.
 
     Args:
         daemon: The Keeper of the daemon's log, which is told what is written where.
@@ -81,7 +81,7 @@ class Deliveries:
             raise
 
     async def _settle(self, bench: Bench) -> None:
-        """Record what became of copies that were cut off, and remove what is left of them."""
+        """Settle copies that a crash cut off: record the outcome, remove the partial."""
         for effect in tuple(bench.state.effects.values()):
             if effect.kind != "deliver":
                 continue
@@ -96,6 +96,7 @@ class Deliveries:
             await self._in_thread(forget_partial, done.intended)
 
     async def _deliver(self, bench: Bench, directory: str, file: FileVersion) -> None:
+        # The intent is durable before the copy: after a crash it says where to look for one.
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
         await bench.keeper.submit(Record((effect,)))
         try:
@@ -107,10 +108,11 @@ class Deliveries:
             await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
             raise
         await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+        # Only now: until the outcome is durable, the partial is what tells that the copy was made.
         await self._in_thread(forget_partial, effect)
 
     async def _in_thread(self, work: Callable[..., T], *given: object) -> T:
-        """Do something that a disk on the network may make hang for ever.
+        """Run blocking work in a thread, with a timeout: a network disk may hang for ever.
 
         Raises:
             FileWriteFailed: It did; the thread is left behind.
@@ -124,7 +126,7 @@ class Deliveries:
 
 
 class _NoAnswerError(FileWriteFailed):
-    """A call to the disk has not come back."""
+    """A call to the disk timed out."""
 
 
 def delivered_paths(state: WorkbenchState) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ _NOBODY = WatchId("0" * 16)
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """What a rule would do; fields as in `WatchTested`.
+    """Result of a dry run; fields as in `WatchTested`.
 
     Args:
         files: What is in the folder.
@@ -63,7 +63,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 def snapshot(watching: Watching, watch: Watch | None) -> Watching:
-    """Copy what a trial asks of the state, which goes on changing while a thread looks at files.
+    """Copy the state that a dry run reads; it goes on changing while a thread looks at files.
 
     Args:
         watching: All watches.
@@ -84,7 +84,7 @@ def snapshot(watching: Watching, watch: Watch | None) -> Watching:
 
 
 def trial(watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_bytes: int) -> Trial:
-    """Look through a rule's folder and say what would run.
+    """Scan a rule's folder and return what would run.
 
     Args:
         watching: A snapshot.
@@ -118,7 +118,7 @@ def trial(watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_b
 
 
 class _Judge:
-    """Says of each file what would become of it.
+    """Classifies each file by what would become of it.
 
     Attributes:
         waiting: Paths that are as they were when they landed, and wait for their run.
@@ -150,7 +150,7 @@ class _Judge:
             return _verdict(found, "failed", error.message)
 
     def _seen_before(self, found: Found) -> TriedFile:
-        """Judge a file that is as it was when it was looked at last."""
+        """Classify a file that is unchanged since it was seen last."""
         landing = self._open.get(found.path)
         if landing is None:
             return _verdict(found, "known" if found.path in self._landed else "passed_over")
@@ -166,7 +166,7 @@ class _Judge:
                 assert_never(landing.stage)
 
     def _landing(self, found: Found) -> TriedFile:
-        """Judge a file that could land as it is.
+        """Classify a file that could land as it is.
 
         Raises:
             KbdError: It cannot be read, or its folder cannot.

@@ -90,7 +90,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 
 
 class Hints:
-    """Listens at one folder.
+    """Listens for changes in one folder.
 
     Args:
         folder: An absolute path without links in it.
@@ -126,7 +126,7 @@ class Hints:
                 pause_s = _FIRST_PAUSE_S
 
     def begin_anew(self) -> None:
-        """Stop listening and begin again: the folder is another one now."""
+        """Restart listening: the folder is another one now."""
         self._anew.ring()
         self._scope.cancel()
 
@@ -193,7 +193,7 @@ class Hints:
         return "" if stop.is_set() else "the system told of no more changes"
 
     def _tell(self, news: set[str], count: int) -> None:
-        """Pass on what was heard, and, with the first sign of life, that listening began."""
+        """Report changes, and, with the first sign of life, that listening began."""
         if not self.is_heard:
             from_thread.run_sync(lambda: self._begin(is_heard=True))
         if count > _FEW:

@@ -63,7 +63,7 @@ T = TypeVar("T")
 
 
 class Health(msgspec.Struct, frozen=True):
-    """How a watched folder is looked at.
+    """Health of a watched folder: how its changes are noticed.
 
     Args:
         hints: "system" if changes are told, "scan" if the folder is looked through again and
@@ -78,7 +78,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Inbox:
-    """Looks at one watched folder.
+    """Finds, copies and records what lands in one watched folder.
 
     Args:
         watch_id: Which.
@@ -132,7 +132,7 @@ class Inbox:
             tasks.cancel_scope.cancel()
 
     def health(self) -> Health:
-        """Return how the folder is looked at now."""
+        """Return the health of the folder now."""
         if self._missing:
             return Health("missing", self._missing, 0)
         hints = self._hints
@@ -155,7 +155,7 @@ class Inbox:
         return (self._landed_s if due_s is None else due_s) + self._quiet_s
 
     def look_again(self) -> None:
-        """Look through the whole folder now."""
+        """Scan the whole folder now."""
         self._hear(None)
 
     def _watch(self) -> Watch | None:
@@ -188,7 +188,7 @@ class Inbox:
         return True
 
     async def _look(self, watch: Watch) -> None:
-        """Look through what is new, or through all if it is time."""
+        """Scan what hints named, or all if it is time."""
         now_s = anyio.current_time()
         places: list[str] | None = None
         if not self._all_is_new and now_s < self._scan_at_s:
@@ -300,7 +300,7 @@ class Inbox:
         self._settling.forget(found.raw)
 
     async def _rest(self, rings: int) -> None:
-        """Wait until something is due, or somebody rings."""
+        """Wait until something is due, or is woken."""
         now_s = anyio.current_time()
         until_s = now_s + _ROOT_S
         due_s = self._settling.next_s
@@ -314,5 +314,5 @@ class Inbox:
     async def _in_thread(
         self, limiter: CapacityLimiter, work: Callable[..., T], *given: object
     ) -> T:
-        """Do something that blocks, perhaps for ever: a network disk may hang."""
+        """Run blocking work in a thread: a network disk may hang for ever."""
         return await run_sync(work, *given, limiter=limiter, abandon_on_cancel=True)

@@ -90,6 +90,7 @@ def take(tree: Tree, path: str, store: BlobStore, limit_bytes: int) -> Taken:
                 raise Unsettled
     except NotFound:
         raise Unsettled from None
+    # The descriptor stays with its inode: only the path shows that another file took its place.
     there = tree.look(path)
     if there is None or there.signature != signature or size_bytes != before.st_size:
         raise Unsettled
@@ -128,7 +129,7 @@ def _is_written(fd: int, path: str) -> bool:
 
 
 class Copies:
-    """The copies of one watch; one object for each watch, as long as anything is taken or swept.
+    """Copies of what landed in one watch; one object for each, as long as anything uses them.
 
     Args:
         folder: Where they lie.
@@ -145,7 +146,7 @@ class Copies:
 
     @asynccontextmanager
     async def taking(self) -> AsyncIterator[BlobStore]:
-        """Hold this while a copy is made, until its landing is recorded; several may."""
+        """Block sweeping while a copy is made and its landing recorded; several may hold this."""
         async with self._door:
             self._taking += 1
         try:
@@ -180,7 +181,7 @@ class Copies:
 
 
 def strange_folders(landings: Path, known: AbstractSet[str]) -> tuple[Path, ...]:
-    """Return what lies beside the folders of known watches. Blocking."""
+    """Return the folders of copies that belong to no known watch. Blocking."""
     return tuple(path for path in landings.glob("*") if path.name not in known)
 
 

@@ -32,7 +32,7 @@ class JobFile(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A run to be carried out, or gone on with: the same job leads to the same one run.
+    """Job of a watch: a run to start or resume; the same job leads to the same one run.
 
     Args:
         watch_id: Whose.
@@ -53,7 +53,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """How a job ended.
+    """Result of a job.
 
     Args:
         outcome: As in `WatchRunFinished`.

@@ -62,7 +62,7 @@ def _is_saving(folded: str) -> bool:
 
 
 class Patterns:
-    """Which files a rule is for: the last pattern that is met decides.
+    """Name patterns of a rule: the last pattern that matches a file decides.
 
     Args:
         patterns: As in `WatchRule`. Where all leave something out, everything else is taken.
@@ -92,7 +92,7 @@ class Patterns:
 
 
 class _Glob:
-    """One pattern: for the name, or, if it has a slash, for the path."""
+    """Glob pattern: for the name, or, if it has a slash, for the path."""
 
     def __init__(self, pattern: str) -> None:
         folded = _folded(pattern)
@@ -107,7 +107,7 @@ class _Glob:
         ]
 
     def meets(self, parts: Sequence[str]) -> bool:
-        """Tell whether the folded parts of a path meet it."""
+        """Tell whether the folded parts of a path match it."""
         if not self._is_path:
             parts = parts[-1:]
         # Where the last `**` stands, and what it stands for so far: only that is ever widened.

@@ -25,7 +25,7 @@ _MESSAGE = "watch-"
 
 
 class Standing(Enum):
-    """What comes next.
+    """Next step of a watch job.
 
     `ASK` (nothing was asked yet), `ASK_AGAIN` (a person wants it done anew: what the last run left
     in the draft is thrown away first), `START` (start the run, or resume it), `WAIT` (it is under
@@ -40,7 +40,7 @@ class Standing(Enum):
 
 
 def standing(state: WorkbenchState, reported: Collection[RunId]) -> Standing:
-    """Return what comes next for a job.
+    """Decide the next step of a job.
 
     Args:
         state: Its workbench.

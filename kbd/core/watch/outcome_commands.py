@@ -24,7 +24,7 @@ _log = get_logger(__name__)
 
 
 class Commands:
-    """Runs the command of each outcome that is due, of a removed watch, too.
+    """Runs the rule's command for each outcome that is due, of a removed watch, too.
 
     Args:
         keeper: The Keeper of the daemon's own log.
@@ -48,12 +48,14 @@ class Commands:
                 while (due := self._due(watch_id)) is not None:
                     async with limiter:
                         ended = await self._ended(*due)
+                    # Recorded after the run: a crash in between runs it again, hence at least once.
                     await record(self._keeper, NoteCommand(ended))
             finally:
                 busy.discard(watch_id)
 
         async with anyio.create_task_group() as tasks:
             while True:
+                # Read before looking: what is due meanwhile rings, and the wait returns at once.
                 rings = self.bell.rings
                 for watch in self._watches():
                     if watch.due and watch.watch_id not in busy:

@@ -34,7 +34,7 @@ def must_stop(fault: BaseException) -> bool:
 
 
 async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something that should never end, and do it again, after a pause, whenever it fails.
+    """Run a task that should never end, and restart it, after a pause, whenever it fails.
 
     Args:
         what: Names it in the log.
@@ -67,7 +67,7 @@ async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
 async def record(
     keeper: Keeper[DaemonState, DaemonCommand], command: DaemonCommand
 ) -> Outcome | None:
-    """Have a command recorded, however long the daemon's log cannot take it.
+    """Record a command in the daemon's log, retrying for as long as the log cannot take it.
 
     Nothing is lost on a full disk: what waits here is recorded when there is space again.
 

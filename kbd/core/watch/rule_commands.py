@@ -21,7 +21,7 @@ _PATHS_BYTES = 100_000
 
 
 class CommandInput(msgspec.Struct, frozen=True):
-    """What a command reads from its standard input, as one JSON object; fields as in `Ended`."""
+    """Standard input of a rule's command, as one JSON object; fields as in `Ended`."""
 
     watch_id: WatchId
     watch_name: str

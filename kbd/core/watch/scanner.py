@@ -26,7 +26,7 @@ _BREATH, _BREATH_S = 100, 0.0002
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """What a look through a folder found.
+    """Result of a scan.
 
     Args:
         fresh: Files that look otherwise than is known.
@@ -40,7 +40,7 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 class Sight:
-    """What is seen of one watched folder.
+    """Scanner of one watched folder.
 
     Args:
         watch_id: Which.
@@ -63,7 +63,7 @@ class Sight:
             return tree.identity
 
     def survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> Survey:
-        """Find what looks otherwise than is known.
+        """Scan for files whose signature is not known.
 
         Args:
             watch: The watch as the log has it.
@@ -93,7 +93,7 @@ class Sight:
     def examine(
         self, watch: Watch, found: Found, store: BlobStore
     ) -> Land | PassOver | Found | None:
-        """Look at a file that stayed the same, and copy it if it may be new.
+        """Examine a file that has settled, and copy it if it may be new.
 
         Returns:
             What is to be recorded; or what it looks like, if that changed or is all that did; or

@@ -37,7 +37,7 @@ _log = get_logger(__name__)
 
 
 class Arrivals(Protocol):
-    """What the starter asks of an inbox: whether a batch is whole."""
+    """Inbox, as the scheduler sees it: whether a batch is whole."""
 
     @property
     def quiet_at_s(self) -> float | None:
@@ -48,7 +48,7 @@ class Arrivals(Protocol):
 
 
 class Starter:
-    """Starts and ends jobs, so many at once and no watch twice before another's turn.
+    """Schedules jobs: so many at once, and no watch twice before another's turn.
 
     Args:
         keeper: The Keeper of the daemon's own log.
@@ -79,12 +79,13 @@ class Starter:
         self._last: WatchId | None = None
 
     async def run(self) -> None:
-        """Go on with what was under way, then start what is due, for ever."""
+        """Resume the jobs that were under way, then start what is due, for ever."""
         # Answered after all that was asked before: a start that was cut off shows in the state.
         await record(self._keeper, RecordDaemon(()))
         self._left, self._busy = deque(self._under_way()), 0
         async with anyio.create_task_group() as tasks:
             while True:
+                # Read before filling: what is due meanwhile rings, and the wait returns at once.
                 rings = self.bell.rings
                 await self._fill(tasks)
                 with anyio.move_on_after(self._wait_s()):
@@ -161,7 +162,7 @@ class Starter:
         )
 
     async def _work(self, job: Job) -> None:
-        """Carry a job out and record how it ended."""
+        """Carry a job out and record its outcome."""
         try:
             result = await self._carried_out(job)
             finished = WatchRunFinished(

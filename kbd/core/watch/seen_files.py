@@ -16,7 +16,7 @@ _MOST_LOOKED_AT = 16
 
 
 class Known:
-    """What is known of one watch's files."""
+    """Cache of one watch's files that need no event."""
 
     def __init__(self) -> None:
         # Files that turned out to hold what landed before, though they look otherwise.
@@ -40,7 +40,7 @@ class Known:
         return path in self._looked
 
     def keep_only(self, paths: set[str]) -> None:
-        """Let go of what was noted about all other paths: they are not there any more."""
+        """Forget all other paths: they are not there any more."""
         for path in self._looked.keys() - paths:
             del self._looked[path]
 

@@ -28,7 +28,7 @@ class _Candidate(msgspec.Struct):
 
 
 class Settling:
-    """The files of one watch that are not whole yet, by their raw path.
+    """Files of one watch that are not whole yet, by their raw path.
 
     Args:
         quiet_s: So long a file must stay the same.

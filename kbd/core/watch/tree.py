@@ -39,7 +39,7 @@ Kind = Literal["file", "link", "special", "temporary"]
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):
-    """An entry of a watched folder that is no folder.
+    """Directory entry of a watched folder that is no folder.
 
     Args:
         path: Its path below the root, as it is on disk; what is no readable text is escaped.
@@ -57,7 +57,7 @@ class Found(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tree:
-    """A watched folder, held open while it is looked at. May be used by one thread at a time.
+    """Directory tree of a watched folder, held open; may be used by one thread at a time.
 
     Args:
         folder: An absolute path without links in it.

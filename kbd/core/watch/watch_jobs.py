@@ -64,7 +64,7 @@ _NAME_CHARACTERS = 200
 
 
 async def open_for(benches: Benches, job: Job, limits: Limits) -> Bench:
-    """Return the job's workbench with its files, whatever of that was there already.
+    """Open the job's workbench with its files; make what of that is not there yet.
 
     Raises:
         SandboxViolation: A path is no name for a file of a workbench.
@@ -83,7 +83,7 @@ async def open_for(benches: Benches, job: Job, limits: Limits) -> Bench:
 
 
 async def agree(bench: Bench, egress: Egress, job: Job, model_id: str) -> None:
-    """See to it that the run may be made, with the consent that the rule carries.
+    """Check that the run may be made, and grant the consent that the rule carries.
 
     Raises:
         EgressConsentRequired: Nobody agreed that what lands may be sent to this model.
@@ -153,7 +153,7 @@ async def _add(bench: Bench, names: dict[FileName, JobFile], folder: str, limit:
 
 
 async def refuse_unreadable(context: ApiContext, bench: Bench) -> None:
-    """Look into files until one can be read; a file of no known format counts as readable.
+    """Check that one file at least can be read; a file of no known format counts as readable.
 
     A model that meets a damaged file often says so and changes nothing, which would pass for a run
     with nothing to do. What is looked at here is the map that the run's first prompt shows anyway,
@@ -195,7 +195,7 @@ _STARTS = 2
 
 
 class Unattended:
-    """Carries out what watched folders ask for.
+    """Carries out the jobs of watched folders.
 
     Args:
         context: The daemon's.
@@ -283,7 +283,7 @@ class Unattended:
                 await bench.keeper.submit(InterruptRun("its end could not be recorded"))
 
     async def _conclude(self, bench: Bench, job: Job, run: Run) -> Result:
-        """Do what the rule wants done with what a run left, and return the outcome.
+        """Publish and deliver what a run left, as the rule wants, and return the result.
 
         Raises:
             KbdError: The job has failed.
@@ -348,7 +348,7 @@ class Unattended:
 
 
 async def _clear(bench: Bench) -> None:
-    """Throw away what the last run left in the draft.
+    """Discard the draft that the last run left.
 
     Raises:
         ValidationFailed: A person works in this workbench.
@@ -380,11 +380,11 @@ def _check_items(bench: Bench, run: Run) -> None:
 
 
 def _beginning(said: str) -> str:
-    """Return how a text of a model begins, on one line."""
+    """Truncate a text of a model to one line."""
     line = " ".join(said.split())
     return line if len(line) <= _SAID_CHARACTERS else f"{line[: _SAID_CHARACTERS - 1]}…"
 
 
 def _left(bench: Bench) -> str:
-    """Return what a person can do about a draft that is left."""
+    """Return the hint on how to review a draft that is left."""
     return f"; its draft waits: kbd review {bench.id}"

@@ -50,7 +50,7 @@ _BEGINS = Health("scan", "it is about to be looked at", 0)
 
 
 class Watcher:
-    """Watches folders as the daemon's log says.
+    """Supervises all watched folders, as the daemon's log says.
 
     Args:
         keeper: The Keeper of that log.
@@ -100,23 +100,24 @@ class Watcher:
             tasks.start_soon(keep_up, "commands", self._commands.run)
             tasks.start_soon(keep_up, "sweeping", self._sweep)
             while True:
+                # Read before looking: an event in between rings, and the wait returns at once.
                 rings = self._changed.rings
                 self._look(tasks)
                 await self._changed.wait(rings)
 
     def health(self, watch_id: WatchId) -> Health:
-        """Return how a folder is looked at."""
+        """Return the health of a folder."""
         inbox = self._inboxes.get(watch_id)
         return inbox.health() if inbox is not None else _BEGINS
 
     def look_again(self, watch_id: WatchId) -> None:
-        """Have a folder looked through now."""
+        """Scan a folder now."""
         if (inbox := self._inboxes.get(watch_id)) is not None:
             inbox.look_again()
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[None]:
-        """Hold this while somebody reads copies of what landed: none is swept meanwhile."""
+        """Keep sweeping away while somebody reads copies of what landed."""
         async with AsyncExitStack() as held:
             for watch_id in tuple(self._watches):
                 await held.enter_async_context(self._copies_of(watch_id).taking())
@@ -209,7 +210,7 @@ class Watcher:
         self._outdated.ring()
 
     def _observe(self, seq: Seq, record: Recorded) -> None:
-        """Wake whoever has to do with an event."""
+        """Wake the tasks that an event concerns."""
         del seq
         match record.data:
             case WatchAdded():

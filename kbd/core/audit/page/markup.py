@@ -35,14 +35,14 @@ _VOID = frozenset({"br", "hr", "input", "meta", "rect", "circle", "line", "use",
 
 
 def text(words: str) -> Html:
-    """Return a text as markup that shows it, every hidden character by its name."""
+    """Escape a text as markup that shows it, every hidden character by its name."""
     return Html(
         _HIDDEN.sub(lambda found: f"<i>{_named(found[0])}</i>", html.escape(words, quote=False))
     )
 
 
 def plain(words: str) -> Html:
-    """Return the same without elements, for where none may stand: titles, choices, drawings."""
+    """Escape a text without elements, for where none may stand: titles, choices, drawings."""
     return Html(html.escape(visible(words), quote=False))
 
 

@@ -32,7 +32,7 @@ class PlanChange(msgspec.Struct, frozen=True):
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """All steps, looked up by what others refer to.
+    """Index of all steps, by what others refer to.
 
     Args:
         steps: In order.
@@ -59,7 +59,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def whole_of(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> Whole:
-    """Look through all steps once."""
+    """Index all steps in one pass."""
     kept, left_out = _within_limit(steps, contents)
     called: dict[CallId, int] = {}
     asked: dict[CallId, int] = {}

@@ -132,7 +132,7 @@ SLACK = 1.3
 
 
 def data(words: str | None, keeper: str) -> Html:
-    """Show arguments or a result, JSON laid out for reading; None if the page does not hold it.
+    """Render arguments or a result, JSON laid out for reading; None if the page does not hold it.
 
     Args:
         words: The text.
@@ -144,7 +144,7 @@ def data(words: str | None, keeper: str) -> Html:
 
 
 def block(words: str, kind: str = "words", begun_lines: int = BEGUN_LINES) -> Html:
-    """Show a text as it is, in its lines: so many at once if it is long."""
+    """Render a text as it is, in its lines: so many at once if it is long."""
     shown = words[:TEXT_LIMIT_CHARACTERS]
     begun, rest = _parted(shown, begun_lines)
     parts = [_pre(begun, kind)]
@@ -159,7 +159,7 @@ def block(words: str, kind: str = "words", begun_lines: int = BEGUN_LINES) -> Ht
 
 
 def note(words: str) -> Html:
-    """Say something about what is shown."""
+    """Return a note about what is shown."""
     return element("p", {"class": "note"}, text(words))
 
 

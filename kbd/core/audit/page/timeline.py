@@ -52,7 +52,7 @@ class Tick(msgspec.Struct, frozen=True):
 
 
 class Scale(msgspec.Struct, frozen=True):
-    """Where a time stands on a line from 0 to 1.
+    """Time scale: maps times to a line from 0 to 1.
 
     Args:
         start_ms: The first time, in milliseconds since 1970.
