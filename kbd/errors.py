@@ -181,7 +181,7 @@ class BudgetCapReached(KbdError):
 
 
 class UserCanceled(KbdError):
-    """Somebody canceled the run; it can be resumed."""
+    """Somebody cancelled the run; it can be resumed."""
 
     code = "USER_CANCELED"
     retryable_by_default = True
