@@ -83,8 +83,8 @@ _CHEAPLY_COPIED = 512
 """A slice of fewer bytes costs less as a copy than as a view."""
 
 _SEARCH_FACTOR = 64
-"""How many times the searched bytes `next_valid` may checksum before it gives up: text full of
-false beginnings must not make recovery quadratic."""
+"""How many times the searched bytes `next_valid` may checksum before it gives up: text that
+is full of false beginnings must not make recovery quadratic."""
 
 
 class Link(Struct, frozen=True, gc=False):
