@@ -1,8 +1,8 @@
 """Progress display of a run: line by line, with a bar, or none.
 
-A run is told in notifications (their names and fields are the contract's). `Told` turns each into
-lines; `Drawn` adds the bar and the words that are being written. Everything goes to stderr, so that
-stdout is the result.
+A run is told in notifications; their names and fields are the contract's. `Told` turns each
+into lines; `Drawn` adds the bar and the words that are being written. Everything goes to
+stderr, so that stdout is the result.
 """
 
 from typing import Any, Protocol
