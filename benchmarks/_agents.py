@@ -22,7 +22,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.search.lookup import Lookup, NoAsking, words_alone
+from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.blobs import Blobs
@@ -92,7 +92,7 @@ class Workbench:
     def _context(self) -> RunContext:
         keeper, run = self.keeper, len(self.keeper.state.runs)
         formats = FormatCalls(self._catalog, self._workers)
-        room = words_alone(formats, self._folder / "index", 1_000_000)
+        room = open_lexical_engine(formats, self._folder / "index", 1_000_000)
         return RunContext(
             keeper=keeper,
             run=run,
@@ -100,7 +100,7 @@ class Workbench:
             open_files=self._files,
             formats=formats,
             recall=LogRecall(keeper.state, keeper.journal, self._blobs),
-            search=lambda files: Lookup(room, files, NoAsking(), LIMITS.tool_s),
+            search=lambda files: DocumentLookup(room, files, NoLookupModels(), LIMITS.tool_s),
             workers=self._workers,
             catalog=self._catalog,
             complete=self._complete,

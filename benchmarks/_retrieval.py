@@ -10,13 +10,13 @@ from typing import Self
 import msgspec
 
 from benchmarks._questions import Question, QuestionSet
-from kbd.core.search.documents_table import doc_id_of, generation
+from kbd.core.search.documents_table import document_id, generation
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.index import CurrentIndex
-from kbd.core.search.ports import EmbedTexts
-from kbd.core.search.query import find
-from kbd.core.search.ranking import NEAREST, Asked, rank
-from kbd.core.search.vector_index import vectors_of
+from kbd.core.search.ports import TextEmbedder
+from kbd.core.search.query import find_nearest
+from kbd.core.search.ranking import MAX_NEAREST, QueryWeight, rank
+from kbd.core.search.vector_index import embed_texts
 
 __all__ = ["RANKERS", "Measured", "Searched", "mean"]
 
@@ -56,7 +56,7 @@ class Searched:
         embed: Makes vectors.
     """
 
-    def __init__(self, base: Path, index_dir: Path, embed: EmbedTexts) -> None:
+    def __init__(self, base: Path, index_dir: Path, embed: TextEmbedder) -> None:
         self._embed = embed
         with WorkspaceEngine(base, index_dir, embed=embed) as engine:
             engine.refresh()
@@ -73,7 +73,7 @@ class Searched:
             self._state = embed.fingerprint(), generation(connection)
         self.pieces = {key: Place(*row) for key, *row in rows}
         self._keys = {
-            f"{doc_id_of(place.name)}-{place.position}": key for key, place in self.pieces.items()
+            f"{document_id(place.name)}-{place.position}": key for key, place in self.pieces.items()
         }
 
     def __enter__(self) -> Self:
@@ -84,15 +84,17 @@ class Searched:
 
     def found(self, text: str) -> dict[str, list[int]]:
         """Return what each ranker finds, best first."""
-        vector = vectors_of(self._embed, [text], "query")
+        vector = embed_texts(self._embed, [text], "query")
         meanings = self._index.meanings
         with self._index.reading() as connection:
-            words = find(connection, text, NEAREST, None)
-            both = find(connection, text, DEPTH, (meanings, self._state[0], vector))
-            compared = meanings.compare(connection, self._state, vector, NEAREST, ())
+            words = find_nearest(connection, text, MAX_NEAREST, None)
+            both = find_nearest(connection, text, DEPTH, (meanings, self._state[0], vector))
+            compared = meanings.compare(connection, self._state, vector, MAX_NEAREST, ())
         assert both.ranker in ("hybrid", "embeddings"), both.ranker
         by_words = [self._keys[chunk.chunk_id] for chunk in words.chunks]
-        nearest = [each.key for each in rank((), compared, Asked(1.0, 1.0), self._order).ranked]
+        nearest = [
+            each.key for each in rank((), compared, QueryWeight(1.0, 1.0), self._order).ranked
+        ]
         return {
             "bm25": by_words,
             "embeddings": nearest,
@@ -127,7 +129,7 @@ class Searched:
 
 @contextlib.contextmanager
 def searched(
-    corpora: Path, folder: Path, known: QuestionSet, embed: EmbedTexts
+    corpora: Path, folder: Path, known: QuestionSet, embed: TextEmbedder
 ) -> Iterator[Searched]:
     """Lend an index of the files of a question set, made or brought up to date in a folder."""
     for name in known.files:

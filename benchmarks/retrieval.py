@@ -28,7 +28,7 @@ from benchmarks._questions import (
 )
 from benchmarks._retrieval import RANKERS, Measured, Searched, mean, searched
 from kbd.core.search.engine import DOCUMENT_CHARACTERS
-from kbd.core.search.local import LocalWork
+from kbd.core.search.local import LocalRuntime
 
 Rows = Sequence[tuple[Question, dict[str, Measured]]]
 PARTS: dict[str, Callable[[Question], bool]] = {
@@ -95,7 +95,7 @@ def main() -> int:
     if not CORPORA.is_dir():
         print("the corpora of real files are not beside the project")
         return 0
-    work = LocalWork(DOCUMENT_CHARACTERS)
+    work = LocalRuntime(DOCUMENT_CHARACTERS)
     embed, why = work.embedding()
     if embed is None:
         print(f"no embedder on this machine: {why or 'install kbd[semantic] and a model'}")

@@ -2,7 +2,7 @@
 
 By processor time, on a workbench of 100,000 and of 1,000,000 events in runs of a thousand:
 
-    opened, replayed      open_bench as the daemon calls it, with no snapshot
+    opened, replayed      open_workbench as the daemon calls it, with no snapshot
     opened, snapshot      the same with a snapshot from a thousand events before the end
     hand-written loop     the files at once, checksums, links, typed decoding, the same two folds
     raw read              all bytes of the log, and nothing done with them
@@ -30,10 +30,10 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
-from kbd.core.sessions.recovery import open_bench
+from kbd.core.sessions.recovery import open_workbench
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_workbench
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events import BlobStore, codec
 from kbd.events.frame import BODY_AT, HEADER_BYTES, SEGMENT_BYTES
 from kbd.events.segment import opened
@@ -47,8 +47,8 @@ LEAST = {100_000: 6.0, 1_000_000: 20.0}
 """By how many events, how many times as long a start without a snapshot must take."""
 
 
-async def _opened(folders: WorkbenchFolders) -> Bench:
-    bench = await open_bench(folders, SystemClock(), NO_KEYS)
+async def _opened(folders: WorkbenchFolders) -> OpenWorkbench:
+    bench = await open_workbench(folders, SystemClock(), NO_KEYS)
     await bench.keeper.journal.aclose()
     bench.files.close()
     return bench

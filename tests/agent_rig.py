@@ -25,7 +25,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.search.lookup import Lookup, NoAsking, words_alone
+from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.blobs import Blobs
@@ -247,7 +247,7 @@ class Rig:
         plugins = _plugins(self.made)
         self.catalog = Catalog(plugins)
         self.workers = Workers(plugins, Settings())
-        self.room = words_alone(
+        self.room = open_lexical_engine(
             FormatCalls(self.catalog, self.workers), folder / "index", 1_000_000
         )
         self.daemon, self.purse = purse_in(folder / "daemon", self.catalog, limits, NoSync())
@@ -268,9 +268,9 @@ class Rig:
             self.state, self.blobs, self.folder / "stage", self.folder / "cache", self.describe
         )
 
-    def search(self, files: CallFiles) -> Lookup:
+    def search(self, files: CallFiles) -> DocumentLookup:
         """The documents as a call sees them."""
-        return Lookup(self.room, files, NoAsking(), self.limits.tool_s)
+        return DocumentLookup(self.room, files, NoLookupModels(), self.limits.tool_s)
 
     def describe(self, file: Any) -> dict[str, Any]:
         """What a listing shows."""

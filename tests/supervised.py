@@ -20,15 +20,15 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.runtime.settings import Settings
-from kbd.core.search.engine_pool import Rooms
+from kbd.core.search.engine_pool import EnginePool
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import Runs
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.watch_jobs import Unattended
 from kbd.core.watch.watcher import Watcher
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.workbenches import FileAdded
@@ -51,22 +51,22 @@ class Supervised:
     def __init__(
         self,
         context: ApiContext,
-        benches: Benches,
-        runs: Runs,
+        benches: Workbenches,
+        runs: RunTasks,
         watcher: Watcher,
         told: list[Notification],
     ) -> None:
         self.home, self.context, self.benches = context.home, context, benches
         self.runs, self.watcher, self.told = runs, watcher, told
 
-    async def bench(self, **files: str) -> Bench:
+    async def bench(self, **files: str) -> OpenWorkbench:
         """Create a workbench with files; `a__txt="x"` is the file a.txt."""
         bench = await self.benches.open(await self.benches.create("test"))
         for written, content in files.items():
             await add(bench, written.replace("__", "."), content)
         return bench
 
-    def folders(self, bench: Bench) -> WorkbenchFolders:
+    def folders(self, bench: OpenWorkbench) -> WorkbenchFolders:
         """Return where a workbench lies."""
         return self.home.workbench(bench.id)
 
@@ -101,7 +101,7 @@ async def supervised(
             plugins=plugins,
             catalog=Catalog(plugins),
             workers=Workers(plugins, settings),
-            rooms=Rooms(tasks),
+            rooms=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
             purse=Purse(keeper, Catalog(plugins), settings.run, CLOCK),
             tell=told.append,
@@ -109,8 +109,8 @@ async def supervised(
             backend="",
             started_s=0.0,
         )
-        runs = Runs(context, tasks)
-        benches = Benches(context, keeper, tasks, runs.watch)
+        runs = RunTasks(context, tasks)
+        benches = Workbenches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
         work = Unattended(context, benches, runs)
         watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, CLOCK)
@@ -133,14 +133,14 @@ def _copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-async def add(bench: Bench, name: str, content: str) -> None:
+async def add(bench: OpenWorkbench, name: str, content: str) -> None:
     """Add a file."""
     blob = await bench.blobs.put(content.encode())
     await bench.keeper.submit(Record((FileAdded(FileName(name), blob, len(content)),)))
     bench.files.place(FileName(name), blob)
 
 
-async def draft(bench: Bench, **files: str | None) -> None:
+async def draft(bench: OpenWorkbench, **files: str | None) -> None:
     """Change files in the draft; None deletes one. `a__txt="x"` is the file a.txt."""
     facts: list[DraftOpened | FileChanged] = []
     if bench.state.draft is None:

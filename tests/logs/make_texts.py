@@ -26,8 +26,8 @@ import msgspec
 from kbd.cli import main as kbd
 from kbd.core.audit.steps import steps_of
 from kbd.core.store.journal import Journal
-from kbd.core.workbench.conversation import Branch
-from kbd.core.workbench.event_rows import EventWire
+from kbd.core.workbench.conversation import ConversationBranch
+from kbd.core.workbench.event_rows import EventRows
 from kbd.events import EventLog
 from kbd.events.base import Recorded
 from kbd.events.scan import read_log
@@ -92,7 +92,7 @@ class Daemon:
         read_log(copy, lambda seq, record: self.events.append((seq, record)))
         log_id = "daemon" if golden.asked == "daemon" else BENCH
         self._log = EventLog.open(copy)
-        self._wire = EventWire(log_id, Journal(self._log))
+        self._wire = EventRows(log_id, Journal(self._log))
 
     def answers(self) -> dict[str, Any]:
         """Return what answers which method."""
@@ -146,7 +146,7 @@ class Daemon:
         }
 
     def _conversation(self, _params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
-        branch = Branch()
+        branch = ConversationBranch()
         for seq, record in self.events:
             branch.add(seq, record)
         return {"messages": msgspec.to_builtins(branch.messages())}

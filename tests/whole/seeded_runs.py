@@ -29,7 +29,7 @@ from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.search.lookup import Lookup, NoAsking, words_alone
+from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.blobs import Blobs
@@ -238,7 +238,7 @@ def _context(
         del seconds
 
     formats = FormatCalls(catalog, workers, folders.cache)
-    room = words_alone(formats, folders.cache / "index", 1_000_000)
+    room = open_lexical_engine(formats, folders.cache / "index", 1_000_000)
     return RunContext(
         keeper=keeper,
         run=1,
@@ -246,7 +246,7 @@ def _context(
         open_files=open_files,
         formats=formats,
         recall=LogRecall(keeper.state, keeper.journal, blobs),
-        search=lambda files: Lookup(room, files, NoAsking(), LIMITS.tool_s),
+        search=lambda files: DocumentLookup(room, files, NoLookupModels(), LIMITS.tool_s),
         workers=workers,
         catalog=catalog,
         complete=complete,

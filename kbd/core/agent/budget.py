@@ -16,10 +16,10 @@ from kbd.providers import ModelInfo
 
 __all__ = [
     "LOOP_NOTE",
-    "Loop",
+    "LoopVerdict",
+    "call_fingerprint",
     "check_budget",
     "cost_of",
-    "fingerprint",
     "loop_verdict",
     "retry_wait_s",
     "worst_cost",
@@ -37,7 +37,7 @@ LOOP_NOTE = (
 )
 
 
-class Loop(Enum):
+class LoopVerdict(Enum):
     """Verdict on the last calls: how near they are to a loop."""
 
     NONE = "none"
@@ -45,7 +45,7 @@ class Loop(Enum):
     STOP = "stop"
 
 
-def fingerprint(tool: str, arguments: str) -> str:
+def call_fingerprint(tool: str, arguments: str) -> str:
     """Return the fingerprint of a call: of its tool and canonical arguments, content included.
 
     Args:
@@ -60,7 +60,9 @@ def fingerprint(tool: str, arguments: str) -> str:
     return hashlib.sha256(tool.encode("utf-8", "surrogatepass") + b"\0" + canonical).hexdigest()
 
 
-def loop_verdict(recent: Sequence[str], warning: int = 3, failure: int = 5) -> tuple[Loop, int]:
+def loop_verdict(
+    recent: Sequence[str], warning: int = 3, failure: int = 5
+) -> tuple[LoopVerdict, int]:
     """Judge the newest of the last calls by how often it occurs among them.
 
     Only the newest is looked at, so that the verdict names the call that was just made.
@@ -72,8 +74,8 @@ def loop_verdict(recent: Sequence[str], warning: int = 3, failure: int = 5) -> t
     """
     count = recent.count(recent[-1]) if recent else 0
     if count >= failure:
-        return Loop.STOP, count
-    return (Loop.WARN if count >= warning else Loop.NONE), count
+        return LoopVerdict.STOP, count
+    return (LoopVerdict.WARN if count >= warning else LoopVerdict.NONE), count
 
 
 def retry_wait_s(wait_s: float, retry_after_s: float | None, chance: float) -> float:
@@ -120,14 +122,14 @@ def check_budget(
     """
     spent = used.input_tokens + used.output_tokens
     if spent + next_tokens > limits.tokens:
-        raise _reached(
+        raise _cap_reached(
             "run.tokens",
             f"the run has used {spent:,} tokens and the next turn may need {next_tokens:,}; its"
             f" cap is {limits.tokens:,}",
             {"used": spent, "asked": next_tokens, "cap": limits.tokens},
         )
     if 0 < limits.cost < cost + next_cost:
-        raise _reached(
+        raise _cap_reached(
             "run.cost",
             f"the run has cost ${cost:.2f} and the next turn may cost ${next_cost:.2f}; its cap is"
             f" ${limits.cost:.2f}",
@@ -135,7 +137,7 @@ def check_budget(
         )
 
 
-def _reached(setting: str, told: str, figures: dict[str, float]) -> BudgetCapReached:
+def _cap_reached(setting: str, told: str, figures: dict[str, float]) -> BudgetCapReached:
     """Return the error of a reached cap, with its setting."""
     return BudgetCapReached(
         f"{told} (setting {setting}). Raise it and resume.",

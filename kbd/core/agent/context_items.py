@@ -31,7 +31,14 @@ from kbd.formats import FormatHandler
 from kbd.providers import ModelInfo
 from kbd.types import ContextCategory
 
-__all__ = ["Guidance", "Told", "Weight", "asks_for", "told", "weigh"]
+__all__ = [
+    "ContextBlocks",
+    "ContextUsage",
+    "Guidance",
+    "context_blocks",
+    "mentions_format",
+    "weigh_context",
+]
 
 SHARE = 0.4
 """Of the window, for all of it: the files and the conversation need the rest."""
@@ -42,16 +49,16 @@ STYLE_SHARE = 0.2
 WARNING_SHARE = 0.35
 """From here on ContextList warns (conformance 66)."""
 
-_HOUSE = """\
+_HOUSE_STYLE_HEADING = """\
 # House style
 
 The person's own rules. Where they differ from anything above, they win.
 
 """
 
-_USUAL = ModelInfo("")
+_DEFAULT_MODEL = ModelInfo("")
 
-_STANDING = (
+_CATEGORIES = (
     ContextCategory.SITUATION,
     ContextCategory.STYLE,
     ContextCategory.DEPARTMENT,
@@ -67,14 +74,14 @@ class Guidance(msgspec.Struct, frozen=True):
     text: str
 
 
-class Told(msgspec.Struct, frozen=True):
+class ContextBlocks(msgspec.Struct, frozen=True):
     """Rendered blocks of context and style, "" for none, and what was left out of them."""
 
     text: str
     notices: tuple[Notice, ...] = ()
 
 
-class Weight(msgspec.Struct, frozen=True):
+class ContextUsage(msgspec.Struct, frozen=True):
     """Weight of context items: tokens, and their share of a model's window."""
 
     tokens: int
@@ -86,7 +93,9 @@ class Weight(msgspec.Struct, frozen=True):
         return self.share >= WARNING_SHARE
 
 
-def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: ModelInfo) -> Told:
+def context_blocks(
+    items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: ModelInfo
+) -> ContextBlocks:
     """Render the blocks of context items and style guidance that fit into a model's window.
 
     Args:
@@ -96,54 +105,58 @@ def told(items: Mapping[str, ContextItem], guidance: Sequence[Guidance], model: 
     """
     window_bytes = model.context_tokens * model.bytes_per_token
     notices: list[Notice] = []
-    texts = _texts(items)
+    texts = _texts_by_category(items)
     house = texts.get(ContextCategory.STYLE, "")
     chosen = list(guidance)
     if chosen and house:
         del texts[ContextCategory.STYLE]
         try:
-            _merged(chosen, house, int(window_bytes * STYLE_SHARE))
+            _merge_style(chosen, house, int(window_bytes * STYLE_SHARE))
         except StyleMergeFailed as fault:
             notices.append(Notice(fault.code, fault.message))
             house = ""
-    room = int(window_bytes * SHARE) - _size(_standing(texts))
-    while chosen and _size(_styled(chosen, house)) > min(room, int(window_bytes * STYLE_SHARE)):
+    room = int(window_bytes * SHARE) - _size_bytes(_category_blocks(texts))
+    while chosen and _size_bytes(_style_block(chosen, house)) > min(
+        room, int(window_bytes * STYLE_SHARE)
+    ):
         dropped = chosen.pop()
-        notices.append(_left_out(f"the style guidance for {dropped.name}"))
+        notices.append(_omission_notice(f"the style guidance for {dropped.name}"))
         if not chosen and house:
             texts[ContextCategory.STYLE] = house
-    for category in reversed(_STANDING):
-        if category in texts and _size(_standing(texts)) > window_bytes * SHARE:
+    for category in reversed(_CATEGORIES):
+        if category in texts and _size_bytes(_category_blocks(texts)) > window_bytes * SHARE:
             del texts[category]
-            notices.append(_left_out(f"the context item {category}"))
-    blocks = [*_standing(texts), *_styled(chosen, house)]
-    return Told("\n\n".join(blocks), tuple(notices))
+            notices.append(_omission_notice(f"the context item {category}"))
+    blocks = [*_category_blocks(texts), *_style_block(chosen, house)]
+    return ContextBlocks("\n\n".join(blocks), tuple(notices))
 
 
-def weigh(items: Mapping[str, ContextItem], model: ModelInfo = _USUAL) -> Weight:
+def weigh_context(
+    items: Mapping[str, ContextItem], model: ModelInfo = _DEFAULT_MODEL
+) -> ContextUsage:
     """Weigh context items: what they take of each request to a model."""
-    tokens = int(_size(_standing(_texts(items))) / model.bytes_per_token)
-    return Weight(tokens, tokens / model.context_tokens)
+    tokens = int(_size_bytes(_category_blocks(_texts_by_category(items))) / model.bytes_per_token)
+    return ContextUsage(tokens, tokens / model.context_tokens)
 
 
-def asks_for(handler: FormatHandler, request: str) -> bool:
+def mentions_format(handler: FormatHandler, request: str) -> bool:
     """Return whether a request's words mention a format."""
     words = "|".join(re.escape(word) for word in (handler.name, *handler.style_words))
     suffixes = "|".join(re.escape(suffix) for suffix in handler.suffixes)
     return bool(re.search(rf"(?i)(?<!\w)(?:{words})(?!\w)|\w(?:{suffixes})(?!\w)", request))
 
 
-def _texts(items: Mapping[str, ContextItem]) -> dict[ContextCategory, str]:
+def _texts_by_category(items: Mapping[str, ContextItem]) -> dict[ContextCategory, str]:
     return {each: items[each].text for each in ContextCategory if each in items}
 
 
-def _merged(guidance: Sequence[Guidance], house: str, most: int) -> None:
+def _merge_style(guidance: Sequence[Guidance], house: str, most: int) -> None:
     """Check that a house style fits beside guidance.
 
     Raises:
         StyleMergeFailed: It does not.
     """
-    size = _size(_styled(guidance, house))
+    size = _size_bytes(_style_block(guidance, house))
     if size > most:
         names = ", ".join(each.name for each in guidance)
         msg = (
@@ -154,17 +167,17 @@ def _merged(guidance: Sequence[Guidance], house: str, most: int) -> None:
         raise StyleMergeFailed(msg)
 
 
-def _styled(guidance: Sequence[Guidance], house: str) -> list[str]:
+def _style_block(guidance: Sequence[Guidance], house: str) -> list[str]:
     if not guidance:
         return []
     names = " ".join(each.name for each in guidance)
     parts = [each.text.strip() for each in guidance]
     if house:
-        parts.append(_HOUSE + house.strip())
+        parts.append(_HOUSE_STYLE_HEADING + house.strip())
     return [block("style", "\n\n".join(parts), f' formats="{names}"')]
 
 
-def _standing(texts: Mapping[ContextCategory, str]) -> list[str]:
+def _category_blocks(texts: Mapping[ContextCategory, str]) -> list[str]:
     """Return the blocks of context items, in the order of the categories."""
     return [
         block("context", texts[category], f' category="{category}"')
@@ -173,10 +186,10 @@ def _standing(texts: Mapping[ContextCategory, str]) -> list[str]:
     ]
 
 
-def _left_out(what: str) -> Notice:
+def _omission_notice(what: str) -> Notice:
     msg = f"{what} was left out: the model's window has no room for it"
     return Notice(ContextExhausted.code, msg)
 
 
-def _size(blocks: Iterable[str]) -> int:
+def _size_bytes(blocks: Iterable[str]) -> int:
     return sum(len(each.encode()) + 2 for each in blocks)

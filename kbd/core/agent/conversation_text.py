@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kbd.core.agent.truncation import fitted_block
-from kbd.core.search.text_model import Said, without_tags
+from kbd.core.agent.truncation import fit_result_block
+from kbd.core.search.text_model import TextMessage, neutralize_tags
 from kbd.toolcall import Toolcall, parse_toolcalls
 from kbd.toolcall.tags import render_toolcall, wrap_toolresult
 
-__all__ = ["said_in", "tools_told"]
+__all__ = ["conversation_messages", "describe_tools"]
 
-PROTOCOL = """
+CALL_PROTOCOL = """
 To call a tool, write one block like this, and stop:
 
 {call}
@@ -24,9 +24,9 @@ Tools:
 {tools}"""
 
 
-def said_in(
+def conversation_messages(
     history: Sequence[Mapping[str, Any]], system_prompt: str, tools: object, max_result_chars: int
-) -> list[Said]:
+) -> list[TextMessage]:
     """Return a conversation as a model's messages, the system prompt first.
 
     Args:
@@ -40,35 +40,35 @@ def said_in(
     """
     if isinstance(history, Mapping | str):
         raise ValueError("the history is a list of messages")  # noqa: TRY004 - as for its messages
-    spoken: list[Said] = []
+    spoken: list[TextMessage] = []
     for place, message in enumerate(history):
-        spoken += _spoken(place, message, max_result_chars)
+        spoken += _message_texts(place, message, max_result_chars)
     systems = [each for each in spoken if each.speaker == "system"]
     system = systems[0].text if systems else system_prompt
     if "<myPT_toolcall>" not in system:
-        system += tools_told(tools)
+        system += describe_tools(tools)
     rest = [each for each in spoken if not systems or each is not systems[0]]
-    return [Said("system", system), *rest]
+    return [TextMessage("system", system), *rest]
 
 
-def tools_told(tools: object) -> str:
+def describe_tools(tools: object) -> str:
     """Describe the call protocol and the tools."""
     registry: Mapping[str, Mapping[str, Any]] = getattr(tools, "registry", {})
     names: Sequence[str] = getattr(tools, "names", tuple(registry))
     if not names:
         return ""
     call = render_toolcall("workspace.search", {"query": "python", "top_k": 5})
-    lines = "\n".join(_tool_told(name, registry.get(name, {})) for name in names)
-    return "\n" + PROTOCOL.format(call=call, result=wrap_toolresult("{…}"), tools=lines)
+    lines = "\n".join(_describe_tool(name, registry.get(name, {})) for name in names)
+    return "\n" + CALL_PROTOCOL.format(call=call, result=wrap_toolresult("{…}"), tools=lines)
 
 
-def _tool_told(name: str, entry: Mapping[str, Any]) -> str:
-    args = ", ".join(_arg_told(arg, told) for arg, told in entry.get("args", {}).items())
+def _describe_tool(name: str, entry: Mapping[str, Any]) -> str:
+    args = ", ".join(_describe_argument(arg, told) for arg, told in entry.get("args", {}).items())
     description = entry.get("description", "")
     return f"- {name} {{{args}}}: {description}" if description else f"- {name} {{{args}}}"
 
 
-def _arg_told(name: str, told: Mapping[str, Any]) -> str:
+def _describe_argument(name: str, told: Mapping[str, Any]) -> str:
     kind = told.get("type", "any")
     if told.get("required"):
         return f'"{name}": {kind}'
@@ -80,7 +80,7 @@ def _arg_told(name: str, told: Mapping[str, Any]) -> str:
     )
 
 
-def _spoken(place: int, message: Mapping[str, Any], most: int) -> list[Said]:
+def _message_texts(place: int, message: Mapping[str, Any], most: int) -> list[TextMessage]:
     """Return the texts of one message: of a result of `run`, its calls before its content."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if not isinstance(content, str):
@@ -88,25 +88,28 @@ def _spoken(place: int, message: Mapping[str, Any], most: int) -> list[Said]:
         raise ValueError(msg)  # noqa: TRY004 - one of many ways a message can be wrong
     match message.get("role"):
         case "system":
-            return [Said("system", content)]
+            return [TextMessage("system", content)]
         case "user":
-            return [Said("user", without_tags(content))]
+            return [TextMessage("user", neutralize_tags(content))]
         case "assistant":
             calls = message.get("tool_calls") or ()
-            before = [said for call in calls for said in _call_made(place, call, most)]
-            return [*before, Said("assistant", _own_text(content))] if content else before
+            before = [said for call in calls for said in _render_call(place, call, most)]
+            return [*before, TextMessage("assistant", _own_text(content))] if content else before
         case "tool" | "toolresult":
-            return [Said("toolresult", wrap_toolresult(content[:most]))]
+            return [TextMessage("toolresult", wrap_toolresult(content[:most]))]
         case role:
             msg = f"history[{place}] has the role {role!r}; roles are system, user, assistant, tool"
             raise ValueError(msg)
 
 
-def _call_made(place: int, call: Any, most: int) -> list[Said]:
+def _render_call(place: int, call: Any, most: int) -> list[TextMessage]:
     match call:
         case {"name": str(name), "arguments": dict(arguments), "result": result}:
             written = render_toolcall(name, arguments)
-            return [Said("assistant", written), Said("toolresult", fitted_block(result, most))]
+            return [
+                TextMessage("assistant", written),
+                TextMessage("toolresult", fit_result_block(result, most)),
+            ]
         case _:
             msg = f'a call of history[{place}] is not {{"name", "arguments", "result"}}'
             raise ValueError(msg)
@@ -120,7 +123,7 @@ def _own_text(content: str) -> str:
             case Toolcall():
                 parts.append(render_toolcall(part.name, part.arguments))
             case str():
-                parts.append(without_tags(part))
+                parts.append(neutralize_tags(part))
             case _:
-                parts.append(without_tags(part.written))
+                parts.append(neutralize_tags(part.written))
     return "".join(parts)

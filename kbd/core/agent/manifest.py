@@ -35,7 +35,7 @@ from kbd.providers import ModelInfo
 from kbd.tools import FileRef, Files
 from kbd.types import BlobHash, FileName
 
-__all__ = ["SUMMARY_BYTES", "Looks", "Manifest", "room_bytes", "summary"]
+__all__ = ["SUMMARY_BYTES", "FileInspector", "Manifest", "listing_bytes", "summarize_map"]
 
 SUMMARY_BYTES = 400
 """The largest summary: some ten sheets or headings by name."""
@@ -43,7 +43,7 @@ SUMMARY_BYTES = 400
 _STRING_CHARACTERS = 60
 
 
-def summary(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> dict[str, Any]:
+def summarize_map(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> dict[str, Any]:
     """Summarize a map in `most` bytes of JSON."""
     short: dict[str, Any] = {}
     lists: dict[str, list[Any]] = {}
@@ -54,11 +54,11 @@ def summary(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> dict[str
                     lists[name] = list(value)
                     short[name] = {"count": len(value)}
             case dict():
-                short[name] = _plain(value)
+                short[name] = _scalars(value)
             case _:
-                if _says(value):
+                if _has_content(value):
                     short[name] = _cut(value)
-        if _size(short) > most:
+        if _json_bytes(short) > most:
             del short[name]
             lists.pop(name, None)
     for name, value in lists.items():
@@ -69,11 +69,11 @@ def summary(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> dict[str
 def _add_first(short: dict[str, Any], name: str, value: list[Any], most: int) -> None:
     """Add to a list's count as many of its first elements as fit."""
     told = short[name]
-    left = most - _size(short) - len('"first":[],')
+    left = most - _json_bytes(short) - len('"first":[],')
     first: list[Any] = []
     for element in value:
-        brief = _plain(element) if isinstance(element, dict) else _cut(element)
-        left -= _size(brief) + 1
+        brief = _scalars(element) if isinstance(element, dict) else _cut(element)
+        left -= _json_bytes(brief) + 1
         if left < 0 or isinstance(element, list | tuple):
             break
         first.append(brief)
@@ -81,12 +81,12 @@ def _add_first(short: dict[str, Any], name: str, value: list[Any], most: int) ->
         told["first"] = first
 
 
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+def _scalars(value: Mapping[str, Any]) -> dict[str, Any]:
     single = {name: each for name, each in value.items() if not isinstance(each, dict | list)}
-    return {name: _cut(each) for name, each in single.items() if _says(each)}
+    return {name: _cut(each) for name, each in single.items() if _has_content(each)}
 
 
-def _says(value: Any) -> bool:
+def _has_content(value: Any) -> bool:
     return value not in (None, False, "", 0)
 
 
@@ -96,7 +96,7 @@ def _cut(value: Any) -> Any:
     return value
 
 
-def _size(value: Any) -> int:
+def _json_bytes(value: Any) -> int:
     return len(msgspec.json.encode(value))
 
 
@@ -109,10 +109,10 @@ TEXT_BYTES = 4000
 SMALL_FILE_BYTES = 64 * 1024
 """Larger files are not asked for their text: it is hardly ever that short."""
 
-LOOKING_S = 20.0
+INSPECTION_S = 20.0
 """So long a prompt waits for maps; the next one has those that were not looked into by then."""
 
-AT_ONCE = 4
+MAX_CONCURRENT_INSPECTIONS = 4
 """So many files are looked into at once: as many as worker calls run at once on two cores."""
 
 _HEAD_BYTES = 640
@@ -121,11 +121,11 @@ _HEAD_BYTES = 640
 _BARE_BYTES = 40
 """What kind and size take beside a name."""
 
-_BARE, _NAMED = 3, 4
+_BARE_STEP, _NAME_STEP = 3, 4
 """The steps at which a file shows name, kind and size, and its name alone."""
 
 
-class Looks(Protocol):
+class FileInspector(Protocol):
     """Inspector of files by their formats: `kbd.core.plugins.format_calls.FormatCalls`."""
 
     def for_name(self, name: str) -> FormatHandler | None:
@@ -135,7 +135,7 @@ class Looks(Protocol):
         """Return its map, and its text if that has at most so many bytes."""
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _Inspection(msgspec.Struct, frozen=True):
     """Result of inspecting a file; `note` says why there is nothing yet."""
 
     structure: Mapping[str, Any] | None = None
@@ -150,14 +150,14 @@ class _Entry(msgspec.Struct, frozen=True):
     steps: tuple[bytes, ...]
 
 
-_NOT_LOOKED = _Found()
-_NOT_YET = _Found(note="not looked into yet: call get_file_map for its structure")
-_TOO_SLOW = _Found(note="its structure takes long to find out: call get_file_map for it")
+_NOT_INSPECTED = _Inspection()
+_NOT_YET = _Inspection(note="not looked into yet: call get_file_map for its structure")
+_TOO_SLOW = _Inspection(note="its structure takes long to find out: call get_file_map for it")
 
 _Key = tuple[FileName, BlobHash]
 
 
-def room_bytes(model: ModelInfo, most: int, taken: int = 0) -> int:
+def listing_bytes(model: ModelInfo, most: int, taken: int = 0) -> int:
     """Return the largest size of a listing in bytes.
 
     Args:
@@ -175,14 +175,14 @@ class Manifest:
         looking_s: Seconds that one listing may spend on looking into files.
     """
 
-    def __init__(self, looking_s: float = LOOKING_S) -> None:
+    def __init__(self, looking_s: float = INSPECTION_S) -> None:
         self._looking_s = looking_s
         self._known: dict[_Key, _Entry] = {}
 
     async def build(
         self,
         files: Files,
-        formats: Looks,
+        formats: FileInspector,
         room: int,
         *,
         light: bool = False,
@@ -211,9 +211,9 @@ class Manifest:
             least = sum(len(file.name.encode()) + _BARE_BYTES for file in listed)
             await self._look([*first, *listed] if least <= room else first, files, formats)
         entries = [self._entry(files, file, light=light) for file in listed]
-        steps = _fitted(entries, named, room - _HEAD_BYTES)
+        steps = _choose_steps(entries, named, room - _HEAD_BYTES)
         listing: dict[str, Any] = {}
-        if note := _note(entries, steps):
+        if note := _shortening_note(entries, steps):
             listing["note"] = note
         if context_items:
             listing["context_items"] = list(context_items)
@@ -222,20 +222,20 @@ class Manifest:
         ]
         return listing
 
-    async def _look(self, listed: Sequence[FileRef], files: Files, formats: Looks) -> None:
+    async def _look(self, listed: Sequence[FileRef], files: Files, formats: FileInspector) -> None:
         """Inspect the files that were not inspected yet, as far as there is time."""
-        unknown = {_key(file): file for file in listed if _key(file) not in self._known}
+        unknown = {_file_key(file): file for file in listed if _file_key(file) not in self._known}
         begun: set[_Key] = set()
-        limiter = anyio.CapacityLimiter(AT_ONCE)
+        limiter = anyio.CapacityLimiter(MAX_CONCURRENT_INSPECTIONS)
 
         async def look(key: _Key, file: FileRef) -> None:
             async with limiter:
                 begun.add(key)
-                found = await _looked_into(file, formats)
+                found = await _inspection_of(file, formats)
             if found is None:
                 begun.discard(key)
             else:
-                self._known[key] = _steps(files.describe(file), found)
+                self._known[key] = _detail_steps(files.describe(file), found)
 
         with anyio.move_on_after(self._looking_s) as scope:
             async with anyio.create_task_group() as tasks:
@@ -243,26 +243,28 @@ class Manifest:
                     tasks.start_soon(look, key, file)
         if scope.cancelled_caught:
             for key in begun - self._known.keys():
-                self._known[key] = _steps(files.describe(unknown[key]), _TOO_SLOW)
+                self._known[key] = _detail_steps(files.describe(unknown[key]), _TOO_SLOW)
 
     def _entry(self, files: Files, file: FileRef, *, light: bool) -> _Entry:
         if light:
-            return _steps(files.describe(file), _NOT_LOOKED)
-        known = self._known.get(_key(file))
-        return known or _steps(files.describe(file), _NOT_YET)
+            return _detail_steps(files.describe(file), _NOT_INSPECTED)
+        known = self._known.get(_file_key(file))
+        return known or _detail_steps(files.describe(file), _NOT_YET)
 
 
-async def _looked_into(file: FileRef, formats: Looks) -> _Found | None:
+async def _inspection_of(file: FileRef, formats: FileInspector) -> _Inspection | None:
     """Inspect one file; None if a second try may help."""
     if formats.for_name(file.name) is None:
-        return _Found()
+        return _Inspection()
     look = await formats.look(file, TEXT_BYTES if file.size_bytes <= SMALL_FILE_BYTES else 0)
     if look.error is not None:
-        return None if look.error.retryable else _Found(look.structure, fault=look.error.message)
-    return _Found(look.structure, look.text)
+        return (
+            None if look.error.retryable else _Inspection(look.structure, fault=look.error.message)
+        )
+    return _Inspection(look.structure, look.text)
 
 
-def _steps(described: Mapping[str, Any], found: _Found) -> _Entry:
+def _detail_steps(described: Mapping[str, Any], found: _Inspection) -> _Entry:
     """Write a file at each step."""
     path = {"path": described["path"]}
     bare = path | {"kind": described["kind"], "size_bytes": described["size_bytes"]}
@@ -273,7 +275,7 @@ def _steps(described: Mapping[str, Any], found: _Found) -> _Entry:
         shown["map_note"] = found.note
     structure = found.structure
     if structure is not None:
-        short["map_summary"] = summary(structure)
+        short["map_summary"] = summarize_map(structure)
         size = len(msgspec.json.encode(structure))
         if size <= MAP_BYTES:
             shown["map"] = structure
@@ -286,7 +288,7 @@ def _steps(described: Mapping[str, Any], found: _Found) -> _Entry:
     return _Entry(tuple(json_text(each).encode() for each in (whole, shown, short, bare, path)))
 
 
-def _fitted(entries: Sequence[_Entry], named: set[int], room: int) -> list[int]:
+def _choose_steps(entries: Sequence[_Entry], named: set[int], room: int) -> list[int]:
     """Return the step at which each file is shown.
 
     Raises:
@@ -297,7 +299,7 @@ def _fitted(entries: Sequence[_Entry], named: set[int], room: int) -> list[int]:
     others = [place for place in range(len(entries)) if place not in named]
     everyone = range(len(entries))
     for places in (others, everyone):
-        for step in range(_NAMED):
+        for step in range(_NAME_STEP):
             if size <= room:
                 return steps
             size = _shorten(entries, steps, places, step, size, room)
@@ -331,15 +333,15 @@ def _shorten(
     return size
 
 
-def _note(entries: Sequence[_Entry], steps: list[int]) -> str:
+def _shortening_note(entries: Sequence[_Entry], steps: list[int]) -> str:
     """Return a note of what was shortened and how to see the rest; "" if nothing was."""
     pairs = list(zip(entries, steps, strict=True))
     counts = {
         "without their text or whole map": sum(
-            0 < step < _BARE and entry.steps[step] != entry.steps[0] for entry, step in pairs
+            0 < step < _BARE_STEP and entry.steps[step] != entry.steps[0] for entry, step in pairs
         ),
-        "with name, kind and size alone": steps.count(_BARE),
-        "with their name alone": steps.count(_NAMED),
+        "with name, kind and size alone": steps.count(_BARE_STEP),
+        "with their name alone": steps.count(_NAME_STEP),
     }
     told = [f"{count} of {len(steps)} files {how}" for how, count in counts.items() if count]
     if not told:
@@ -354,5 +356,5 @@ def _is_named(name: FileName, words: str) -> bool:
     return name.rpartition("/")[2].casefold() in words
 
 
-def _key(file: FileRef) -> _Key:
+def _file_key(file: FileRef) -> _Key:
     return file.name, file.blob

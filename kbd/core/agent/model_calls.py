@@ -16,7 +16,7 @@ import msgspec
 from kbd.core.agent.budget import cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.notices import RateLimited, TextDelta
 from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.window import reply_room
+from kbd.core.agent.window import reply_tokens
 from kbd.core.domain.commands import RecordRun
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.blobs import Blobs
@@ -36,14 +36,14 @@ from kbd.types import CallId, Phase
 __all__ = [
     "MAX_ARGUMENT_BYTES",
     "MAX_TEXT_CHARS",
-    "Bill",
-    "asked",
+    "TurnUsage",
+    "call_model",
     "recorded_calls",
     "recorded_text",
 ]
 
 
-class Bill:
+class TurnUsage:
     """Usage and cost of a turn, summed over its attempts.
 
     Args:
@@ -62,12 +62,12 @@ class Bill:
     @property
     def most_tokens(self) -> int:
         """What the turn is likely to consume at most."""
-        return self._input_tokens + reply_room(self._model)
+        return self._input_tokens + reply_tokens(self._model)
 
     @property
     def most_cost(self) -> float:
         """The same in US dollars."""
-        return worst_cost(self._input_tokens, reply_room(self._model), self._model)
+        return worst_cost(self._input_tokens, reply_tokens(self._model), self._model)
 
     def add(self, usage: Usage) -> float:
         """Add the usage of an attempt, and return its cost in US dollars."""
@@ -93,7 +93,7 @@ MAX_FAULT_CHARS = 1000
 
 def recorded_text(text: str) -> str:
     """Return a reply's text as it is recorded: no lone surrogates, at most a million characters."""
-    return _clean(text)[:MAX_TEXT_CHARS]
+    return _replace_surrogates(text)[:MAX_TEXT_CHARS]
 
 
 async def recorded_calls(
@@ -109,21 +109,23 @@ async def recorded_calls(
     fresh: set[CallId] = set()
     kept: list[ReplyCall] = []
     for call in calls:
-        call_id = _unique(call.id, taken, fresh)
+        call_id = _unique_id(call.id, taken, fresh)
         fresh.add(call_id)
-        name = _clean(call.name)[:MAX_NAME_CHARS]
-        told = _clean(call.fault)[:MAX_FAULT_CHARS]
-        kept.append(await _kept(call_id, name, call.arguments or "{}", told, blobs))
+        name = _replace_surrogates(call.name)[:MAX_NAME_CHARS]
+        told = _replace_surrogates(call.fault)[:MAX_FAULT_CHARS]
+        kept.append(await _recorded_call(call_id, name, call.arguments or "{}", told, blobs))
     return tuple(kept)
 
 
-async def _kept(call_id: CallId, name: str, arguments: str, told: str, blobs: Blobs) -> ReplyCall:
+async def _recorded_call(
+    call_id: CallId, name: str, arguments: str, told: str, blobs: Blobs
+) -> ReplyCall:
     """Return one call as it is recorded; `told` is the fault that its provider found."""
     data = arguments.encode("utf-8", "replace")
     if len(data) > MAX_ARGUMENT_BYTES:
         large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
         return ReplyCall(call_id, name, "{}", fault=large)
-    fault = told or _fault(data)
+    fault = told or _argument_fault(data)
     if fault is not None:
         return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
     if len(data) > MAX_INLINE_BYTES:
@@ -131,7 +133,7 @@ async def _kept(call_id: CallId, name: str, arguments: str, told: str, blobs: Bl
     return ReplyCall(call_id, name, data.decode())
 
 
-def _fault(data: bytes) -> str | None:
+def _argument_fault(data: bytes) -> str | None:
     """Return the fault of ill-formed arguments, or None."""
     try:
         value = msgspec.json.decode(data)
@@ -140,13 +142,13 @@ def _fault(data: bytes) -> str | None:
     return None if isinstance(value, dict) else "the arguments are not a JSON object"
 
 
-def _unique(wanted: str, taken: AbstractSet[CallId], fresh: AbstractSet[CallId]) -> CallId:
+def _unique_id(wanted: str, taken: AbstractSet[CallId], fresh: AbstractSet[CallId]) -> CallId:
     """Return an id that no call has yet: the one wanted, or that with a number.
 
     The number begins with how many calls there were: some servers call every call the same, and
     the thousandth must not look through all before it.
     """
-    base = _clean(wanted)[:MAX_ID_CHARS] or "call"
+    base = _replace_surrogates(wanted)[:MAX_ID_CHARS] or "call"
     found, number = CallId(base), len(taken) + len(fresh)
     while found in taken or found in fresh:
         number += 1
@@ -154,7 +156,7 @@ def _unique(wanted: str, taken: AbstractSet[CallId], fresh: AbstractSet[CallId])
     return found
 
 
-def _clean(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which no file can hold."""
     return text.encode("utf-8", "replace").decode()
 
@@ -165,8 +167,8 @@ PARTIAL_CHARACTERS = 2000
 _log = get_logger(__name__)
 
 
-async def asked(
-    context: RunContext, model_id: str, request: ModelRequest, bill: Bill
+async def call_model(
+    context: RunContext, model_id: str, request: ModelRequest, bill: TurnUsage
 ) -> ModelReply | None:
     """Request a turn from a model, with kbd's own retries.
 
@@ -187,35 +189,37 @@ async def asked(
         KbdError: What no retry helps against.
     """
     for retry, wait_s in enumerate((*context.limits.retry_s, None), 1):
-        heard = _Heard(bill)
+        heard = _PartialReply(bill)
         try:
             return await _attempt(context, model_id, request, heard)
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
             if wait_s is None:
-                await _record(context, error, heard)
-                raise _exhausted(error, retry) from None
-            await _wait(context, model_id, request.phase, error, heard, retry, wait_s)
+                await _record_attempt(context, error, heard)
+                raise _retries_exhausted(error, retry) from None
+            await _wait_to_retry(context, model_id, request.phase, error, heard, retry, wait_s)
         except OptionRefused as refused:
             is_known = refused.option in request.without
-            await _record(context, refused, heard, option="" if is_known else refused.option)
+            await _record_attempt(
+                context, refused, heard, option="" if is_known else refused.option
+            )
             if is_known:
                 raise
             return None
         except UserCanceled:
             raise
         except KbdError as error:
-            await _record(context, error, heard)
+            await _record_attempt(context, error, heard)
             raise
         except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
             _log.warning("provider_failed", model=model_id, exc_info=fault)
             broken = ProviderUnavailable(f"the provider failed inside ({type(fault).__name__})")
-            await _record(context, broken, heard)
+            await _record_attempt(context, broken, heard)
             raise broken from None
     raise AssertionError  # The last round returns or raises.
 
 
 async def _attempt(
-    context: RunContext, model_id: str, request: ModelRequest, heard: "_Heard"
+    context: RunContext, model_id: str, request: ModelRequest, heard: "_PartialReply"
 ) -> ModelReply:
     """Make one attempt; a server that trickles for ever ends with the turn's time.
 
@@ -242,10 +246,10 @@ async def _attempt(
     raise ProviderUnavailable(msg)
 
 
-class _Heard:
+class _PartialReply:
     """The part of a reply that has come so far, for the record if it is cut short."""
 
-    def __init__(self, bill: Bill) -> None:
+    def __init__(self, bill: TurnUsage) -> None:
         self.bill = bill
         self.text, self.characters = "", 0
         self.usage, self.cost = Usage(), 0.0
@@ -262,24 +266,24 @@ class _Heard:
             self.cost = self.bill.add(self.usage)
 
 
-async def _wait(
-    context: RunContext, model_id: str, phase: Phase, error: KbdError, heard: _Heard,
+async def _wait_to_retry(
+    context: RunContext, model_id: str, phase: Phase, error: KbdError, heard: _PartialReply,
     retry: int, wait_s: float,
 ) -> None:  # fmt: skip
     """Record a failed attempt, announce the wait, and wait for the next one."""
-    asked_s = error.retry_after_s if isinstance(error, _NAMES_A_WAIT) else None
+    asked_s = error.retry_after_s if isinstance(error, _WITH_RETRY_AFTER) else None
     pause_s = retry_wait_s(wait_s, asked_s, context.chance())
     wait_ms = int(pause_s * 1000)
-    await _record(context, error, heard, retry=retry, wait_ms=wait_ms)
+    await _record_attempt(context, error, heard, retry=retry, wait_ms=wait_ms)
     most = len(context.limits.retry_s)
     context.announce(RateLimited(context.run, phase, model_id, retry, most, wait_ms, error.message))
     await context.sleep(pause_s)
 
 
-_NAMES_A_WAIT = (ProviderRateLimited, ProviderUnavailable)
+_WITH_RETRY_AFTER = (ProviderRateLimited, ProviderUnavailable)
 
 
-def _exhausted(error: KbdError, attempts: int) -> KbdError:
+def _retries_exhausted(error: KbdError, attempts: int) -> KbdError:
     """Return the error after the last retry; a refused connection is then `ProviderUnavailable`."""
     text = f"{error.message} (tried {attempts} times)"
     match error:
@@ -291,10 +295,10 @@ def _exhausted(error: KbdError, attempts: int) -> KbdError:
             return ProviderUnavailable(text)
 
 
-async def _record(
+async def _record_attempt(
     context: RunContext,
     error: KbdError,
-    heard: _Heard,
+    heard: _PartialReply,
     *,
     retry: int = 0,
     wait_ms: int = 0,

@@ -20,7 +20,7 @@ from kbd.errors import ValidationFailed
 
 __all__ = [
     "MAX_ITEM_CHARS",
-    "Admitted",
+    "AdmittedItems",
     "Known",
     "PlanText",
     "additions",
@@ -45,7 +45,7 @@ class PlanText(msgspec.Struct, frozen=True):
     notes: str = ""
 
 
-class Admitted(msgspec.Struct, frozen=True):
+class AdmittedItems(msgspec.Struct, frozen=True):
     """Decision on the items that a model wants to add."""
 
     added: tuple[str, ...] = ()
@@ -66,14 +66,14 @@ class Known:
     """
 
     def __init__(self, items: Iterable[str]) -> None:
-        self._folded = {_folded(item) for item in items}
+        self._folded = {_fold_text(item) for item in items}
 
     def add(self, items: Iterable[str]) -> None:
         """Add items that the plan has beyond those."""
-        self._folded.update(_folded(item) for item in items)
+        self._folded.update(_fold_text(item) for item in items)
 
     def __contains__(self, item: str) -> bool:
-        return _folded(item) in self._folded
+        return _fold_text(item) in self._folded
 
 
 def parse(text: str, most: int) -> PlanText:
@@ -92,8 +92,8 @@ def parse(text: str, most: int) -> PlanText:
     sections: dict[str, list[str]] = {"task": [], "notes": []}
     items: list[str] = []
     section = ""
-    for line in _lines(text):
-        box = _checkbox(line)
+    for line in _visible_lines(text):
+        box = _parse_checkbox(line)
         if box is not None:
             items.append(box.text)
             section = "items"
@@ -103,7 +103,7 @@ def parse(text: str, most: int) -> PlanText:
             sections[section].append(line.rstrip())
         elif section == "items" and items and line.strip():
             sections["notes"].append(f"- Item {len(items)}: {line.strip().lstrip('-* ')}")
-    _check(items, most)
+    _check_item(items, most)
     task, notes = ("\n".join(sections[name]).strip() for name in ("task", "notes"))
     return PlanText(task[:MAX_TASK_CHARS], tuple(items), notes[:MAX_NOTES_CHARS])
 
@@ -115,14 +115,14 @@ def additions(text: str, known: Known) -> tuple[str, ...]:
     plan says already is the model quoting its plan, not an addition.
     """
     found: dict[str, str] = {}
-    for line in _lines(text):
-        box = _checkbox(line)
+    for line in _visible_lines(text):
+        box = _parse_checkbox(line)
         if box is not None and box.mark == " " and box.text not in known:
-            found.setdefault(_folded(box.text), box.text)
+            found.setdefault(_fold_text(box.text), box.text)
     return tuple(found.values())
 
 
-def admit(wanted: Sequence[str], count: int, cap: int) -> Admitted:
+def admit(wanted: Sequence[str], count: int, cap: int) -> AdmittedItems:
     """Decide which additions fit: at most twice the original count in all (contract, section 6).
 
     Args:
@@ -135,19 +135,19 @@ def admit(wanted: Sequence[str], count: int, cap: int) -> Admitted:
     taken = set(added)
     refused = tuple(item[:MAX_ITEM_CHARS] for item in wanted if item not in taken)
     if not refused:
-        return Admitted(added)
+        return AdmittedItems(added)
     reason = f"a plan may grow to {cap} items of at most {MAX_ITEM_CHARS} characters"
-    return Admitted(added, refused, reason)
+    return AdmittedItems(added, refused, reason)
 
 
-def _lines(text: str) -> Iterator[str]:
+def _visible_lines(text: str) -> Iterator[str]:
     """Yield the visible lines, without the fences that models like to put around a document."""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         if not line.lstrip().startswith("```"):
-            yield _visible(line)
+            yield _strip_invisible(line)
 
 
-def _checkbox(line: str) -> _Checkbox | None:
+def _parse_checkbox(line: str) -> _Checkbox | None:
     """Read one line as an item in linear time, or return None."""
     rest = line.strip()
     if rest[:1] not in ("-", "*"):
@@ -163,7 +163,7 @@ def _checkbox(line: str) -> _Checkbox | None:
     return _Checkbox(mark, text) if text else None
 
 
-def _visible(text: str) -> str:
+def _strip_invisible(text: str) -> str:
     """Leave out what hides or reorders text: controls, zero widths, direction and comment marks."""
     if not text.isprintable():
         text = "".join(
@@ -172,11 +172,11 @@ def _visible(text: str) -> str:
     return text.replace("<!--", "<! --")
 
 
-def _folded(item: str) -> str:
+def _fold_text(item: str) -> str:
     return " ".join(item.split()).casefold()
 
 
-def _check(items: Sequence[str], most: int) -> None:
+def _check_item(items: Sequence[str], most: int) -> None:
     if not items:
         raise ValidationFailed("the plan has no item; an item is a line `- [ ] 1. what to do`")
     if len(items) > most:

@@ -16,18 +16,18 @@ from kbd.core.domain.state_text import item_line
 from kbd.core.domain.workbench_state import DraftFile
 from kbd.types import FileName
 
-__all__ = ["LONGEST_OUTLINE", "changes", "outline", "plan_room", "results", "with_failures"]
+__all__ = ["MAX_OUTLINE_CHARS", "changes", "outline", "plan_room", "results", "with_failures"]
 
 BEFORE, BEHIND = 10, 20
 """How many items are shown before the one that is worked on, and after it, if there is room."""
 
-WHOLE = 40
+MAX_WHOLE_ITEMS = 40
 """A plan of so many items is shown whole, if there is room."""
 
 FAILED_NAMED = 10
 """How many of the failed items are named: the latest ones."""
 
-LONGEST_OUTLINE = 24_000
+MAX_OUTLINE_CHARS = 24_000
 """The most characters that a plan takes in a context: some 7,000 tokens."""
 
 RESULTS_SHARE = 2.5
@@ -38,13 +38,13 @@ SHORTEST_ANSWER, RESULT_FORM = 160, 80
 """As much of an item's final text the summary is shown, if it is shown the item at all, and what
 its label and its state take beside it."""
 
-LONGEST_REFUSED = 2000
+MAX_REFUSED_CHARS = 2000
 """The most that the refused additions take in the summary's context."""
 
 
 def plan_room(context_tokens: int) -> int:
     """Return how many characters a plan may take: about an eighth of a small model's window."""
-    return min(LONGEST_OUTLINE, context_tokens * 3 // 8)
+    return min(MAX_OUTLINE_CHARS, context_tokens * 3 // 8)
 
 
 def outline(plan: Plan, place: int, most: int) -> str:
@@ -58,8 +58,8 @@ def outline(plan: Plan, place: int, most: int) -> str:
         most: The most characters. The task has a quarter of them and the items a half at most; the
             notes have what is left.
     """
-    head = f"# Execution Plan\n\n## Task\n{_cut(plan.task, most // 4)}\n\n## Items\n"
-    near = _near(plan.items, place, most // 2)
+    head = f"# Execution Plan\n\n## Task\n{_truncate(plan.task, most // 4)}\n\n## Items\n"
+    near = _nearby_items(plan.items, place, most // 2)
     lines = list(near.values())
     if len(near) < len(plan.items):
         open_items = len(plan.items) - plan.done - len(plan.failed)
@@ -67,9 +67,9 @@ def outline(plan: Plan, place: int, most: int) -> str:
             f"{len(plan.items):,} in all: {plan.done:,} done, {len(plan.failed):,} failed,"
             f" {open_items:,} open. Shown are {min(near):,} to {max(near):,}.\n"
         )
-        lines += _failed(plan, most // 8)
+        lines += _failed_items(plan, most // 8)
     text = head + "\n" + "\n".join(lines) + "\n"
-    notes = _notes(plan.notes, place, max(0, most - len(text)))
+    notes = _relevant_notes(plan.notes, place, max(0, most - len(text)))
     return f"{text}\n## Notes\n{notes}\n" if notes else text
 
 
@@ -90,7 +90,7 @@ def results(plan: Plan, room: int) -> dict[str, Any]:
     shown: dict[int, dict[str, Any]] = {}
     left = most
     for place in _by_weight(plan):
-        result = _result(place, plan.items[place - 1], longest)
+        result = _render_result(place, plan.items[place - 1], longest)
         left -= len(msgspec.json.encode(result))
         if left < 0:
             break
@@ -99,7 +99,7 @@ def results(plan: Plan, room: int) -> dict[str, Any]:
     if len(shown) < len(plan.items):
         told["not_shown"] = len(plan.items) - len(shown)
     if plan.refused:
-        told["refused_additions"] = _fitting(plan.refused, LONGEST_REFUSED)
+        told["refused_additions"] = _fit_texts(plan.refused, MAX_REFUSED_CHARS)
         told["refused_count"] = len(plan.refused)
     return told
 
@@ -133,7 +133,7 @@ def with_failures(text: str, plan: Plan) -> str:
     Whatever a model leaves out, a person is told what was not done; the latest ten are named.
     """
     failed = [plan.items[place - 1] for place in plan.failed]
-    unnamed = [item for item in failed if not _names(text, item_label(item.text))]
+    unnamed = [item for item in failed if not _mentions(text, item_label(item.text))]
     if not unnamed:
         return text
     lines = [f"- {item_label(item.text)}: {item.reason}" for item in unnamed[-FAILED_NAMED:]]
@@ -141,7 +141,7 @@ def with_failures(text: str, plan: Plan) -> str:
     return "\n".join([text, "", "Not done:", *lines, *([f"- and {more:,} more"] if more else [])])
 
 
-def _names(text: str, label: str) -> bool:
+def _mentions(text: str, label: str) -> bool:
     """Return whether a text holds a label as words of its own."""
     return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE) is not None
 
@@ -154,12 +154,12 @@ def _by_weight(plan: Plan) -> Iterator[int]:
                 yield place
 
 
-def _result(place: int, item: Item, longest: int) -> dict[str, Any]:
+def _render_result(place: int, item: Item, longest: int) -> dict[str, Any]:
     result: dict[str, Any] = {
         "item": place,
         "label": item_label(item.text),
         "state": item.state.value,
-        "text": _cut(item.answer, longest),
+        "text": _truncate(item.answer, longest),
     }
     if item.state is ItemState.FAILED:
         result["reason"] = f"{item.code}: {item.reason}"
@@ -168,12 +168,14 @@ def _result(place: int, item: Item, longest: int) -> dict[str, Any]:
     return result
 
 
-def _near(items: Sequence[Item], place: int, room: int) -> dict[int, str]:
+def _nearby_items(items: Sequence[Item], place: int, room: int) -> dict[int, str]:
     """Return the lines of the items around a place that fit, by their places, in order.
 
     The item itself is always among them. One before it counts as twice as far as one after it.
     """
-    before, behind = (WHOLE, WHOLE) if len(items) <= WHOLE else (BEFORE, BEHIND)
+    before, behind = (
+        (MAX_WHOLE_ITEMS, MAX_WHOLE_ITEMS) if len(items) <= MAX_WHOLE_ITEMS else (BEFORE, BEHIND)
+    )
     places = range(max(1, place - before), min(len(items), place + behind) + 1)
     lines: dict[int, str] = {}
     for near in sorted(
@@ -187,10 +189,10 @@ def _near(items: Sequence[Item], place: int, room: int) -> dict[int, str]:
     return dict(sorted(lines.items()))
 
 
-def _failed(plan: Plan, most: int) -> list[str]:
+def _failed_items(plan: Plan, most: int) -> list[str]:
     """Return the items that failed last, within so many characters."""
     named = [item_line(place, plan.items[place - 1]) for place in plan.failed[-FAILED_NAMED:]]
-    named = _fitting(named, most)
+    named = _fit_texts(named, most)
     if not named:
         return []
     others = len(plan.failed) - len(named)
@@ -198,16 +200,16 @@ def _failed(plan: Plan, most: int) -> list[str]:
     return [f"\nFailed{told}:\n", *named]
 
 
-def _notes(notes: str, place: int, most: int) -> str:
+def _relevant_notes(notes: str, place: int, most: int) -> str:
     """Return the notes, or of long ones what names this item and then their beginning."""
     if len(notes) <= most:
         return notes
     mark = f"- Item {place}: "
     own = [line for line in notes.split("\n") if line.startswith(mark)]
-    return _cut("\n".join([*own, notes]), most)
+    return _truncate("\n".join([*own, notes]), most)
 
 
-def _fitting(texts: Sequence[str], most: int) -> list[str]:
+def _fit_texts(texts: Sequence[str], most: int) -> list[str]:
     """Return as many texts as fit, from the last one back, in their order."""
     kept: list[str] = []
     for text in reversed(texts):
@@ -218,5 +220,5 @@ def _fitting(texts: Sequence[str], most: int) -> list[str]:
     return kept[::-1]
 
 
-def _cut(text: str, most: int) -> str:
+def _truncate(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"

@@ -32,12 +32,12 @@ from typing import Any
 import msgspec
 
 from kbd.core.agent.blocks import block, json_block
-from kbd.core.agent.context_items import Guidance, asks_for, told
-from kbd.core.agent.manifest import room_bytes
-from kbd.core.agent.plan_outline import LONGEST_OUTLINE, outline, results
+from kbd.core.agent.context_items import Guidance, context_blocks, mentions_format
+from kbd.core.agent.manifest import listing_bytes
+from kbd.core.agent.plan_outline import MAX_OUTLINE_CHARS, outline, results
 from kbd.core.agent.prompts import load
 from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.turn_faults import Objection, fault_of
+from kbd.core.agent.turn_faults import Objection, find_fault
 from kbd.core.domain.commands import RecordRun
 from kbd.core.domain.run_state import Notice, Plan, Turn
 from kbd.core.domain.workbench_state import Said
@@ -52,7 +52,7 @@ __all__ = [
     "EARLIER_CHARS",
     "OBJECTION",
     "Briefing",
-    "briefing",
+    "build_briefing",
     "earlier",
     "implement_opening",
     "plan_opening",
@@ -101,7 +101,7 @@ def implement_opening(
     attempt: int,
     context: str,
     files: Mapping[str, Any],
-    plan_characters: int = LONGEST_OUTLINE,
+    plan_characters: int = MAX_OUTLINE_CHARS,
 ) -> tuple[Message, ...]:
     """Build the opening of an attempt at an item: the current plan, the item, the draft's files.
 
@@ -122,7 +122,7 @@ def summary_opening(
     request: str,
     plan: Plan,
     changes: Mapping[str, Any],
-    plan_characters: int = LONGEST_OUTLINE,
+    plan_characters: int = MAX_OUTLINE_CHARS,
     notices: Sequence[Notice] = (),
 ) -> tuple[Message, ...]:
     """Build the opening of the summary: request, plan, the items' final texts, the change set.
@@ -175,7 +175,7 @@ def turn_messages(turn: Turn, objection: Objection) -> list[Message]:
         messages.append(Message("assistant", turn.text, calls))
     messages += [Message("tool", turn.results[c.id], tool_call_id=c.id) for c in calls]
     if not calls:
-        reason = fault_of(turn, objection) or "it is not an answer"
+        reason = find_fault(turn, objection) or "it is not an answer"
         messages.append(Message("user", OBJECTION.format(reason=reason)))
     return messages
 
@@ -196,7 +196,7 @@ class Briefing(msgspec.Struct, frozen=True):
     files: dict[str, Any]
 
 
-async def briefing(context: RunContext, request: str, *, light: bool = False) -> Briefing:
+async def build_briefing(context: RunContext, request: str, *, light: bool = False) -> Briefing:
     """Build the blocks that every opening has, from the workbench as it is now.
 
     Args:
@@ -210,14 +210,14 @@ async def briefing(context: RunContext, request: str, *, light: bool = False) ->
     files = context.open_files()
     model = context.model(context.current.model_id)
     words = request[:SEARCHED_CHARACTERS]
-    guidance, notices = await _guidance(context, files, words)
+    guidance, notices = await _style_guidance(context, files, words)
     items = dict(context.state.context)
-    blocks = told(items, guidance, model)
-    await _give(context, (*notices, *blocks.notices, *_unkept(context, model)))
+    blocks = context_blocks(items, guidance, model)
+    await _give_notice(context, (*notices, *blocks.notices, *_unpriced_notice(context, model)))
     listing = await context.manifest.build(
         files,
         context.formats,
-        room_bytes(model, context.limits.manifest_bytes, len(blocks.text.encode())),
+        listing_bytes(model, context.limits.manifest_bytes, len(blocks.text.encode())),
         light=light,
         wanted=words,
         context_items=[category for category in ContextCategory if category in items],
@@ -225,7 +225,7 @@ async def briefing(context: RunContext, request: str, *, light: bool = False) ->
     return Briefing(blocks.text, listing)
 
 
-async def _guidance(
+async def _style_guidance(
     context: RunContext, files: Files, words: str
 ) -> tuple[list[Guidance], tuple[Notice, ...]]:
     """Return the style guidance of the formats that are there or asked for."""
@@ -233,7 +233,7 @@ async def _guidance(
     found: list[Guidance] = []
     notices: list[Notice] = []
     for handler in context.catalog.handlers():
-        if handler.style_file and (handler.name in there or asks_for(handler, words)):
+        if handler.style_file and (handler.name in there or mentions_format(handler, words)):
             try:
                 text = await context.catalog.style_guidance(handler)
             except StyleSkillLoadFailed as fault:
@@ -243,7 +243,7 @@ async def _guidance(
     return found, tuple(notices)
 
 
-def _unkept(context: RunContext, model: ModelInfo) -> tuple[Notice, ...]:
+def _unpriced_notice(context: RunContext, model: ModelInfo) -> tuple[Notice, ...]:
     """Return a notice that a cap on cost does not bind a model of unknown price."""
     limits = context.limits
     money = {"run.cost": limits.cost, "run.day_cost": limits.day_cost}
@@ -258,16 +258,18 @@ def _unkept(context: RunContext, model: ModelInfo) -> tuple[Notice, ...]:
     return (Notice(ProviderNotConfigured.code, unkept),)
 
 
-async def _give(context: RunContext, notices: tuple[Notice, ...]) -> None:
-    given = set(map(_subject, context.current.notices))
+async def _give_notice(context: RunContext, notices: tuple[Notice, ...]) -> None:
+    given = set(map(_notice_subject, context.current.notices))
     fresh = tuple(
-        NoticeGiven(each.code, each.message) for each in notices if _subject(each) not in given
+        NoticeGiven(each.code, each.message)
+        for each in notices
+        if _notice_subject(each) not in given
     )
     if fresh:
         await context.keeper.submit(RecordRun(context.run, fresh))
 
 
-def _subject(notice: Notice) -> tuple[str, ...]:
+def _notice_subject(notice: Notice) -> tuple[str, ...]:
     """Return the subject of a notice, without its figures: they change as the draft gains files."""
     merged = notice.code == StyleMergeFailed.code
     return (notice.code,) if merged else (notice.code, notice.message)

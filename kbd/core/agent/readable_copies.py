@@ -75,13 +75,13 @@ async def write_tool_log(folder: Path, journal: Journal) -> None:
             case ToolCalled(entry_id=entry_id, tool=tool):
                 tools[entry_id] = tool
             case ToolReturned() as returned:
-                lines.append(_call(returned, tools.get(returned.entry_id, ""), record))
+                lines.append(_call_line(returned, tools.get(returned.entry_id, ""), record))
 
     await journal.replay(note, Seq(0))
-    await run_sync(lambda: _write_all({folder / _TOOL_LOG: _lines(lines)}))
+    await run_sync(lambda: _write_all({folder / _TOOL_LOG: _log_lines(lines)}))
 
 
-def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]:
+def _call_line(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]:
     return {
         "id": returned.entry_id,
         "tool": tool,
@@ -96,7 +96,7 @@ def _call(returned: ToolReturned, tool: str, record: Recorded) -> dict[str, Any]
     }
 
 
-def _lines(values: Iterable[dict[str, Any]]) -> str:
+def _log_lines(values: Iterable[dict[str, Any]]) -> str:
     return "".join(msgspec.json.encode(value).decode() + "\n" for value in values)
 
 

@@ -15,11 +15,11 @@ from functools import partial
 
 from kbd.core.agent import plan, plan_outline, prompt_messages
 from kbd.core.agent.phases import PHASES, turn_limit
-from kbd.core.agent.prompt_messages import briefing
+from kbd.core.agent.prompt_messages import build_briefing
 from kbd.core.agent.readable_copies import write_copies, write_tool_log
 from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.tool_loop import Opening, Talk, converse
-from kbd.core.agent.turn_faults import Objection, takes_any
+from kbd.core.agent.tool_loop import BuildOpening, ChainSpec, run_chain
+from kbd.core.agent.turn_faults import Objection, accept_any
 from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
@@ -79,7 +79,7 @@ async def run_agent(context: RunContext) -> None:
     An end that cannot be recorded is logged: the run is then closed by whoever started it.
     """
     try:
-        await _do_what_is_missing(context)
+        await _run_open_phases(context)
     except KbdError as error:
         await _end_failed(context, error)
     except Exception as fault:  # noqa: BLE001 - a fault of kbd's own ends this run, not the daemon
@@ -89,32 +89,32 @@ async def run_agent(context: RunContext) -> None:
     await _copy_tool_log(context)
 
 
-async def _do_what_is_missing(context: RunContext) -> None:
+async def _run_open_phases(context: RunContext) -> None:
     if context.current.research is None:
         await _research(context)
     if context.current.plan is None:
         await _plan(context)
-    if not _implemented(context.current):
+    if not _all_items_closed(context.current):
         await _implement(context)
-    await _summarise(context)
+    await _summarize(context)
 
 
-def _implemented(run: Run) -> bool:
+def _all_items_closed(run: Run) -> bool:
     done = run.phase is Phase.IMPLEMENT and not run.phase_open
     return done or run.phase is Phase.SUMMARY
 
 
 async def _research(context: RunContext) -> None:
-    await _enter(context, Phase.RESEARCH)
+    await _enter_phase(context, Phase.RESEARCH)
 
     async def opening() -> tuple[Message, ...]:
         request = _request(context)
-        told = await briefing(context, request)
+        told = await build_briefing(context, request)
         return prompt_messages.research_opening(
             request, _earlier(context), told.context, told.files
         )
 
-    text = await converse(context, _talk(context, Phase.RESEARCH, opening))
+    text = await run_chain(context, _phase_chain(context, Phase.RESEARCH, opening))
     await _record(
         context, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH)
     )
@@ -122,18 +122,18 @@ async def _research(context: RunContext) -> None:
 
 
 async def _plan(context: RunContext) -> None:
-    await _enter(context, Phase.PLAN)
+    await _enter_phase(context, Phase.PLAN)
 
     async def opening() -> tuple[Message, ...]:
         request, research = _request(context), context.current.research or ""
-        told = await briefing(context, request, light=True)
+        told = await build_briefing(context, request, light=True)
         return prompt_messages.plan_opening(
             request, _earlier(context), told.context, research, told.files, context.limits.items
         )
 
     most = context.limits.items
     objection = partial(_plan_fault, most)
-    text = await converse(context, _talk(context, Phase.PLAN, opening, objection))
+    text = await run_chain(context, _phase_chain(context, Phase.PLAN, opening, objection))
     parsed = plan.parse(text, most)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(context, written, PhaseCompleted(Phase.PLAN))
@@ -153,13 +153,13 @@ async def _implement(context: RunContext) -> None:
         await _record(context, PhaseStarted(Phase.IMPLEMENT))
     known = plan.Known(item.text for item in _plan_of(context.current).items)
     place = 1
-    while (found := _first_open(_plan_of(context.current), place)) is not None:
+    while (found := _first_open_item(_plan_of(context.current), place)) is not None:
         place = found
         await _attempt(context, place, known)
     await _record(context, PhaseCompleted(Phase.IMPLEMENT))
 
 
-def _first_open(now: Plan, start: int) -> int | None:
+def _first_open_item(now: Plan, start: int) -> int | None:
     """Return the first open item from a place on; those before it are known to be closed."""
     for place in range(start, len(now.items) + 1):
         if now.items[place - 1].state is ItemState.OPEN:
@@ -177,13 +177,13 @@ async def _attempt(context: RunContext, place: int, known: plan.Known) -> None:
     async def opening() -> tuple[Message, ...]:
         now = context.current
         wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(context)}"
-        told = await briefing(context, wanted)
+        told = await build_briefing(context, wanted)
         return prompt_messages.implement_opening(
             _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(context)
         )
 
     try:
-        text = await converse(context, _talk(context, Phase.IMPLEMENT, opening))
+        text = await run_chain(context, _phase_chain(context, Phase.IMPLEMENT, opening))
     except ATTEMPT_ENDING as error:
         final = _plan_of(context.current).items[place - 1].failures > 0
         reason = one_line(error.message, context.limits.reason_characters)
@@ -206,8 +206,8 @@ def _completion(context: RunContext, place: int, text: str, known: plan.Known) -
     return facts
 
 
-async def _summarise(context: RunContext) -> None:
-    await _enter(context, Phase.SUMMARY)
+async def _summarize(context: RunContext) -> None:
+    await _enter_phase(context, Phase.SUMMARY)
 
     async def opening() -> tuple[Message, ...]:
         room, draft, run = _plan_room(context), context.state.draft, context.current
@@ -216,7 +216,7 @@ async def _summarise(context: RunContext) -> None:
             _request(context), _plan_of(run), changed, room, run.notices
         )
 
-    said = await converse(context, _talk(context, Phase.SUMMARY, opening))
+    said = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
     text = plan_outline.with_failures(said, _plan_of(context.current))
     facts = (
         SummaryWritten(text),
@@ -228,7 +228,7 @@ async def _summarise(context: RunContext) -> None:
     await _copy(context)
 
 
-async def _enter(context: RunContext, phase: Phase) -> None:
+async def _enter_phase(context: RunContext, phase: Phase) -> None:
     """Begin a phase, or go on with it; a chain that ended in a dead end is begun afresh."""
     run = context.current
     if run.phase is phase and run.phase_open and not _at_dead_end(run):
@@ -255,10 +255,10 @@ async def _end_failed(context: RunContext, error: KbdError) -> None:
         _log.error("end_not_recorded", run=context.run, error=refused.message, cause=error.message)
 
 
-def _talk(
-    context: RunContext, phase: Phase, opening: Opening, objection: Objection = takes_any
-) -> Talk:
-    return Talk(phase, turn_limit(phase, context.limits), opening, objection)
+def _phase_chain(
+    context: RunContext, phase: Phase, opening: BuildOpening, objection: Objection = accept_any
+) -> ChainSpec:
+    return ChainSpec(phase, turn_limit(phase, context.limits), opening, objection)
 
 
 def _request(context: RunContext) -> str:

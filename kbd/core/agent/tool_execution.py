@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from kbd.arguments import record_of
-from kbd.core.agent.budget import LOOP_NOTE, Loop, loop_verdict
+from kbd.core.agent.budget import LOOP_NOTE, LoopVerdict, loop_verdict
 from kbd.core.agent.truncation import shown
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
@@ -295,7 +295,7 @@ def noted(limits: RunLimits, earlier: list[str], mark: str, text: str) -> tuple[
     """
     recent = [*earlier, mark][-limits.loop_window :]
     verdict, count = loop_verdict(recent, limits.loop_warning, limits.loop_failure)
-    if verdict is Loop.NONE:
+    if verdict is LoopVerdict.NONE:
         return text, False
     return f"{text}\n\n{LOOP_NOTE.format(count=count)}", True
 

@@ -10,14 +10,14 @@ from typing import Literal
 
 import msgspec
 
-from kbd.core.agent.budget import Loop, check_budget, cost_of, loop_verdict
-from kbd.core.agent.model_calls import Bill, asked, recorded_calls, recorded_text
+from kbd.core.agent.budget import LoopVerdict, check_budget, cost_of, loop_verdict
+from kbd.core.agent.model_calls import TurnUsage, call_model, recorded_calls, recorded_text
 from kbd.core.agent.phases import PHASES
 from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.toolbox import answer, refuse_surplus
+from kbd.core.agent.toolbox import answer_call, refuse_surplus_calls
 from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.turn_faults import Objection, fault_of, is_cut
-from kbd.core.agent.window import as_measured
+from kbd.core.agent.turn_faults import Objection, find_fault, is_cut_off
+from kbd.core.agent.window import calibrate_model
 from kbd.core.domain.commands import RecordRun
 from kbd.core.domain.run_state import Chain, Run, Turn
 from kbd.errors import AgentLoopDetected, TurnLimit, ValidationFailed
@@ -26,13 +26,13 @@ from kbd.messages import Message
 from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
 from kbd.types import BlobHash, Phase
 
-__all__ = ["Opening", "Talk", "converse"]
+__all__ = ["BuildOpening", "ChainSpec", "run_chain"]
 
-Opening = Callable[[], Awaitable[tuple[Message, ...]]]
+BuildOpening = Callable[[], Awaitable[tuple[Message, ...]]]
 """Builds the opening messages of a chain; called once a chain."""
 
 
-class Talk(msgspec.Struct, frozen=True):
+class ChainSpec(msgspec.Struct, frozen=True):
     """Specification of a chain: its phase, limits and opening.
 
     Args:
@@ -44,11 +44,11 @@ class Talk(msgspec.Struct, frozen=True):
 
     phase: Phase
     limit: int
-    opening: Opening
+    opening: BuildOpening
     objection: Objection
 
 
-async def converse(context: RunContext, talk: Talk) -> str:
+async def run_chain(context: RunContext, talk: ChainSpec) -> str:
     """Run the open chain until it ends in a usable text, and return that.
 
     Raises:
@@ -66,46 +66,46 @@ async def converse(context: RunContext, talk: Talk) -> str:
         chain = context.current.chain
         _check_loop(context, chain)
         if not chain.turns:
-            await _ask(context, talk, transcript)
+            await _request_turn(context, talk, transcript)
             continue
         newest = chain.turns[-1]
         if newest.calls and len(chain.turns) < talk.limit:
             if newest.open_calls():
-                await _answer_next(context, talk.phase, newest)
+                await _answer_next_call(context, talk.phase, newest)
                 continue
         else:
-            text = _conclusion(talk, chain)
+            text = _final_text(talk, chain)
             if text is not None:
                 return text
-        await _ask(context, talk, transcript)
+        await _request_turn(context, talk, transcript)
 
 
-async def _answer_next(context: RunContext, phase: Phase, turn: Turn) -> None:
+async def _answer_next_call(context: RunContext, phase: Phase, turn: Turn) -> None:
     """Run the first open call; those beyond the limit of a turn are refused together."""
     call, *_ = remaining = turn.open_calls()
     if turn.calls.index(call) < context.limits.calls_a_turn:
-        await answer(context, phase, call)
+        await answer_call(context, phase, call)
     else:
-        await refuse_surplus(context, remaining)
+        await refuse_surplus_calls(context, remaining)
 
 
 def _check_loop(context: RunContext, chain: Chain) -> None:
     limits = context.limits
     recent = chain.fingerprints[-limits.loop_window :]
     verdict, count = loop_verdict(recent, limits.loop_warning, limits.loop_failure)
-    if verdict is Loop.STOP:
+    if verdict is LoopVerdict.STOP:
         msg = f"the model made the same call {count} times in its last {len(recent)}"
         raise AgentLoopDetected(msg)
 
 
-def _conclusion(talk: Talk, chain: Chain) -> str | None:
+def _final_text(talk: ChainSpec, chain: Chain) -> str | None:
     """Return the final text of a chain, or None if the model is asked once more."""
     newest = chain.turns[-1]
     text = newest.text.strip()
     if not text and len(chain.turns) >= talk.limit:
         msg = f"the {talk.phase.value} phase used up its {talk.limit} turns without an answer"
         raise TurnLimit(msg)
-    fault = fault_of(newest, talk.objection)
+    fault = find_fault(newest, talk.objection)
     if fault is None:
         return text
     earlier = enumerate(chain.turns[:-1], 1)
@@ -115,19 +115,19 @@ def _conclusion(talk: Talk, chain: Chain) -> str | None:
         msg = "the model's reply was empty"
         raise MalformedReply(msg)
     # The work is done and only its report is too long; of a plan, items would be missing.
-    if is_cut(newest) and talk.phase is not Phase.PLAN and talk.objection(text) is None:
+    if is_cut_off(newest) and talk.phase is not Phase.PLAN and talk.objection(text) is None:
         return f"{text} […]"
     raise ValidationFailed(fault)
 
 
-async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
+async def _request_turn(context: RunContext, talk: ChainSpec, transcript: Transcript) -> None:
     """Request the next turn and record the reply.
 
     Where the server refuses an option, nothing is recorded but that: the caller asks again.
     """
-    request, requested = await _request(context, talk, transcript)
-    model_id, model = requested.model_id, _model(context)
-    bill = Bill(model, requested.estimated_tokens)
+    request, requested = await _build_request(context, talk, transcript)
+    model_id, model = requested.model_id, _measured_model(context)
+    bill = TurnUsage(model, requested.estimated_tokens)
     run = context.current
     check_budget(run.usage, run.cost, bill.most_tokens, bill.most_cost, context.limits)
     # Reserved before the request leaves: runs side by side must not pass the day's cap together.
@@ -136,7 +136,7 @@ async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
     )
     try:
         await context.keeper.submit(RecordRun(context.run, (requested,)))
-        reply = await asked(context, model_id, request, bill)
+        reply = await call_model(context, model_id, request, bill)
     finally:
         await context.purse.charge(reservation, bill.tokens, bill.cost)
     if reply is None:
@@ -152,22 +152,22 @@ async def _ask(context: RunContext, talk: Talk, transcript: Transcript) -> None:
     await context.keeper.submit(RecordRun(context.run, (replied,)))
 
 
-async def _request(
-    context: RunContext, talk: Talk, transcript: Transcript
+async def _build_request(
+    context: RunContext, talk: ChainSpec, transcript: Transcript
 ) -> tuple[ModelRequest, ModelRequested]:
     """Build the next turn's request, and its event."""
     number = len(context.current.chain.turns) + 1
-    opening = await _opening(context, talk, context.current.chain.opening, transcript)
+    opening = await _opening_messages(context, talk, context.current.chain.opening, transcript)
     offered = context.catalog.tools_for(talk.phase) if number < talk.limit else ()
     schemas = tuple(entry.schema for entry in offered)
     run = context.current
     transcript.take(run.chain)
-    fitted = transcript.fitted(schemas, _model(context))
+    fitted = transcript.fitted(schemas, _measured_model(context))
     request = ModelRequest(
         model=run.model_id.partition(":")[2] or run.model_id,
         messages=fitted.messages,
         tools=schemas,
-        tool_choice=_choice(talk.phase, run, offers=bool(schemas)),
+        tool_choice=_tool_choice(talk.phase, run, offers=bool(schemas)),
         phase=talk.phase,
         effort=context.effort(run.model_id, talk.phase),
         without=tuple(option for option in OPTIONS if option in run.without),
@@ -186,7 +186,7 @@ async def _request(
     return request, requested
 
 
-def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "auto", "none"]:
+def _tool_choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "auto", "none"]:
     """Return the tool choice of the next turn (contract, section 5)."""
     if not offers:
         return "none"
@@ -194,14 +194,14 @@ def _choice(phase: Phase, run: Run, *, offers: bool) -> Literal["required", "aut
     return "auto" if first == "required" and "tool_choice" in run.without else first
 
 
-def _model(context: RunContext) -> ModelInfo:
+def _measured_model(context: RunContext) -> ModelInfo:
     """Return the run's model, calibrated by its provider's counts so far."""
     model_id = context.current.model_id
-    return as_measured(context.model(model_id), context.state.measured.get(model_id))
+    return calibrate_model(context.model(model_id), context.state.measured.get(model_id))
 
 
-async def _opening(
-    context: RunContext, talk: Talk, known: BlobHash | None, transcript: Transcript
+async def _opening_messages(
+    context: RunContext, talk: ChainSpec, known: BlobHash | None, transcript: Transcript
 ) -> BlobHash:
     """Load the opening messages as they were first sent, or build and store them."""
     if known is None:

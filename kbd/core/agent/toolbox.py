@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from kbd.core.agent.budget import fingerprint
+from kbd.core.agent.budget import call_fingerprint
 from kbd.core.agent.notices import LoopWarned, ToolStarted
 from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.tool_execution import (
@@ -36,12 +36,12 @@ from kbd.messages import UNREADABLE
 from kbd.tools import Tool
 from kbd.types import Phase, Seq
 
-__all__ = ["answer", "plugin_used", "refuse_surplus"]
+__all__ = ["answer_call", "plugin_version", "refuse_surplus_calls"]
 
 _log = get_logger(__name__)
 
 
-async def answer(context: RunContext, phase: Phase, call: ReplyCall) -> None:
+async def answer_call(context: RunContext, phase: Phase, call: ReplyCall) -> None:
     """Answer one call of a model: refuse it or run it, and record the outcome.
 
     Args:
@@ -56,21 +56,21 @@ async def answer(context: RunContext, phase: Phase, call: ReplyCall) -> None:
     arguments = call.arguments
     if call.blob is not None:
         arguments = (await context.blobs.read(call.blob)).decode("utf-8", "replace")
-    mark = fingerprint(call.name, arguments or call.fault or "")
+    mark = call_fingerprint(call.name, arguments or call.fault or "")
     try:
         if call.name == UNREADABLE and call.fault is not None:
             raise ValidationFailed(call.fault)
         entry = permitted(context.catalog, phase, call.name)
         given = parsed(entry.tool, call, arguments)
     except KbdError as refusal:
-        told = _noted(context, call.name, mark, error_text(refusal))
+        told = _add_repeat_note(context, call.name, mark, error_text(refusal))
         refused = ToolRefused(call.id, call.name, refusal.code, told, mark)
         await context.keeper.submit(RecordRun(context.run, (refused,)))
         return
-    await _run(context, entry, call, given, mark)
+    await _run_call(context, entry, call, given, mark)
 
 
-async def refuse_surplus(context: RunContext, calls: Sequence[ReplyCall]) -> None:
+async def refuse_surplus_calls(context: RunContext, calls: Sequence[ReplyCall]) -> None:
     """Refuse the calls beyond a turn's limit, all in one frame.
 
     Raises:
@@ -82,21 +82,23 @@ async def refuse_surplus(context: RunContext, calls: Sequence[ReplyCall]) -> Non
     await context.keeper.submit(RecordRun(context.run, refusals))
 
 
-async def plugin_used(context: RunContext, plugin: Plugin) -> PluginUsed:
+async def plugin_version(context: RunContext, plugin: Plugin) -> PluginUsed:
     """Return the record of a plugin for the log: its version and its content's hash."""
     return PluginUsed(plugin.package, plugin.version, await context.catalog.hash_of(plugin))
 
 
-async def _run(
+async def _run_call(
     context: RunContext, entry: ToolEntry, call: ReplyCall, arguments: Any, mark: str
 ) -> None:
     """Run a tool and record its end; if its frame is refused, record that as its end."""
-    brought = await plugin_used(context, entry.plugin)
+    brought = await plugin_version(context, entry.plugin)
     plugin = f"{brought.package} {brought.version}"
     started = StartCall(context.run, call.id, call.name, plugin, brought.sha256)
     outcome = await context.keeper.submit(started)
     entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
-    context.announce(ToolStarted(context.run, call.id, call.name, _path_of(entry.tool, arguments)))
+    context.announce(
+        ToolStarted(context.run, call.id, call.name, _progress_path(entry.tool, arguments))
+    )
     began = context.clock.monotonic_s()
     saw, files = context.state.seq, context.open_files()
     try:
@@ -107,20 +109,20 @@ async def _run(
         )  # fmt: skip
         done = await perform(opened, call.id, arguments, context.limits.tool_s)
         took_ms = int((context.clock.monotonic_s() - began) * 1000)
-        returned = await _returned(context, call, entry_id, done, mark, took_ms, saw)
+        returned = await _call_ended(context, call, entry_id, done, mark, took_ms, saw)
         draft_id = context.clock.new_id()
         try:
             await context.keeper.submit(FinishCall(context.run, returned, done.changes, draft_id))
         except ValidationFailed as conflict:
             done = Done(error=conflict, worked=done.worked, outside=done.outside)
-            returned = await _returned(context, call, entry_id, done, mark, took_ms, saw)
+            returned = await _call_ended(context, call, entry_id, done, mark, took_ms, saw)
             await context.keeper.submit(FinishCall(context.run, returned))
     finally:
         with anyio.CancelScope(shield=True):
             await files.drop()
 
 
-async def _returned(
+async def _call_ended(
     context: RunContext,
     call: ReplyCall,
     entry_id: int,
@@ -134,7 +136,7 @@ async def _returned(
     text, seen = result_of(call.name, entry_id, done, receipt_bytes)
     data = text.encode()
     blob = await context.blobs.put(data) if len(data) > INLINE_BYTES else None
-    told = _noted(context, call.name, mark, seen)
+    told = _add_repeat_note(context, call.name, mark, seen)
     return ToolReturned(
         call_id=call.id,
         entry_id=entry_id,
@@ -148,12 +150,12 @@ async def _returned(
         fingerprint=mark,
         saw=saw,
         receipt_bytes=receipt_bytes,
-        worked=tuple([await plugin_used(context, plugin) for plugin in done.worked]),
+        worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
         outside=done.outside,
     )
 
 
-def _path_of(tool: Tool, arguments: Any) -> str | None:
+def _progress_path(tool: Tool, arguments: Any) -> str | None:
     """Return the path that progress shows; a plugin that cannot tell it stops nothing."""
     try:
         return tool.path_of(arguments)
@@ -162,7 +164,7 @@ def _path_of(tool: Tool, arguments: Any) -> str | None:
         return None
 
 
-def _noted(context: RunContext, tool: str, mark: str, text: str) -> str:
+def _add_repeat_note(context: RunContext, tool: str, mark: str, text: str) -> str:
     """Add a note to a result if the call is a loop, and announce that."""
     chain = context.current.chain
     told, warned = noted(context.limits, chain.fingerprints, mark, text)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from kbd.core.agent.prompt_messages import turn_messages
 from kbd.core.agent.turn_faults import Objection
 from kbd.core.agent.window import (
-    Fitted,
-    bare,
-    exhausted,
+    FittedRequest,
+    context_exhausted,
     message_bytes,
-    reply_room,
-    shrunk,
+    reply_tokens,
+    shrink_result,
+    strip_arguments,
     tools_bytes,
 )
 from kbd.core.domain.run_state import Chain
@@ -67,7 +67,7 @@ class Transcript:
                 self._add(message, turn.entries.get(call) if call is not None else None)
         self._turns = len(chain.turns)
 
-    def fitted(self, tools: Sequence[ToolSchema], model: ModelInfo) -> Fitted:
+    def fitted(self, tools: Sequence[ToolSchema], model: ModelInfo) -> FittedRequest:
         """Return the next request, with old results shrunk as far as the window asks for it.
 
         The oldest results become one line each, then the oldest large arguments are left out; the
@@ -81,7 +81,7 @@ class Transcript:
             ContextExhausted: It does not fit even so; the message says what is too large.
         """
         size = self._size + self._measured(tools)
-        room = int((model.context_tokens - reply_room(model)) * model.bytes_per_token)
+        room = int((model.context_tokens - reply_tokens(model)) * model.bytes_per_token)
         newest = self._newest
         shrunk_to = bisect_left(self._short_saves, size - room, 0, newest)
         size -= self._short_saves[shrunk_to]
@@ -89,18 +89,18 @@ class Transcript:
         size -= self._bare_saves[bared_to]
         if size > room:
             told = self._tools[1]
-            raise exhausted(self.opening, told, self._whole[newest:], size, model)
+            raise context_exhausted(self.opening, told, self._whole[newest:], size, model)
         messages = (
             *self.opening,
             *self._bare[:bared_to],
             *self._short[bared_to:shrunk_to],
             *self._whole[shrunk_to:],
         )
-        return Fitted(messages, size, int(size / model.bytes_per_token) + 1)
+        return FittedRequest(messages, size, int(size / model.bytes_per_token) + 1)
 
     def _add(self, message: Message, entry: int | None) -> None:
-        short = shrunk(message, entry)
-        stripped = bare(short)
+        short = shrink_result(message, entry)
+        stripped = strip_arguments(short)
         size, short_size = message_bytes(message), message_bytes(short)
         self._whole.append(message)
         self._short.append(short)

@@ -16,7 +16,7 @@ import msgspec
 
 from kbd.toolcall.tags import render_toolresult, wrap_toolresult
 
-__all__ = ["RECALL_TOOL", "RECEIPT_BYTES", "WHOLE_BYTES", "fitted_block", "shown"]
+__all__ = ["RECALL_TOOL", "RECEIPT_BYTES", "WHOLE_BYTES", "fit_result_block", "shown"]
 
 RECALL_TOOL = "recall_tool_result"
 """The tool that returns stored results; what it returns is what was asked for, and shown whole."""
@@ -31,7 +31,7 @@ _POSITION = ("has_more", "chunk_info", "row_count", "total_rows", "total_row_cou
 """Contract, section 5: sizes, has_more and chunk_info are in every receipt of what has them."""
 
 _SMALL_FIELD_BYTES = 240
-_NOTICE = "cut"
+_CUT_FIELD = "cut"
 
 
 def shown(
@@ -59,7 +59,7 @@ def shown(
     whole = is_action or tool == RECALL_TOOL
     if size <= (WHOLE_BYTES if whole else limit):
         return text
-    content = value if summary is None else {**_position(value), **summary}
+    content = value if summary is None else {**_position_fields(value), **summary}
     return _receipt(tool, entry_id, size, content, WHOLE_BYTES if whole else limit)
 
 
@@ -71,31 +71,31 @@ def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> s
         " by offset and limit; a narrower call is often better."
     )
     fields = _fields(content)
-    contents = _rows_told(fields)
+    contents = _describe_rows(fields)
     if contents:
         out["contents"] = contents
     large = []
     for name, value in fields.items():
         if name in out:
             continue
-        is_small = _size(value) <= _SMALL_FIELD_BYTES
-        if is_small and (name in _POSITION or _size(out) < limit // 2):
+        is_small = _json_bytes(value) <= _SMALL_FIELD_BYTES
+        if is_small and (name in _POSITION or _json_bytes(out) < limit // 2):
             out[name] = value
         else:
             large.append(name)
     for place, name in enumerate(large):
-        room = (limit - _size(out) - len(name) - 80) // (len(large) - place)
+        room = (limit - _json_bytes(out) - len(name) - 80) // (len(large) - place)
         if room < 40:
-            out[_NOTICE] = {**out.get(_NOTICE, {}), "left_out": large[place : place + 20]}
+            out[_CUT_FIELD] = {**out.get(_CUT_FIELD, {}), "left_out": large[place : place + 20]}
             break
-        head, told = _head(fields[name], room)
+        head, told = _value_head(fields[name], room)
         out[name] = head
         if told:
-            out[_NOTICE] = {**out.get(_NOTICE, {}), name: told}
-    return _text(out)
+            out[_CUT_FIELD] = {**out.get(_CUT_FIELD, {}), name: told}
+    return _json_text(out)
 
 
-def _position(value: Any) -> dict[str, Any]:
+def _position_fields(value: Any) -> dict[str, Any]:
     """Return the fields that say which part of a whole a result is; every receipt has them."""
     if not isinstance(value, dict):
         return {}
@@ -109,10 +109,10 @@ def _fields(content: Any) -> dict[str, Any]:
         case list() | tuple():
             return {"count": len(content), "first": list(content)}
         case _:
-            return {"text": content if isinstance(content, str) else _text(content)}
+            return {"text": content if isinstance(content, str) else _json_text(content)}
 
 
-def _rows_told(fields: Mapping[str, Any]) -> str:
+def _describe_rows(fields: Mapping[str, Any]) -> str:
     """Describe in words how much of a table a result holds, if it is one."""
     rows = fields.get("rows")
     if not isinstance(rows, list | tuple):
@@ -127,44 +127,44 @@ def _rows_told(fields: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _head(value: Any, room: int) -> tuple[Any, str]:
+def _value_head(value: Any, room: int) -> tuple[Any, str]:
     """Return the beginning of a value that fits into `room` bytes of JSON, and what was cut."""
-    if _size(value) <= room:
+    if _json_bytes(value) <= room:
         return value, ""
     match value:
         case str():
             head = _text_head(value, room)
             return head, f"{len(head)} of {len(value)} characters"
         case list() | tuple():
-            count = _fitting(lambda n: _size(value[:n]), len(value), room)
+            count = _largest_fitting(lambda n: _json_bytes(value[:n]), len(value), room)
             if count == 0:
-                return [_head(value[0], room - 2)[0]], f"1 of {len(value)}, itself cut"
+                return [_value_head(value[0], room - 2)[0]], f"1 of {len(value)}, itself cut"
             return list(value[:count]), f"{count} of {len(value)}"
         case dict():
             return _dict_head(value, room), "cut within"
         case _:
-            return _text_head(_text(value), room), "cut"
+            return _text_head(_json_text(value), room), "cut"
 
 
 def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
     """Keep a mapping's entries in order while they fit, each cut to what is left."""
     head: dict[str, Any] = {}
     for name, inner in value.items():
-        left = room - _size(head) - len(str(name).encode()) - 8
+        left = room - _json_bytes(head) - len(str(name).encode()) - 8
         if left < 16:
             break
-        head[str(name)] = _head(inner, left)[0]
+        head[str(name)] = _value_head(inner, left)[0]
     return head
 
 
 def _text_head(text: str, room: int) -> str:
     """Cut text to `room` bytes of JSON, at the end of a line where one is near."""
-    head = text[: _fitting(lambda n: _size(text[:n]), min(len(text), room), room)]
+    head = text[: _largest_fitting(lambda n: _json_bytes(text[:n]), min(len(text), room), room)]
     line_end = head.rfind("\n")
     return head[:line_end] if line_end > len(head) // 2 else head
 
 
-def _fitting(size_of: Callable[[int], int], most: int, room: int) -> int:
+def _largest_fitting(size_of: Callable[[int], int], most: int, room: int) -> int:
     """Return the largest n up to `most` with `size_of(n) <= room`, by halving."""
     low, high = 0, most
     while low < high:
@@ -176,19 +176,19 @@ def _fitting(size_of: Callable[[int], int], most: int, room: int) -> int:
     return low
 
 
-def _size(value: Any) -> int:
+def _json_bytes(value: Any) -> int:
     return len(msgspec.json.encode(value))
 
 
-def _text(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-_LEAST_TEXT = 60
+_MIN_TEXT_CHARACTERS = 60
 """Texts are not cut shorter; lists are, then."""
 
 
-def fitted_block(value: Any, most: int) -> str:
+def fit_result_block(value: Any, most: int) -> str:
     """Render the result block of a tool call, with at most `most` characters in it.
 
     What was cut is listed under `cut` beside the rest; a result that is no object stands under
@@ -208,30 +208,34 @@ def fitted_block(value: Any, most: int) -> str:
     if size <= most:
         return whole
     told = f"this is a part: the whole result has {size} characters"
-    found = _fitted_value(value, told, most, most + empty)
+    found = _fit_value(value, told, most, most + empty)
     if found is not None:
         return found
     begin = wrap_toolresult("").index("</")
     return wrap_toolresult(f"{whole[begin : begin + max(0, most - 1)]}…"[:most])
 
 
-def _fitted_value(value: Any, told: str, most: int, room: int) -> str | None:
+def _fit_value(value: Any, told: str, most: int, room: int) -> str | None:
     """Return the block of a shortened result, or None if nothing of it fits."""
 
     def block(length: int, count: int) -> str:
-        return render_toolresult(_cut(value, length, count, told))
+        return render_toolresult(_truncate_values(value, length, count, told))
 
     # No more elements than characters.
     count = most
-    if len(block(_LEAST_TEXT, count)) > room:
-        count = _greatest(lambda tried: len(block(_LEAST_TEXT, tried)) <= room, 0, most)
+    if len(block(_MIN_TEXT_CHARACTERS, count)) > room:
+        count = _greatest_fitting(
+            lambda tried: len(block(_MIN_TEXT_CHARACTERS, tried)) <= room, 0, most
+        )
     if count == 0:
         return None
-    length = _greatest(lambda tried: len(block(tried, count)) <= room, _LEAST_TEXT, most)
+    length = _greatest_fitting(
+        lambda tried: len(block(tried, count)) <= room, _MIN_TEXT_CHARACTERS, most
+    )
     return block(length, count)
 
 
-def _greatest(fits: Callable[[int], bool], low: int, high: int) -> int:
+def _greatest_fitting(fits: Callable[[int], bool], low: int, high: int) -> int:
     """Return the greatest number that fits, `low` if none above it does."""
     while low < high:
         middle = (low + high + 1) // 2
@@ -242,25 +246,26 @@ def _greatest(fits: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _cut(value: Any, length: int, count: int, told: str) -> dict[str, Any]:
+def _truncate_values(value: Any, length: int, count: int, told: str) -> dict[str, Any]:
     """Truncate texts and lists of a result, and list what was cut."""
     lists: list[str] = []
-    short = _short(value, length, count, lists, "")
+    short = _shorten_text(value, length, count, lists, "")
     notice = "; ".join((told, "texts that end with … go on", *lists[:5]))
     return {"cut": notice, **(short if isinstance(short, dict) else {"result": short})}
 
 
-def _short(value: Any, length: int, count: int, lists: list[str], name: str) -> Any:
+def _shorten_text(value: Any, length: int, count: int, lists: list[str], name: str) -> Any:
     match value:
         case str() if len(value) > length:
             return f"{value[: length - 1]}…"
         case list() | tuple():
             if len(value) > count:
                 lists.append(f"{name or 'the list'} has the first {count} of {len(value)}")
-            return [_short(each, length, count, lists, name) for each in value[:count]]
+            return [_shorten_text(each, length, count, lists, name) for each in value[:count]]
         case dict():
             return {
-                key: _short(each, length, count, lists, str(key)) for key, each in value.items()
+                key: _shorten_text(each, length, count, lists, str(key))
+                for key, each in value.items()
             }
         case _:
             return value

@@ -15,17 +15,17 @@ from kbd.messages import Message, ToolCall
 from kbd.providers import ModelInfo, ToolSchema
 
 __all__ = [
-    "Fitted",
-    "as_measured",
-    "bare",
-    "exhausted",
+    "FittedRequest",
+    "calibrate_model",
+    "context_exhausted",
     "message_bytes",
-    "reply_room",
-    "shrunk",
+    "reply_tokens",
+    "shrink_result",
+    "strip_arguments",
     "tools_bytes",
 ]
 
-LEAST_BYTES_A_TOKEN, MOST_BYTES_A_TOKEN = 1.5, 6.0
+MIN_BYTES_PER_TOKEN, MAX_BYTES_PER_TOKEN = 1.5, 6.0
 """Base64 has about 1.5 and plain English prose 4.5; a count beyond these is not of this text."""
 
 TRUSTED_BYTES = 64 * 1024
@@ -45,7 +45,7 @@ _NEWEST, _EARLIER = "the newest results", "the earlier turns"
 _HELPS = {_NEWEST: "read in smaller pieces", _EARLIER: "ask for less at once"}
 
 
-class Fitted(msgspec.Struct, frozen=True):
+class FittedRequest(msgspec.Struct, frozen=True):
     """A request that fits into the window.
 
     Args:
@@ -59,7 +59,7 @@ class Fitted(msgspec.Struct, frozen=True):
     tokens: int
 
 
-def as_measured(model: ModelInfo, measured: Measured | None) -> ModelInfo:
+def calibrate_model(model: ModelInfo, measured: Measured | None) -> ModelInfo:
     """Calibrate a model's bytes per token by its provider's counts.
 
     Args:
@@ -70,20 +70,20 @@ def as_measured(model: ModelInfo, measured: Measured | None) -> ModelInfo:
         return model
     counted = TRUSTED_BYTES / model.bytes_per_token + measured.tokens
     likely = (TRUSTED_BYTES + measured.size_bytes) / counted
-    bounded = min(max(likely, LEAST_BYTES_A_TOKEN), MOST_BYTES_A_TOKEN)
+    bounded = min(max(likely, MIN_BYTES_PER_TOKEN), MAX_BYTES_PER_TOKEN)
     return msgspec.structs.replace(model, bytes_per_token=bounded)
 
 
-def reply_room(model: ModelInfo) -> int:
+def reply_tokens(model: ModelInfo) -> int:
     """Return the tokens of the window that are reserved for the reply."""
     return min(REPLY_TOKENS, model.context_tokens // REPLY_SHARE)
 
 
 def message_bytes(message: Message) -> int:
     """Return the size of a message."""
-    size = _bytes(message.text) + MESSAGE_BYTES
+    size = _utf8_bytes(message.text) + MESSAGE_BYTES
     for call in message.tool_calls:
-        size += _bytes(call.arguments) + len(call.name) + CALL_BYTES
+        size += _utf8_bytes(call.arguments) + len(call.name) + CALL_BYTES
     return size
 
 
@@ -92,11 +92,11 @@ def tools_bytes(tools: Sequence[ToolSchema]) -> int:
     size = 0
     for tool in tools:
         schema = tool.parameters if tool.strict is None else tool.strict
-        size += len(tool.name) + _bytes(tool.description) + len(msgspec.json.encode(schema))
+        size += len(tool.name) + _utf8_bytes(tool.description) + len(msgspec.json.encode(schema))
     return size
 
 
-def shrunk(message: Message, entry: int | None) -> Message:
+def shrink_result(message: Message, entry: int | None) -> Message:
     """Shrink the tool result in an old message to one line, if that is shorter.
 
     Args:
@@ -113,7 +113,7 @@ def shrunk(message: Message, entry: int | None) -> Message:
     return msgspec.structs.replace(message, text=stub)
 
 
-def bare(message: Message) -> Message:
+def strip_arguments(message: Message) -> Message:
     """Strip the large arguments from the calls of an old message."""
     if all(len(call.arguments) <= LARGE_ARGUMENT_BYTES for call in message.tool_calls):
         return message
@@ -121,7 +121,7 @@ def bare(message: Message) -> Message:
     return msgspec.structs.replace(message, tool_calls=calls)
 
 
-def exhausted(
+def context_exhausted(
     opening: Sequence[Message],
     told_bytes: int,
     newest: Sequence[Message],
@@ -137,8 +137,8 @@ def exhausted(
         size_bytes: The least that the whole can be brought to.
         model: Whose window it does not fit into.
     """
-    room = model.context_tokens - reply_room(model)
-    parts = {f"<{name}>": size for name, size in _blocks(opening).items()}
+    room = model.context_tokens - reply_tokens(model)
+    parts = {f"<{name}>": size for name, size in _block_sizes(opening).items()}
     parts["the tools"] = told_bytes
     parts[_NEWEST] = sum(map(message_bytes, newest))
     parts[_EARLIER] = size_bytes - sum(parts.values())
@@ -155,7 +155,7 @@ def exhausted(
     return ContextExhausted(told, detail={**figures, "parts": tokens})
 
 
-def _blocks(opening: Sequence[Message]) -> dict[str, int]:
+def _block_sizes(opening: Sequence[Message]) -> dict[str, int]:
     """Return the sizes of an opening's parts: its prompt, and its blocks by name."""
     sizes: dict[str, int] = {}
     for message in opening:
@@ -165,11 +165,11 @@ def _blocks(opening: Sequence[Message]) -> dict[str, int]:
         for block in re.finditer(
             r"^<(\w+)[^>\n]*>\n.*?^</\1>", message.text, re.DOTALL | re.MULTILINE
         ):
-            sizes[block[1]] = sizes.get(block[1], 0) + _bytes(block[0])
+            sizes[block[1]] = sizes.get(block[1], 0) + _utf8_bytes(block[0])
     return sizes
 
 
-def _bytes(text: str) -> int:
+def _utf8_bytes(text: str) -> int:
     """Return the size of a text in UTF-8; at no cost for plain ASCII."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 

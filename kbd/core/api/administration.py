@@ -9,7 +9,7 @@ import msgspec
 from kbd import __version__
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
@@ -21,7 +21,7 @@ __all__ = ["DaemonMethods"]
 class DaemonMethods:
     """Handlers of the daemon itself."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:

@@ -18,9 +18,9 @@ from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.watcher import Watcher
-from kbd.core.workbench.extraction import note_written
+from kbd.core.workbench.extraction import record_planned_writes
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.base import FileVersion
 from kbd.events.plain_form import shown_time
@@ -40,7 +40,7 @@ each round is far shorter than the one before."""
 class BackupMethods:
     """Handler of backups: one at a time, so that nobody else waits for their disk."""
 
-    def __init__(self, context: ApiContext, benches: Benches, watcher: Watcher) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches, watcher: Watcher) -> None:
         self._context, self._benches, self._watcher = context, benches, watcher
         self._turn, self._thread = anyio.Lock(), CapacityLimiter(1)
 
@@ -175,7 +175,7 @@ AT_ONCE = 4
 class CaseMethods:
     """Handler of case files: exports runs."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
         # Threads of their own: the disk that is written to may hang for ever.
         self._threads = CapacityLimiter(AT_ONCE)
@@ -218,7 +218,7 @@ class CaseMethods:
                     FileName(target.name), BlobHash(written.sha256), written.size_bytes
                 )
                 daemon = self._benches.daemon
-                from_thread.run(note_written, daemon, str(target.parent), (file,))
+                from_thread.run(record_planned_writes, daemon, str(target.parent), (file,))
 
             made = await thread(export, wanted, target, announce)
         return wire.RunExported(

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from kbd.core.domain.commands import Command
 from kbd.core.runtime.deferred import Deferred, Settle
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.keeper import Outcome
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.requests.base import Answer, Request
 
 __all__ = ["holding", "record"]
@@ -22,10 +22,10 @@ A = TypeVar("A", bound=Answer)
 
 
 def record(
-    benches: Benches,
+    benches: Workbenches,
     workbench_id: str,
-    command: Callable[[Bench], Command],
-    answer: Callable[[Bench, Outcome], A],
+    command: Callable[[OpenWorkbench], Command],
+    answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> Deferred[A]:
     """Have one command recorded; the answer comes when it is durable.
 
@@ -44,24 +44,26 @@ def record(
 
 
 async def _open_and_submit(
-    benches: Benches,
+    benches: Workbenches,
     workbench_id: str,
-    command: Callable[[Bench], Command],
-    answer: Callable[[Bench, Outcome], A],
+    command: Callable[[OpenWorkbench], Command],
+    answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> A:
     return await _submit(await benches.open(workbench_id), command, answer)
 
 
 async def _submit(
-    bench: Bench, command: Callable[[Bench], Command], answer: Callable[[Bench, Outcome], A]
+    bench: OpenWorkbench,
+    command: Callable[[OpenWorkbench], Command],
+    answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> A:
     return answer(bench, await bench.keeper.submit(command(bench)))
 
 
 def _offer(
-    bench: Bench,
-    command: Callable[[Bench], Command],
-    answer: Callable[[Bench, Outcome], A],
+    bench: OpenWorkbench,
+    command: Callable[[OpenWorkbench], Command],
+    answer: Callable[[OpenWorkbench, Outcome], A],
     settle: Settle[A],
 ) -> None:
     """Offer a command to the Keeper, and settle with the answer to what it leads to."""
@@ -81,7 +83,7 @@ def _offer(
 
 
 def holding(
-    benches: Benches, table: Mapping[type[Request], Handler]
+    benches: Workbenches, table: Mapping[type[Request], Handler]
 ) -> dict[type[Request], Handler]:
     """Return the same handlers, with those that wait holding the workbench that they are about.
 
@@ -97,7 +99,7 @@ def holding(
     }
 
 
-def _held(benches: Benches, handler: Handler) -> Handler:
+def _held(benches: Workbenches, handler: Handler) -> Handler:
     @wraps(handler)
     async def held(request: Any, session: Session) -> Any:
         with benches.held(request.workbench_id):

@@ -2,15 +2,15 @@
 
 import msgspec
 
-from kbd.core.agent.context_items import weigh
+from kbd.core.agent.context_items import weigh_context
 from kbd.core.api.files import text_of
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
-from kbd.core.workbench.workbench import Bench
+from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.plain_form import shown_time
 from kbd.requests import contexts as wire
@@ -23,7 +23,7 @@ __all__ = ["ContextMethods"]
 class ContextMethods:
     """Handlers of context items: list, get, set, delete."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
@@ -68,7 +68,7 @@ class ContextMethods:
         row = _row(bench.state, category_of(request.category))
         return wire.ContextDeleted(item=row, deleted=bool(outcome.events))
 
-    async def _given(self, bench: Bench, request: wire.ContextSet) -> tuple[str, str]:
+    async def _given(self, bench: OpenWorkbench, request: wire.ContextSet) -> tuple[str, str]:
         """Return the text that is given, with the name of the file that it is of, or ""."""
         text, path = request.text, request.source_path
         if isinstance(text, str) and isinstance(path, msgspec.UnsetType):
@@ -83,8 +83,8 @@ class ContextMethods:
         try:
             model = models.model(models.of_workbench(state))
         except KbdError:  # No model is named yet, or its provider is not installed any more.
-            return wire.ContextWeight(estimated_tokens=weigh(state.context).tokens)
-        weight = weigh(state.context, model)
+            return wire.ContextWeight(estimated_tokens=weigh_context(state.context).tokens)
+        weight = weigh_context(state.context, model)
         return wire.ContextWeight(
             estimated_tokens=weight.tokens,
             warning=weight.is_much,

@@ -11,8 +11,8 @@ from kbd.core.domain.rewind_decisions import answered
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import Runs
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
 from kbd.core.workbench.run_rows import run_answer
@@ -25,7 +25,7 @@ __all__ = ["ConversationMethods"]
 class ConversationMethods:
     """Handlers of the conversation: show, undo, regenerate."""
 
-    def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches, runs: RunTasks) -> None:
         self._context, self._benches, self._runs = context, benches, runs
 
     def table(self) -> dict[type[Request], Handler]:

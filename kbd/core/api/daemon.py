@@ -32,13 +32,13 @@ from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
-from kbd.core.search.engine_pool import Rooms
+from kbd.core.search.engine_pool import EnginePool
 from kbd.core.server import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import Runs
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
@@ -46,7 +46,7 @@ from kbd.core.store.snapshots import of_daemon
 from kbd.core.store.snapshotting import Renewal
 from kbd.core.watch.watch_jobs import Unattended
 from kbd.core.watch.watcher import Watcher
-from kbd.core.workbench.notifications import watch_notice
+from kbd.core.workbench.notifications import watch_notification
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
@@ -141,7 +141,7 @@ async def _serve(
                 plugins=plugins,
                 catalog=catalog,
                 workers=workers,
-                rooms=Rooms(tasks),
+                rooms=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
                 purse=Purse(daemon, catalog, settings.run, clock),
                 tell=hub.announce,
@@ -151,8 +151,8 @@ async def _serve(
             )
             await _record_start(daemon, plugins, backend)
             await settle_restored(home.folder, daemon, clock)
-            runs = Runs(context, tasks)
-            benches = Benches(context, daemon, tasks, runs.watch)
+            runs = RunTasks(context, tasks)
+            benches = Workbenches(context, daemon, tasks, runs.watch)
             watcher = _watcher(context, daemon, Unattended(context, benches, runs))
             await benches.recover_marked()
             table = handlers(context, benches, runs, watcher)
@@ -183,7 +183,7 @@ def _watcher(
     """Return the watcher, with clients told of what lands and of what becomes of it."""
 
     def tell(seq: Seq, record: Recorded) -> None:
-        if (told := watch_notice(seq, record)) is not None:
+        if (told := watch_notification(seq, record)) is not None:
             context.tell(told)
 
     daemon.observe(tell)

@@ -12,7 +12,7 @@ from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.runtime.deferred import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import restore_checkpoint
@@ -28,7 +28,7 @@ __all__ = ["CheckpointMethods", "DraftMethods"]
 class DraftMethods:
     """Handlers of the draft: show, publish, discard."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
@@ -120,7 +120,7 @@ class DraftMethods:
 class CheckpointMethods:
     """Handlers of checkpoints: list, create, restore."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:

@@ -8,7 +8,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.gateway import scope_hash
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.event_rows import sent_requests
 from kbd.errors import ValidationFailed
 from kbd.events.workbenches import SettingChanged
@@ -21,7 +21,7 @@ __all__ = ["EgressMethods"]
 class EgressMethods:
     """Handlers of egress: consent, its mode, and the requests that left."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:

@@ -17,11 +17,11 @@ from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
-from kbd.core.workbench.extraction import extract_files, note_written
+from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.extraction import extract_files, record_planned_writes
 from kbd.core.workbench.listings import file_rows
 from kbd.core.workbench.sandbox import file_name
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
@@ -38,7 +38,7 @@ COUNTED_CHARACTERS = 2_000_000
 """A longer text is only said to be longer; nobody need wait for the rest."""
 
 
-async def text_of(context: ApiContext, bench: Bench, source_path: str) -> tuple[str, str]:
+async def text_of(context: ApiContext, bench: OpenWorkbench, source_path: str) -> tuple[str, str]:
     """Read the text of a client's file; return it with the file's name.
 
     It is read as a file that is added would be: copied first, and looked into in a worker. The
@@ -101,7 +101,7 @@ _TAKEN = "a file of this name is there already"
 class FileMethods:
     """Handlers of a workbench's files: list, add, remove, extract."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
@@ -168,11 +168,13 @@ class FileMethods:
         directory = request.destination_dir
         if Path(directory).is_absolute():
             files = _published(bench.state, paths)
-            await note_written(self._benches.daemon, directory, files)
+            await record_planned_writes(self._benches.daemon, directory, files)
         results = await extract_files(bench, self._context.clock, directory, paths)
         return wire.FilesExtracted(extract_results=results)
 
-    async def _record_added(self, bench: Bench, copied: tuple[FileAdded, ...]) -> set[FileName]:
+    async def _record_added(
+        self, bench: OpenWorkbench, copied: tuple[FileAdded, ...]
+    ) -> set[FileName]:
         """Record files whose bytes are durable, show them, and return which they are.
 
         One whose name was taken meanwhile, or is that of a file deleted in the draft, is not among
@@ -188,7 +190,7 @@ class FileMethods:
         return {event.name for event in added}
 
     async def _copy(
-        self, bench: Bench, source_path: str, taken: set[str]
+        self, bench: OpenWorkbench, source_path: str, taken: set[str]
     ) -> tuple[wire.AddResult, FileAdded | None]:
         """Copy one file's bytes in, durably; the caller records it."""
         source = Path(source_path)

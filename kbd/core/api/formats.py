@@ -24,9 +24,9 @@ from kbd.core.plugins.wire_methods import WireMethod
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import open_files, open_formats
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.call_files import CallFiles
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
 from kbd.events.disk import LogPoisoned
@@ -47,7 +47,7 @@ _SHOWN_CHARACTERS = 2000
 
 async def own_call(
     context: ApiContext,
-    bench: Bench,
+    bench: OpenWorkbench,
     plugin: Plugin,
     request: Request,
     work: Callable[[CallFiles], Awaitable[Edited]],
@@ -91,7 +91,9 @@ async def own_call(
 class _OwnCall:
     """Recorder of one call."""
 
-    def __init__(self, context: ApiContext, bench: Bench, plugin: Plugin, request: Request) -> None:
+    def __init__(
+        self, context: ApiContext, bench: OpenWorkbench, plugin: Plugin, request: Request
+    ) -> None:
         self.id = CallId(f"client-{context.clock.new_id()}")
         self._context, self._bench = context, bench
         self._plugin, self._request = plugin, request
@@ -161,7 +163,7 @@ Method = Owned[WireMethod]
 class FormatMethods:
     """Handlers of single files: read and edit, by what their formats can do."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:

@@ -19,8 +19,8 @@ from kbd.core.api.watches import WatchMethods
 from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
 from kbd.core.server.dispatch import Handler
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import Runs
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.watcher import Watcher
 from kbd.requests.base import Request
 
@@ -28,7 +28,7 @@ __all__ = ["handlers"]
 
 
 def handlers(
-    context: ApiContext, benches: Benches, runs: Runs, watcher: Watcher
+    context: ApiContext, benches: Workbenches, runs: RunTasks, watcher: Watcher
 ) -> dict[type[Request], Handler]:
     """Return the handler of each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}

@@ -12,9 +12,9 @@ from anyio.to_thread import run_sync
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import Batch, Handler, Session, Stream, Synced
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
-from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventWire
+from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
 from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed
 from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
@@ -30,7 +30,7 @@ __all__ = ["LogMethods"]
 class LogMethods:
     """Handlers of logs: read, follow, verify."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
@@ -183,7 +183,7 @@ class LogMethods:
             if await self._known(log_id) is not None:
                 raise
 
-    async def _known(self, log_id: str) -> EventWire | None:
+    async def _known(self, log_id: str) -> EventRows | None:
         """Return the events of a log, or None if its workbench was deleted or cannot be opened."""
         try:
             return await self._benches.wire(log_id)
@@ -196,7 +196,7 @@ class LogMethods:
         return (await self._benches.open(log_id)).keeper.journal
 
 
-def _checked(events: EventWire, after: Seq) -> Seq:
+def _checked(events: EventRows, after: Seq) -> Seq:
     if after > events.seq:
         msg = f"the log ends at {events.seq}; there is nothing after {after}"
         raise ValidationFailed(msg, detail={"last_seq": events.seq})
@@ -204,7 +204,7 @@ def _checked(events: EventWire, after: Seq) -> Seq:
 
 
 async def _history(
-    log_id: str, events: EventWire, after: Seq, mark: Seq
+    log_id: str, events: EventRows, after: Seq, mark: Seq
 ) -> AsyncGenerator[Batch, None]:
     """Read a log from a cursor up to a mark."""
     while after < mark:
@@ -213,7 +213,7 @@ async def _history(
         after = Seq(after + len(rows))
 
 
-async def _one(log_id: str, events: EventWire, after: Seq) -> AsyncGenerator[Batch | Synced, None]:
+async def _one(log_id: str, events: EventRows, after: Seq) -> AsyncGenerator[Batch | Synced, None]:
     """Follow one log: history, one mark, then live."""
     with events.followed():
         mark = events.seq

@@ -7,7 +7,7 @@ import msgspec
 from kbd.core.audit.proof_process import Proofs
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import NotFound, ValidationFailed
 from kbd.requests import proofs as wire
 from kbd.requests.base import Request
@@ -18,7 +18,7 @@ __all__ = ["ProofMethods"]
 class ProofMethods:
     """Handler of replay proofs."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._benches = benches
         given = {plugin.name: dict(plugin.settings) for plugin in context.plugins.loaded()}
         self._proofs = Proofs(msgspec.structs.replace(context.settings, plugins=given))

@@ -5,7 +5,7 @@ from kbd.core.gateway.embedders import DescribedEmbedder
 from kbd.core.gateway.gateway import Egress
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import ValidationFailed
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ModelChosen, SettingChanged
@@ -23,7 +23,7 @@ DEFAULT_EFFORT = "default"
 class ProviderMethods:
     """Handlers of providers and models."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._egress, self._benches = context.egress, benches
 
     def table(self) -> dict[type[Request], Handler]:

@@ -13,11 +13,11 @@ from kbd.core.audit.steps import Span, told_of
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
-from kbd.core.workbench.extraction import note_written
+from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.run_rows import run_info
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound
 from kbd.events.base import FileVersion
 from kbd.events.plain_form import shown_time
@@ -46,7 +46,7 @@ class _Kept(msgspec.Struct, frozen=True):
 class ReplayMethods:
     """Handlers of replay: the steps of runs, and the state at events."""
 
-    def __init__(self, benches: Benches) -> None:
+    def __init__(self, benches: Workbenches) -> None:
         self._benches = benches
         self._kept: _Kept | None = None
         # A folder of the user's may hang for ever; nothing but other moments may wait for it.
@@ -111,7 +111,7 @@ class ReplayMethods:
             destination=destination,
         )
 
-    async def _steps(self, bench: Bench, run: Run, run_id: RunId) -> tuple[wire.Step, ...]:
+    async def _steps(self, bench: OpenWorkbench, run: Run, run_id: RunId) -> tuple[wire.Step, ...]:
         last = bench.keeper.journal.seq
         kept = self._kept
         if kept is None or (kept.run_id, kept.seq) != (run_id, last):
@@ -119,7 +119,7 @@ class ReplayMethods:
             kept = self._kept = _Kept(run_id, last, told)
         return kept.steps
 
-    async def _written(self, bench: Bench, state: WorkbenchState, directory: str) -> str:
+    async def _written(self, bench: OpenWorkbench, state: WorkbenchState, directory: str) -> str:
         """Write a moment to a folder, which is no reason for a run if somebody watches there."""
         daemon = self._benches.daemon
         files = [
@@ -128,12 +128,12 @@ class ReplayMethods:
             for name, blob in held.items()
         ]
         if Path(directory).is_absolute():
-            await note_written(daemon, directory, files, threads=self._writing)
+            await record_planned_writes(daemon, directory, files, threads=self._writing)
         write = partial(write_moment, state, bench.blobs.store, Path(directory))
         return str(await run_sync(write, limiter=self._writing))
 
 
-def _run(bench: Bench, run_id: RunId, number: int) -> Run:
+def _run(bench: OpenWorkbench, run_id: RunId, number: int) -> Run:
     try:
         return bench.state.run(number)
     except IndexError:
@@ -141,7 +141,7 @@ def _run(bench: Bench, run_id: RunId, number: int) -> Run:
         raise NotFound(msg) from None
 
 
-def _request(bench: Bench, run: Run) -> str:
+def _request(bench: OpenWorkbench, run: Run) -> str:
     asked = bench.state.heard.get(run.message_id)
     return asked.text if asked is not None else ""
 

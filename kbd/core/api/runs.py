@@ -10,10 +10,10 @@ from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.runtime.deferred import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.runs import Runs
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.run_rows import run_answer, run_budget, run_info, workshop_state
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
@@ -24,7 +24,7 @@ __all__ = ["WorkshopMethods", "run_ended"]
 class WorkshopMethods:
     """Handlers of messages and runs."""
 
-    def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches, runs: RunTasks) -> None:
         self._context, self._benches, self._runs = context, benches, runs
 
     def table(self) -> dict[type[Request], Handler]:
@@ -142,14 +142,14 @@ class WorkshopMethods:
                         rows += [self._info(bench, run) for run in bench.state.runs]
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
-    def _info(self, bench: Bench, run: Run) -> wire.RunInfo:
+    def _info(self, bench: OpenWorkbench, run: Run) -> wire.RunInfo:
         if run.status is RunStatus.FINISHED:
             return run_info(bench.state, run)
         caps, daemon = self._context.settings.run, self._benches.daemon.state
         return run_info(bench.state, run, run_budget(caps, daemon, self._context.clock.now_us()))
 
 
-async def run_ended(runs: Runs, bench: Bench, number: int) -> None:
+async def run_ended(runs: RunTasks, bench: OpenWorkbench, number: int) -> None:
     """Wait for a run's end.
 
     Raises:

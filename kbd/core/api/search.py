@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.search.lookup import Lookup
+from kbd.core.search.lookup import DocumentLookup
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import open_files, open_formats
-from kbd.core.sessions.search_access import lookup_of, use_index
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.search_access import open_lookup, use_index
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset
@@ -22,7 +22,7 @@ __all__ = ["WorkspaceMethods"]
 class WorkspaceMethods:
     """Handlers of document search, as an agent's tools do it; only what leaves is recorded."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:
@@ -117,11 +117,11 @@ class WorkspaceMethods:
             warnings=tuple(silent),
         )
 
-    async def _call(self, workbench_id: str) -> Lookup:
+    async def _call(self, workbench_id: str) -> DocumentLookup:
         bench = await self._benches.open(workbench_id)
         files, formats = open_files(self._context, bench), open_formats(self._context, bench)
         model_id = self._context.egress.models.shown(bench.state.model_id)
-        return lookup_of(self._context, bench, files, formats, 0, model_id)
+        return open_lookup(self._context, bench, files, formats, 0, model_id)
 
 
 def _given(value: str | Unset) -> str | None:

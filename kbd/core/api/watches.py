@@ -27,12 +27,12 @@ from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.dry_run import Trial, snapshot, trial
 from kbd.core.watch.name_patterns import Patterns
 from kbd.core.watch.tree import Tree
 from kbd.core.watch.watcher import Watcher
-from kbd.core.workbench.watch_rows import Hints, failed_found, watch_info, watch_row
+from kbd.core.workbench.watch_rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
     FailurePolicy,
@@ -264,7 +264,7 @@ LOOKS = 4
 class WatchMethods:
     """Handlers of watches: add, show, pause, remove, retry, dry run."""
 
-    def __init__(self, context: ApiContext, benches: Benches, watcher: Watcher) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches, watcher: Watcher) -> None:
         self._context, self._benches, self._watcher = context, benches, watcher
         self._looks = anyio.CapacityLimiter(LOOKS)
 
@@ -332,7 +332,7 @@ class WatchMethods:
         session.name(LOG)
         named = request.watch_id
         watches = self._all() if isinstance(named, msgspec.UnsetType) else (self._watch(named),)
-        return failed_found(watches, self._row)
+        return failed_landings(watches, self._row)
 
     async def retry(
         self, request: wire.WatchFailedRetry, session: Session

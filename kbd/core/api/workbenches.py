@@ -9,8 +9,14 @@ from kbd.core.runtime.deferred import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
-from kbd.core.sessions.workbenches import Benches
-from kbd.core.workbench.listings import closed_row, disk_bytes, info, scope, workbench_row
+from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.listings import (
+    closed_row,
+    disk_bytes,
+    workbench_info,
+    workbench_row,
+    workbench_scope,
+)
 from kbd.errors import KbdError, NotFound
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
@@ -23,7 +29,7 @@ __all__ = ["ForkMethods", "WorkbenchMethods"]
 class WorkbenchMethods:
     """Handlers of workbenches: create, open, list, delete, default model."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
         self._rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
         # What those take that are closed, each with how often it had been opened by then.
@@ -55,7 +61,7 @@ class WorkbenchMethods:
         bench = await self._benches.open(request.workbench_id)
         size_bytes = await run_sync(disk_bytes, bench.folders.root)
         model = self._context.egress.models.shown(bench.state.model_id)
-        return wire.WorkbenchOpened(workbench=info(bench, size_bytes, model))
+        return wire.WorkbenchOpened(workbench=workbench_info(bench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List all workbenches, oldest first."""
@@ -119,7 +125,7 @@ class WorkbenchMethods:
         """Say what a run may touch."""
         del session
         bench = await self._benches.open(request.workbench_id)
-        return scope(bench, self._context.catalog, self._context.settings.limits)
+        return workbench_scope(bench, self._context.catalog, self._context.settings.limits)
 
     async def get_default_model(
         self, request: wire.WorkbenchGetDefaultModel, session: Session
@@ -147,7 +153,7 @@ class WorkbenchMethods:
 class ForkMethods:
     """Handler of forks."""
 
-    def __init__(self, context: ApiContext, benches: Benches) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
 
     def table(self) -> dict[type[Request], Handler]:

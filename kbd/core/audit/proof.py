@@ -33,7 +33,7 @@ from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
-from kbd.core.search.lookup import Lookup, NoAsking, words_alone
+from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, describe_file
 from kbd.errors import FileReadFailed, KbdError, NotFound
@@ -248,7 +248,7 @@ class _Proof:
         self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
         self._results = KeptResults(scratch / "results", self._blobs)
         self._formats = FormatCalls(catalog, workers, scratch / "cache")
-        self._room = words_alone(
+        self._room = open_lexical_engine(
             self._formats, scratch / "cache" / "index", settings.search.document_characters
         )
         self._plugins = _plugins_of(catalog)
@@ -353,9 +353,9 @@ class _Proof:
             call, arguments, recorded, catalog=self._catalog, limits=self._limits, opened=opened
         )
 
-    def _search(self, files: CallFiles) -> Lookup:
+    def _search(self, files: CallFiles) -> DocumentLookup:
         # Calls that asked an embedder or a model are not done again: nobody need be asked here.
-        return Lookup(self._room, files, NoAsking(), self._limits.tool_s)
+        return DocumentLookup(self._room, files, NoLookupModels(), self._limits.tool_s)
 
     def _skip(self, call: RecordedCall, reason: str) -> None:
         self._skipped.append(

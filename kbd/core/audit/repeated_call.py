@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.agent.budget import fingerprint
+from kbd.core.agent.budget import call_fingerprint
 from kbd.core.agent.tool_execution import (
     Done,
     ToolExecution,
@@ -112,7 +112,7 @@ async def repeated(
         DiskFull: There is no room to write.
     """
     asked = call.call
-    mark = fingerprint(asked.name, arguments or asked.fault or "")
+    mark = call_fingerprint(asked.name, arguments or asked.fault or "")
     if call.place >= limits.calls_a_turn:
         error = surplus(limits)
         return Outcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))

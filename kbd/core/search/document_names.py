@@ -7,23 +7,21 @@ from pathlib import PurePath
 from kbd.core.search.records import Document
 from kbd.errors import NotFound, ValidationFailed
 
-__all__ = ["document_meant", "with_id"]
+__all__ = ["find_by_id", "find_document"]
 
-_NAMED_DOCUMENTS = 5
+_MAX_NAMED_DOCUMENTS = 5
 """As many documents are named where several could be meant."""
 
-_LEAST_CHARACTERS = 6
+_MIN_ID_CHARACTERS = 6
 """Of an id; a shorter beginning means nothing."""
 
 
-def document_meant(
-    documents: Sequence[Document], doc_id: str | None, title: str | None
-) -> Document:
+def find_document(documents: Sequence[Document], doc_id: str | None, title: str | None) -> Document:
     """Find the document with an id or a title.
 
     Args:
         documents: Those that there are.
-        doc_id: Its id, as `with_id` takes it; where it is given, the title is not looked at.
+        doc_id: Its id, as `find_by_id` takes it; where it is given, the title is not looked at.
         title: Its title, its file's name or its path; upper and lower case are alike where nothing
             is written exactly so.
 
@@ -32,41 +30,41 @@ def document_meant(
         NotFound: There is none; the message names near ones.
     """
     if doc_id is not None:
-        return _by_id(documents, doc_id)
+        return _matching_ids(documents, doc_id)
     if title is None:
         raise ValidationFailed("give doc_id or title")
-    found = [each for each in documents if title in _names(each)]
+    found = [each for each in documents if title in _names_document(each)]
     if not found:
         folded = title.casefold()
-        found = [each for each in documents if folded in map(str.casefold, _names(each))]
+        found = [each for each in documents if folded in map(str.casefold, _names_document(each))]
     if not found:
         near = get_close_matches(title, [each.title for each in documents], 3)
         hint = f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
         raise NotFound(f"there is no document with the title {title[:80]!r}{hint}")
     if len(found) > 1:
-        named = ", ".join(f"{each.path} ({each.doc_id})" for each in found[:_NAMED_DOCUMENTS])
-        more = ", …" if len(found) > _NAMED_DOCUMENTS else ""
+        named = ", ".join(f"{each.path} ({each.doc_id})" for each in found[:_MAX_NAMED_DOCUMENTS])
+        more = ", …" if len(found) > _MAX_NAMED_DOCUMENTS else ""
         msg = f"{len(found)} documents are called {title!r}; give doc_id: {named}{more}"
         raise ValidationFailed(msg)
     return found[0]
 
 
-def with_id(documents: Sequence[Document], doc_id: str) -> Document | None:
+def find_by_id(documents: Sequence[Document], doc_id: str) -> Document | None:
     """Return the document with an id, or with an id that begins so if only one does."""
-    if len(doc_id) < _LEAST_CHARACTERS:
+    if len(doc_id) < _MIN_ID_CHARACTERS:
         return None
     found = [each for each in documents if each.doc_id.startswith(doc_id)]
     return found[0] if len(found) == 1 else None
 
 
-def _by_id(documents: Sequence[Document], doc_id: str) -> Document:
-    found = with_id(documents, doc_id)
+def _matching_ids(documents: Sequence[Document], doc_id: str) -> Document:
+    found = find_by_id(documents, doc_id)
     if found is not None:
         return found
-    named = [each.doc_id for each in documents if doc_id in _names(each)]
+    named = [each.doc_id for each in documents if doc_id in _names_document(each)]
     hint = f"; that is a title, its id is {named[0]}" if len(named) == 1 else ""
     raise NotFound(f"there is no document {doc_id[:80]!r}{hint}; the list of documents tells ids")
 
 
-def _names(document: Document) -> tuple[str, str, str]:
+def _names_document(document: Document) -> tuple[str, str, str]:
     return document.title, PurePath(document.path).name, document.path

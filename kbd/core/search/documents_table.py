@@ -12,47 +12,47 @@ from typing import Any
 import msgspec
 
 from kbd.core.plugins.pieces import Piece
-from kbd.core.search.folder import Seen
+from kbd.core.search.folder import FileSignature
 from kbd.core.search.ports import SourceFile
 from kbd.core.search.tokenizer import index_terms
 
 __all__ = [
     "NOT_READ",
     "NO_TEXT",
-    "Counts",
-    "Entry",
-    "Held",
-    "counted",
-    "doc_id_of",
-    "entries",
-    "entry_of",
+    "DocumentEntry",
+    "IndexCounts",
+    "StoredPiece",
+    "count_contents",
+    "document_id",
+    "document_text",
+    "find_entry",
     "generation",
-    "hash_of",
-    "held",
-    "list_files",
+    "list_entries",
     "note_change",
-    "placed",
+    "piece_places",
+    "piece_title",
     "put_document",
-    "remember",
-    "remembered",
-    "text_of",
-    "title_of",
-    "unread",
+    "read_pieces",
+    "read_seen_files",
+    "sync_documents",
+    "text_hash",
+    "unread_documents",
+    "write_seen_files",
 ]
 
 HASH_BYTES = 16
-MOST_AT_ONCE = 500
+MAX_KEYS_PER_STATEMENT = 500
 """As many pieces are in memory at a time while they are put in, or named in one statement."""
 
 NOT_READ = "it has not been read yet"
 NO_TEXT = "it has no text"
 
-_INTO_WORDS = "INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)"
-_OUT_OF_WORDS = "INSERT INTO words(words, rowid, title, body) VALUES ('delete', ?, ?, ?)"
-_INTO_PIECES = "INSERT INTO pieces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_WORDS = "INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)"
+_DELETE_WORDS = "INSERT INTO words(words, rowid, title, body) VALUES ('delete', ?, ?, ?)"
+_INSERT_PIECE = "INSERT INTO pieces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class DocumentEntry(msgspec.Struct, frozen=True):
     """Row of a document in the index.
 
     Args:
@@ -76,7 +76,7 @@ class Entry(msgspec.Struct, frozen=True):
     updated_at: float
 
 
-class Held(msgspec.Struct, frozen=True):
+class StoredPiece(msgspec.Struct, frozen=True):
     """A stored piece, with its document's name and id."""
 
     key: int
@@ -90,41 +90,43 @@ class Held(msgspec.Struct, frozen=True):
     text: str
 
 
-class Counts(msgspec.Struct, frozen=True):
+class IndexCounts(msgspec.Struct, frozen=True):
     """Sizes of an index."""
 
     documents: int = 0
     pieces: int = 0
 
 
-def doc_id_of(name: str) -> str:
+def document_id(name: str) -> str:
     """Return the id of a document: 16 hex digits by its name."""
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def title_of(name: str, place: str, heading: str) -> str:
+def piece_title(name: str, place: str, heading: str) -> str:
     """Return the title of a piece, for the search by words."""
     return f"{name} {place} {heading}"
 
 
-def hash_of(text: str) -> bytes:
+def text_hash(text: str) -> bytes:
     """Return the key of a text's vector."""
     return hashlib.sha256(text.encode()).digest()[:HASH_BYTES]
 
 
-def entries(connection: sqlite3.Connection) -> list[Entry]:
+def list_entries(connection: sqlite3.Connection) -> list[DocumentEntry]:
     """Return all documents, sorted by name."""
-    return [Entry(*row) for row in connection.execute("SELECT * FROM documents ORDER BY name")]
+    return [
+        DocumentEntry(*row) for row in connection.execute("SELECT * FROM documents ORDER BY name")
+    ]
 
 
-def entry_of(connection: sqlite3.Connection, name: str) -> Entry | None:
+def find_entry(connection: sqlite3.Connection, name: str) -> DocumentEntry | None:
     """Return the document with a name, None if there is none."""
     row = connection.execute("SELECT * FROM documents WHERE name = ?", (name,)).fetchone()
-    return None if row is None else Entry(*row)
+    return None if row is None else DocumentEntry(*row)
 
 
-def list_files(
-    connection: sqlite3.Connection, files: Iterable[SourceFile], known: Mapping[str, Entry]
+def sync_documents(
+    connection: sqlite3.Connection, files: Iterable[SourceFile], known: Mapping[str, DocumentEntry]
 ) -> int:
     """Synchronize the list of documents with some files; return how many rows changed.
 
@@ -147,7 +149,7 @@ def list_files(
         at = known.get(name)
         times = (file.created_at, file.updated_at)
         if at is None:
-            row = (doc_id_of(name), name, "", "", NOT_READ, *times)
+            row = (document_id(name), name, "", "", NOT_READ, *times)
             connection.execute("INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
         elif (at.created_at, at.updated_at) != times:
             update = "UPDATE documents SET created_at = ?, updated_at = ? WHERE id = ?"
@@ -160,7 +162,7 @@ def list_files(
 
 def put_document(
     connection: sqlite3.Connection,
-    entry: Entry,
+    entry: DocumentEntry,
     pieces: Iterable[Piece],
     most_characters: int,
 ) -> None:
@@ -179,20 +181,20 @@ def put_document(
     key = max(key, *(connection.execute(given).fetchone() or (0,)))
     position = characters = 0
     waiting = iter(pieces)
-    while some := list(islice(waiting, MOST_AT_ONCE)):
+    while some := list(islice(waiting, MAX_KEYS_PER_STATEMENT)):
         rows, words = [], []
         for piece in some:
             key += 1
             characters += len(piece.text)
             region = msgspec.json.encode(piece.region).decode()
             lines = piece.line_start, piece.line_end
-            at = (key, entry.key, position, hash_of(piece.text), piece.place)
+            at = (key, entry.key, position, text_hash(piece.text), piece.place)
             rows.append((*at, *lines, region, piece.text, piece.heading))
-            title = title_of(entry.name, piece.place, piece.heading)
+            title = piece_title(entry.name, piece.place, piece.heading)
             words.append((key, *index_terms(title, piece.text)))
             position += 1
-        connection.executemany(_INTO_PIECES, rows)
-        connection.executemany(_INTO_WORDS, words)
+        connection.executemany(_INSERT_PIECE, rows)
+        connection.executemany(_INSERT_WORDS, words)
     reason = entry.reason
     if not reason and not position:
         reason = NO_TEXT
@@ -202,10 +204,10 @@ def put_document(
     connection.execute(update, (entry.content, entry.edition, reason, entry.key))
 
 
-def counted(connection: sqlite3.Connection) -> Counts:
+def count_contents(connection: sqlite3.Connection) -> IndexCounts:
     """Count documents and pieces of the index."""
     query = "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM pieces)"
-    return Counts(*connection.execute(query).fetchone())
+    return IndexCounts(*connection.execute(query).fetchone())
 
 
 def generation(connection: sqlite3.Connection) -> int:
@@ -219,7 +221,7 @@ def note_change(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
-def text_of(connection: sqlite3.Connection, doc_id: str) -> str | None:
+def document_text(connection: sqlite3.Connection, doc_id: str) -> str | None:
     """Return all text of a document; None if it is unknown, or none of it could be read."""
     query = (
         "SELECT text FROM pieces JOIN documents ON document = documents.id"
@@ -234,28 +236,30 @@ def text_of(connection: sqlite3.Connection, doc_id: str) -> str | None:
     return "" if is_read else None
 
 
-def held(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Held]:
+def read_pieces(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, StoredPiece]:
     """Return pieces by their row ids; those that are gone are left out."""
     query = (
         "SELECT pieces.id, doc_id, name, position, place, line_start, line_end, region, text"
         " FROM pieces JOIN documents ON document = documents.id WHERE pieces.id IN ({})"
     )
-    return {row[0]: Held(*row) for row in _rows_of(connection, query, keys)}
+    return {row[0]: StoredPiece(*row) for row in _rows_of(connection, query, keys)}
 
 
-def unread(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
+def unread_documents(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
     """Return id, name and reason of each document not all of whose text is there, by name."""
     query = "SELECT doc_id, name, reason FROM documents WHERE reason != '' ORDER BY name"
     return connection.execute(query).fetchall()
 
 
-def remembered(connection: sqlite3.Connection) -> dict[str, Seen]:
+def read_seen_files(connection: sqlite3.Connection) -> dict[str, FileSignature]:
     """Read the stored file signatures of a folder, by name."""
-    return {name: Seen(*row) for name, *row in connection.execute("SELECT * FROM seen")}
+    return {name: FileSignature(*row) for name, *row in connection.execute("SELECT * FROM seen")}
 
 
-def remember(
-    connection: sqlite3.Connection, before: Mapping[str, Seen], seen: Mapping[str, Seen]
+def write_seen_files(
+    connection: sqlite3.Connection,
+    before: Mapping[str, FileSignature],
+    seen: Mapping[str, FileSignature],
 ) -> None:
     """Store the file signatures of a folder.
 
@@ -272,7 +276,7 @@ def remember(
     connection.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", fresh)
 
 
-def placed(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+def piece_places(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
     """Return document name and position of pieces, by their row ids."""
     query = (
         "SELECT pieces.id, name, position FROM pieces JOIN documents ON document = documents.id"
@@ -283,19 +287,19 @@ def placed(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tup
 
 def _rows_of(connection: sqlite3.Connection, query: str, keys: Sequence[int]) -> Iterator[Any]:
     """Yield the rows of a query that names some keys, a statement's worth at a time."""
-    for begin in range(0, len(keys), MOST_AT_ONCE):
-        some = keys[begin : begin + MOST_AT_ONCE]
+    for begin in range(0, len(keys), MAX_KEYS_PER_STATEMENT):
+        some = keys[begin : begin + MAX_KEYS_PER_STATEMENT]
         yield from connection.execute(query.format(", ".join("?" * len(some))), tuple(some))
 
 
-def _drop_pieces(connection: sqlite3.Connection, entry: Entry) -> None:
+def _drop_pieces(connection: sqlite3.Connection, entry: DocumentEntry) -> None:
     query = "SELECT id, place, heading, text FROM pieces WHERE document = ?"
     rows = connection.execute(query, (entry.key,))
-    while some := rows.fetchmany(MOST_AT_ONCE):
+    while some := rows.fetchmany(MAX_KEYS_PER_STATEMENT):
         # The index of words keeps no text: it is told what it was given.
         words = [
-            (key, *index_terms(title_of(entry.name, place, heading), text))
+            (key, *index_terms(piece_title(entry.name, place, heading), text))
             for key, place, heading, text in some
         ]
-        connection.executemany(_OUT_OF_WORDS, words)
+        connection.executemany(_DELETE_WORDS, words)
     connection.execute("DELETE FROM pieces WHERE document = ?", (entry.key,))

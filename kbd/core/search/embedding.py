@@ -7,24 +7,24 @@ from enum import Enum
 from typing import Final
 
 from kbd.core.search.documents_table import note_change
-from kbd.core.search.index import CurrentIndex, Index
-from kbd.core.search.local import LocalWork
-from kbd.core.search.ports import EmbedTexts
+from kbd.core.search.index import CurrentIndex, SearchIndex
+from kbd.core.search.local import LocalRuntime
+from kbd.core.search.ports import TextEmbedder
 from kbd.core.search.vector_index import (
-    embedded,
-    forget_others,
-    forget_unused,
-    has_others,
-    keep,
-    missing,
-    vectors_of,
+    count_embedded,
+    embed_texts,
+    forget_other_sizes,
+    forget_unused_vectors,
+    has_other_sizes,
+    missing_texts,
+    store_vectors,
 )
 from kbd.errors import KbdError
 from kbd.providers import Embeddings
 
-__all__ = ["AUTO", "Auto", "Embedding"]
+__all__ = ["AUTO", "Auto", "EngineEmbedder"]
 
-EMBEDDED_AT_ONCE = 256
+EMBED_BATCH = 256
 
 
 class Auto(Enum):
@@ -36,7 +36,7 @@ class Auto(Enum):
 AUTO: Final = Auto.AUTO
 
 
-class Embedding:
+class EngineEmbedder:
     """Embedder of one engine: makes the vectors of its index.
 
     Args:
@@ -49,17 +49,17 @@ class Embedding:
     """
 
     def __init__(
-        self, index: CurrentIndex, local: LocalWork, embed: EmbedTexts | Auto | None
+        self, index: CurrentIndex, local: LocalRuntime, embed: TextEmbedder | Auto | None
     ) -> None:
         self._index, self._local, self._embed = index, local, embed
         self._making = threading.Lock()
         self._why_not = ""
-        self._sized: tuple[Index | None, str, int] = (None, "", 0)
+        self._sized: tuple[SearchIndex | None, str, int] = (None, "", 0)
         self.fingerprint = ""
 
     def known(self, connection: sqlite3.Connection) -> int:
         """Return how many pieces have a vector."""
-        return embedded(connection, self.fingerprint) if self.fingerprint else 0
+        return count_embedded(connection, self.fingerprint) if self.fingerprint else 0
 
     def ask_fingerprint(self) -> None:
         """Ask a given embedder for the key of its vectors, unless it is known.
@@ -86,18 +86,20 @@ class Embedding:
             while made < most:
                 index = self._index.held()
                 with self._index.mended(index), index.reading() as connection:
-                    texts = missing(connection, fingerprint, min(most - made, embed.most_texts))
+                    texts = missing_texts(
+                        connection, fingerprint, min(most - made, embed.most_texts)
+                    )
                 if not texts:
                     break
-                vectors = vectors_of(embed, list(texts.values()), "passage")
+                vectors = embed_texts(embed, list(texts.values()), "passage")
                 with self._index.mended(index), index.writing() as connection:
-                    keep(connection, fingerprint, list(texts), vectors)
+                    store_vectors(connection, fingerprint, list(texts), vectors)
                     note_change(connection)
                 made += len(texts)
             if made:
                 index = self._index.held()
                 with self._index.mended(index), index.writing() as connection:
-                    forget_unused(connection)
+                    forget_unused_vectors(connection)
         return made
 
     def forgets_others(self, size: int) -> bool:
@@ -111,10 +113,10 @@ class Embedding:
             return False
         self._sized = index, self.fingerprint, size
         with self._index.mended(index), index.reading() as connection:
-            if not has_others(connection, self.fingerprint, size):
+            if not has_other_sizes(connection, self.fingerprint, size):
                 return False
         with self._making, self._index.mended(index), index.writing() as connection:
-            forget_others(connection, self.fingerprint, size)
+            forget_other_sizes(connection, self.fingerprint, size)
             note_change(connection)
         return True
 
@@ -124,13 +126,13 @@ class Embedding:
             embed = self._found()
             if embed is None:
                 return None, (self._why_not,) if self._why_not else ()
-            while self.make(EMBEDDED_AT_ONCE):
+            while self.make(EMBED_BATCH):
                 pass
-            return vectors_of(embed, [query], "query"), ()
+            return embed_texts(embed, [query], "query"), ()
         except KbdError as error:
             return None, (f"not searched by meaning: {error.message}",)
 
-    def _found(self) -> EmbedTexts | None:
+    def _found(self) -> TextEmbedder | None:
         if isinstance(self._embed, Auto):
             found, why = self._local.embedding()
             self._why_not = f"not searched by meaning: {why}" if why else ""

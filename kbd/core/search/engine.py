@@ -11,26 +11,26 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from kbd.core.search.document_names import with_id
+from kbd.core.search.document_names import find_by_id
 from kbd.core.search.documents_table import (
     NO_TEXT,
     NOT_READ,
-    Counts,
-    counted,
-    doc_id_of,
-    entries,
-    text_of,
-    unread,
+    IndexCounts,
+    count_contents,
+    document_id,
+    document_text,
+    list_entries,
+    unread_documents,
 )
-from kbd.core.search.embedding import AUTO, Auto, Embedding
-from kbd.core.search.folder import Folder, Seen
-from kbd.core.search.index import CurrentIndex, Index
-from kbd.core.search.index_file import IndexRuined, own_folder
-from kbd.core.search.local import LocalWork
-from kbd.core.search.ports import EmbedTexts, ListSources, PieceReader, SourceFile
-from kbd.core.search.query import Found, find
+from kbd.core.search.embedding import AUTO, Auto, EngineEmbedder
+from kbd.core.search.folder import DocumentFolder, FileSignature
+from kbd.core.search.index import CurrentIndex, SearchIndex
+from kbd.core.search.index_file import IndexRuined, default_index_folder
+from kbd.core.search.local import LocalRuntime
+from kbd.core.search.ports import ListSources, PieceReader, SourceFile, TextEmbedder
+from kbd.core.search.query import QueryResult, find_nearest
 from kbd.core.search.records import Chunk, Document
-from kbd.core.search.update import Refreshed, Updates
+from kbd.core.search.update import IndexUpdater, UpdateResult
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.providers import Embeddings
 
@@ -46,7 +46,7 @@ _OTHER_SIZE = (
 DOCUMENT_CHARACTERS = 16 * 1024 * 1024
 """Of a longer document, the rest is not searched (the default of search.document_characters)."""
 
-NAMED = 3
+MAX_NAMED_DOCUMENTS = 3
 """As many documents that are not searched are named in a warning."""
 
 
@@ -85,7 +85,7 @@ class WorkspaceEngine:
         *,
         sources: ListSources | None = None,
         reader: PieceReader | None = None,
-        embed: EmbedTexts | Auto | None = AUTO,
+        embed: TextEmbedder | Auto | None = AUTO,
         document_characters: int = DOCUMENT_CHARACTERS,
     ) -> None:
         self._base_dir = Path(base_dir)
@@ -93,16 +93,16 @@ class WorkspaceEngine:
         if sources is None:
             # The worker is in a folder of its own, and the program may go elsewhere.
             folder = Path(os.path.abspath(base_dir))
-            self._folder: Folder | None = Folder(folder)
+            self._folder: DocumentFolder | None = DocumentFolder(folder)
         else:
             self._folder = None
-        self._index = CurrentIndex(_index_folder(index_dir) or own_folder(self._base_dir))
-        self._local = LocalWork(document_characters)
-        self._updates = Updates(self._index, reader or self._local, document_characters)
-        self._embedding = Embedding(self._index, self._local, embed)
+        self._index = CurrentIndex(_index_folder(index_dir) or default_index_folder(self._base_dir))
+        self._local = LocalRuntime(document_characters)
+        self._updates = IndexUpdater(self._index, reader or self._local, document_characters)
+        self._embedding = EngineEmbedder(self._index, self._local, embed)
         self._refreshing = threading.RLock()
-        self._counts, self._embedded = Counts(), 0
-        self._finalizer = weakref.finalize(self, _close, self._index, self._local)
+        self._counts, self._embedded = IndexCounts(), 0
+        self._finalizer = weakref.finalize(self, _close_all, self._index, self._local)
         self._note_counts()
 
     def __enter__(self) -> Self:
@@ -149,12 +149,12 @@ class WorkspaceEngine:
                 created_at=entry.created_at,
                 updated_at=entry.updated_at,
             )
-            for entry in self._asked(entries)
+            for entry in self._asked(list_entries)
         ]
 
     def get_doc(self, doc_id: str) -> Document | None:
         """Return a document by its id or a beginning that no other has, None if there is none."""
-        return with_id(self.list_docs(), doc_id)
+        return find_by_id(self.list_docs(), doc_id)
 
     def get_doc_text(self, doc_id: str) -> str | None:
         """Return all text of a document; None if there is none of that id, or it cannot be read."""
@@ -163,11 +163,11 @@ class WorkspaceEngine:
             return None
         whole_id = document.doc_id
         self._read(whole_id)
-        return self._asked(lambda connection: text_of(connection, whole_id))
+        return self._asked(lambda connection: document_text(connection, whole_id))
 
     def unread(self) -> dict[str, str]:
         """Return why documents could not be read, or only in part, by their ids; reads none."""
-        silent = self._asked(unread)
+        silent = self._asked(unread_documents)
         return {doc_id: reason for doc_id, _, reason in silent if reason != NOT_READ}
 
     def search(self, query: str, top_k: int = 5) -> list[Chunk]:
@@ -183,9 +183,9 @@ class WorkspaceEngine:
         """
         return self.ask(query, top_k).chunks
 
-    def ask(self, query: str, top_k: int = 5) -> Found:
+    def ask(self, query: str, top_k: int = 5) -> QueryResult:
         """Search, and return also what ranked the pieces, and what was not searched and why."""
-        _check(query, top_k)
+        _check_query(query, top_k)
         refreshed = self.refresh()
         vector, doubts = self._embedding.meant(query)
         self._note_counts()
@@ -196,7 +196,7 @@ class WorkspaceEngine:
             refreshed = self.refresh()
             found = self.find(query, top_k, vector)
         warnings = dict.fromkeys((*refreshed.warnings, *doubts, *found.warnings))
-        return Found(found.chunks, found.ranker, tuple(warnings))
+        return QueryResult(found.chunks, found.ranker, tuple(warnings))
 
     def reload_index(self, index_dir: str | Path | None = None) -> None:
         """Switch to another index, or reopen the same one.
@@ -215,7 +215,7 @@ class WorkspaceEngine:
 
     def refresh(
         self, sources: Sequence[SourceFile] | None = None, *, deadline_s: float | None = None
-    ) -> Refreshed:
+    ) -> UpdateResult:
         """Bring the index up to date; nobody is asked for vectors.
 
         Args:
@@ -229,7 +229,7 @@ class WorkspaceEngine:
         """
         return self._update(sources, deadline_s)
 
-    def find(self, query: str, top_k: int, vector: Embeddings | None = None) -> Found:
+    def find(self, query: str, top_k: int, vector: Embeddings | None = None) -> QueryResult:
         """Search the index as it is: no document is read, no embedder asked.
 
         Args:
@@ -242,16 +242,16 @@ class WorkspaceEngine:
             FileReadFailed: The index is damaged; an empty one is in its place, to be brought up to
                 date.
         """
-        _check(query, top_k)
+        _check_query(query, top_k)
         index = self._index.held()
         fingerprint = self._embedding.fingerprint
         meant = None
         if vector is not None and fingerprint:
             meant = index.meanings, fingerprint, vector
         with self._index.mended(index), index.reading() as connection:
-            found = find(connection, query, top_k, meant)
-            silent = unread(connection)
-        warnings = _told([(name, reason) for _, name, reason in silent])
+            found = find_nearest(connection, query, top_k, meant)
+            silent = unread_documents(connection)
+        warnings = _unread_warnings([(name, reason) for _, name, reason in silent])
         if vector is not None and meant and self._embedding.forgets_others(vector.size):
             self._note_counts()
             warnings = (_OTHER_SIZE, *warnings)
@@ -273,7 +273,7 @@ class WorkspaceEngine:
 
     def _update(
         self, sources: Sequence[SourceFile] | None, deadline_s: float | None, only: str = ""
-    ) -> Refreshed:
+    ) -> UpdateResult:
         with self._refreshing:
             refreshed = self._tried(lambda _: self._updated(sources, deadline_s, only))
             self._embedding.ask_fingerprint()
@@ -282,10 +282,10 @@ class WorkspaceEngine:
 
     def _updated(
         self, sources: Sequence[SourceFile] | None, deadline_s: float | None, only: str
-    ) -> Refreshed:
+    ) -> UpdateResult:
         updates = self._updates
-        before: Mapping[str, Seen] = {}
-        seen: Mapping[str, Seen] = {}
+        before: Mapping[str, FileSignature] = {}
+        seen: Mapping[str, FileSignature] = {}
         troubles: tuple[str, ...] = ()
         if sources is None and self._folder is not None:
             before = updates.seen()
@@ -296,8 +296,8 @@ class WorkspaceEngine:
         files = [file for file in sources if updates.is_document(file.name)]
         due = updates.list(files, before, seen)
         if only:
-            due = [file for file in due if doc_id_of(file.name) == only]
-        return Refreshed(updates.read(due, deadline_s), troubles)
+            due = [file for file in due if document_id(file.name) == only]
+        return UpdateResult(updates.read(due, deadline_s), troubles)
 
     def _list(self) -> None:
         """List the documents of an own folder, without reading any."""
@@ -309,7 +309,7 @@ class WorkspaceEngine:
         if self._folder is not None:
             self._update(None, None, only)
 
-    def _tried(self, work: Callable[[Index], T]) -> T:
+    def _tried(self, work: Callable[[SearchIndex], T]) -> T:
         """Work with the index; if it proves ruined, once more with a new one."""
         index = self._index.held()
         try:
@@ -324,27 +324,27 @@ class WorkspaceEngine:
         """Query the index; if it proves ruined, once more when it is made anew."""
         index = self._index.held()
         try:
-            return _reading(index, work)
+            return _read_index(index, work)
         except IndexRuined:
             self._index.renew(index)
         self._list()
         index = self._index.held()
         with self._index.mended(index):
-            return _reading(index, work)
+            return _read_index(index, work)
 
     def _note_counts(self) -> None:
-        def count(connection: sqlite3.Connection) -> tuple[Counts, int]:
-            return counted(connection), self._embedding.known(connection)
+        def count(connection: sqlite3.Connection) -> tuple[IndexCounts, int]:
+            return count_contents(connection), self._embedding.known(connection)
 
-        self._counts, self._embedded = self._tried(lambda index: _reading(index, count))
+        self._counts, self._embedded = self._tried(lambda index: _read_index(index, count))
 
 
-def _reading(index: Index, work: Callable[[sqlite3.Connection], T]) -> T:
+def _read_index(index: SearchIndex, work: Callable[[sqlite3.Connection], T]) -> T:
     with index.reading() as connection:
         return work(connection)
 
 
-def _check(query: str, top_k: int) -> None:
+def _check_query(query: str, top_k: int) -> None:
     if not query.strip():
         msg = "The query is empty."
         raise ValidationFailed(msg)
@@ -353,14 +353,16 @@ def _check(query: str, top_k: int) -> None:
         raise ValidationFailed(msg)
 
 
-def _told(silent: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def _unread_warnings(silent: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Return warnings about documents that are not searched; one without text needs none."""
     waiting = sum(reason == NOT_READ for _, reason in silent)
     why = [f"{name} ({reason})" for name, reason in silent if reason not in (NOT_READ, NO_TEXT)]
-    more = f"; and {len(why) - NAMED} more" if len(why) > NAMED else ""
+    more = f"; and {len(why) - MAX_NAMED_DOCUMENTS} more" if len(why) > MAX_NAMED_DOCUMENTS else ""
     warnings = []
     if why:
-        warnings.append(f"not searched, or not all of it: {'; '.join(why[:NAMED])}{more}")
+        warnings.append(
+            f"not searched, or not all of it: {'; '.join(why[:MAX_NAMED_DOCUMENTS])}{more}"
+        )
     if waiting:
         warnings.append(f"{waiting:,} documents have not been read yet")
     return tuple(warnings)
@@ -370,6 +372,6 @@ def _index_folder(named: str | Path | None) -> Path | None:
     return Path(os.path.abspath(named)) if named else None
 
 
-def _close(index: CurrentIndex, local: LocalWork) -> None:
+def _close_all(index: CurrentIndex, local: LocalRuntime) -> None:
     index.close()
     local.close()

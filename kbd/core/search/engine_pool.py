@@ -10,15 +10,15 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.errors import KbdError
 
-__all__ = ["Room", "Rooms"]
+__all__ = ["EnginePool", "PooledEngine"]
 
-VECTORS_AT_ONCE = 64
+VECTOR_BATCH = 64
 """Vectors per batch: between two of them, calls get their turn at the index."""
 
 _log = get_logger(__name__)
 
 
-class Room:
+class PooledEngine:
     """An engine of the pool: opened when first needed, used by one call after the other.
 
     Args:
@@ -59,7 +59,7 @@ class Room:
         engine, self._filled = self._engine, anyio.Event()
         try:
             with anyio.CancelScope() as self._filling:
-                while await run_sync(engine.embed_some, VECTORS_AT_ONCE, abandon_on_cancel=True):
+                while await run_sync(engine.embed_some, VECTOR_BATCH, abandon_on_cancel=True):
                     self.trouble = ""
                 self.trouble = ""
         except KbdError as error:
@@ -80,7 +80,7 @@ class Room:
                 await run_sync(engine.close)
 
 
-class Rooms:
+class EnginePool:
     """Pool of the engines of all workbenches.
 
     Args:
@@ -89,15 +89,15 @@ class Rooms:
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
-        self._rooms: dict[Hashable, Room] = {}
+        self._rooms: dict[Hashable, PooledEngine] = {}
 
-    def of(self, key: Hashable, build: Callable[[], WorkspaceEngine]) -> Room:
+    def of(self, key: Hashable, build: Callable[[], WorkspaceEngine]) -> PooledEngine:
         """Return the pooled engine of a workbench, created if there is none yet."""
         if key not in self._rooms:
-            self._rooms[key] = Room(build)
+            self._rooms[key] = PooledEngine(build)
         return self._rooms[key]
 
-    def fill(self, room: Room) -> None:
+    def fill(self, room: PooledEngine) -> None:
         """Start making an engine's missing vectors in the background; return at once."""
         if not room.is_filling:
             self._tasks.start_soon(room.fill)

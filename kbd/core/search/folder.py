@@ -9,18 +9,18 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.search.index_file import is_index
+from kbd.core.search.index_file import is_index_folder
 from kbd.core.search.ports import SourceFile
 from kbd.errors import NotFound
 
-__all__ = ["Folder", "Listing", "Seen"]
+__all__ = ["DocumentFolder", "FileSignature", "FolderListing"]
 
 UNSETTLED_S = 2.0
 """A file written as lately as this may change again with the same time on it (the coarsest clock
 of a file system in use), so its hash is not relied on the next time."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class FileSignature(msgspec.Struct, frozen=True):
     """Signature of a file when it was hashed, and its hash.
 
     Args:
@@ -32,7 +32,7 @@ class Seen(msgspec.Struct, frozen=True):
     content: str
 
 
-class Listing(msgspec.Struct, frozen=True):
+class FolderListing(msgspec.Struct, frozen=True):
     """Listing of a folder of documents.
 
     Args:
@@ -42,11 +42,11 @@ class Listing(msgspec.Struct, frozen=True):
     """
 
     files: tuple[SourceFile, ...]
-    seen: Mapping[str, Seen]
+    seen: Mapping[str, FileSignature]
     troubles: tuple[str, ...] = ()
 
 
-class Folder:
+class DocumentFolder:
     """A folder of documents.
 
     Symbolic links to files are followed where they stay below the folder, links to folders are
@@ -64,8 +64,8 @@ class Folder:
         self._root()
 
     def listing(
-        self, is_document: Callable[[str], bool], seen: Mapping[str, Seen], without: Path
-    ) -> Listing:
+        self, is_document: Callable[[str], bool], seen: Mapping[str, FileSignature], without: Path
+    ) -> FolderListing:
         """Return the documents there are now; only what has changed is read, to hash it.
 
         Args:
@@ -79,7 +79,7 @@ class Folder:
         root = self._root()
         left_out = os.path.realpath(without)
         files: list[SourceFile] = []
-        fresh: dict[str, Seen] = {}
+        fresh: dict[str, FileSignature] = {}
         troubles: list[str] = []
         waiting = [(root, "")]
         while waiting:
@@ -91,11 +91,11 @@ class Folder:
                     raise self._missing() from None
                 troubles.append(f"the folder {prefix[:-1]} cannot be read: {fault.strerror}")
                 continue
-            if is_index(entry.name for entry in inside):
+            if is_index_folder(entry.name for entry in inside):
                 # Another version of the index, side by side with the one in use.
                 continue
             for entry in inside:
-                name = prefix + _text_of(entry.name)
+                name = prefix + _name_text(entry.name)
                 if entry.name.startswith("."):
                     continue
                 if entry.is_dir(follow_symlinks=False):
@@ -104,9 +104,9 @@ class Folder:
                 elif is_document(name):
                     status = _status(entry, root, left_out)
                     if status is not None:
-                        files.append(_source(entry.path, name, status, seen, fresh))
+                        files.append(_source_file(entry.path, name, status, seen, fresh))
         files.sort(key=lambda file: file.name)
-        return Listing(tuple(files), fresh, tuple(sorted(troubles)))
+        return FolderListing(tuple(files), fresh, tuple(sorted(troubles)))
 
     def _root(self) -> str:
         if not self._base_dir.is_dir():
@@ -135,12 +135,12 @@ def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip("/") + "/")
 
 
-def _source(
+def _source_file(
     path: str,
     name: str,
     status: os.stat_result,
-    seen: Mapping[str, Seen],
-    fresh: dict[str, Seen],
+    seen: Mapping[str, FileSignature],
+    fresh: dict[str, FileSignature],
 ) -> SourceFile:
     """Return a file with its hash, which is computed only if its signature has changed."""
     times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
@@ -151,9 +151,9 @@ def _source(
         fresh[name] = known
     else:
         is_settled = max(status.st_mtime, status.st_ctime) < time.time() - UNSETTLED_S
-        content = _hash(path)
+        content = _hash_file(path)
         if is_settled and content:
-            fresh[name] = Seen(signature, content)
+            fresh[name] = FileSignature(signature, content)
     return SourceFile(
         name=name,
         content=content,
@@ -164,7 +164,7 @@ def _source(
     )
 
 
-def _hash(path: str) -> str:
+def _hash_file(path: str) -> str:
     """Return the hash of a file; "" if it cannot be read, which whoever reads it will tell."""
     try:
         with open(path, "rb") as file:
@@ -173,6 +173,6 @@ def _hash(path: str) -> str:
         return ""
 
 
-def _text_of(name: str) -> str:
+def _name_text(name: str) -> str:
     """Return a file's name as text, bytes that are none written out."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

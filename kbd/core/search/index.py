@@ -10,17 +10,17 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from kbd.core.search.index_file import IndexFolder, IndexRuined, connected, told
-from kbd.core.search.vector_index import Meanings
+from kbd.core.search.index_file import IndexFolder, IndexRuined, connected, translate_error
+from kbd.core.search.vector_index import VectorIndex
 from kbd.errors import FileReadFailed, ValidationFailed
 
-__all__ = ["CurrentIndex", "Index"]
+__all__ = ["CurrentIndex", "SearchIndex"]
 
-KEPT = 2
+MAX_IDLE_CONNECTIONS = 2
 """As many idle connections are kept; each holds up to 6 MB of pages."""
 
 
-class Index:
+class SearchIndex:
     """An open search index: a pool of connections to its file.
 
     Args:
@@ -36,7 +36,7 @@ class Index:
         self._lock = threading.Lock()
         self._is_closed = False
         self._writing = threading.Lock()
-        self.meanings = Meanings()
+        self.meanings = VectorIndex()
 
     @property
     def is_there(self) -> bool:
@@ -84,7 +84,7 @@ class Index:
             yield connection
             connection.execute("COMMIT")
         except sqlite3.Error as fault:
-            raise told(fault, self.path.parent) from None
+            raise translate_error(fault, self.path.parent) from None
         finally:
             if connection is not None:
                 self._give_back(connection)
@@ -104,7 +104,7 @@ class Index:
                 # Some failures have rolled back by themselves, others leave it unusable.
                 is_sound = not connection.in_transaction
         with self._lock:
-            if is_sound and not self._is_closed and len(self._idle) < KEPT:
+            if is_sound and not self._is_closed and len(self._idle) < MAX_IDLE_CONNECTIONS:
                 self._idle.append(connection)
                 return
         connection.close()
@@ -122,7 +122,7 @@ class CurrentIndex:
 
     def __init__(self, folder: Path) -> None:
         self._folder = IndexFolder(folder)
-        self._index: Index | None = Index(self._folder.opened())
+        self._index: SearchIndex | None = SearchIndex(self._folder.opened())
         self._lock = threading.Lock()
 
     @property
@@ -130,7 +130,7 @@ class CurrentIndex:
         """The folder."""
         return self._folder.folder
 
-    def held(self) -> Index:
+    def held(self) -> SearchIndex:
         """Return the index, reopened if another process has replaced it.
 
         Raises:
@@ -145,14 +145,14 @@ class CurrentIndex:
                 self._take(self._folder, self._folder.opened())
             return self._index
 
-    def renew(self, ruined: Index) -> None:
+    def renew(self, ruined: SearchIndex) -> None:
         """Replace a ruined index by an empty one."""
         with self._lock:
             if self._index is ruined:
                 self._take(self._folder, self._folder.renewed(ruined.path))
 
     @contextlib.contextmanager
-    def mended(self, index: Index) -> Iterator[None]:
+    def mended(self, index: SearchIndex) -> Iterator[None]:
         """Replace the index if it proves ruined inside, and raise that.
 
         Raises:
@@ -186,4 +186,4 @@ class CurrentIndex:
     def _take(self, folder: IndexFolder, path: Path) -> None:
         if self._index is not None:
             self._index.close()
-        self._folder, self._index = folder, Index(path)
+        self._folder, self._index = folder, SearchIndex(path)

@@ -25,7 +25,14 @@ from pathlib import Path
 from kbd.core.search.tokenizer import COLUMNS, FTS5_TOKENIZER, TOKENIZER_EDITION
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 
-__all__ = ["IndexFolder", "IndexRuined", "check_fts5", "connected", "is_index", "told"]
+__all__ = [
+    "IndexFolder",
+    "IndexRuined",
+    "check_fts5",
+    "connected",
+    "is_index_folder",
+    "translate_error",
+]
 
 SCHEMA_EDITION = "2"
 """Goes up with any change of the tables below, or of what is written into them."""
@@ -36,7 +43,7 @@ APPLICATION_ID = 0x6B626478
 BUSY_S = 30.0
 """How long a writer waits for another one; a batch takes a second or two."""
 
-FORGOTTEN_S = 3600.0
+STALE_S = 3600.0
 """Pieces as old as this were left by somebody who was killed: a worker may take half a minute."""
 
 JOURNAL_BYTES = 4 << 20
@@ -138,11 +145,11 @@ class IndexFolder:
                     if path is not None:
                         found[newest] = path
                     path = self.folder / f"search-{newest + 1}.db"
-                    _make(path)
+                    _create_index(path)
                 self._clear(found.values())  # Last: until the new one is whole, the old one stays.
                 return path
         except (OSError, sqlite3.Error) as fault:
-            raise told(fault, self.folder) from None
+            raise translate_error(fault, self.folder) from None
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -179,20 +186,20 @@ class IndexFolder:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 with contextlib.suppress(OSError):
                     path.with_name(path.name + suffix).unlink()
-        horizon = time.time() - FORGOTTEN_S
+        horizon = time.time() - STALE_S
         for path in self.folder.glob("pieces-*.new"):
             with contextlib.suppress(OSError):
                 if path.stat().st_mtime < horizon:
                     path.unlink()
 
 
-def is_index(names: Iterable[str]) -> bool:
+def is_index_folder(names: Iterable[str]) -> bool:
     """Return whether a folder with files of these names is the folder of an index."""
     found = set(names)
     return "search.lock" in found and all(_NAME.fullmatch(name) for name in found)
 
 
-def own_folder(base_dir: Path) -> Path:
+def default_index_folder(base_dir: Path) -> Path:
     """Return the default folder of an index: with the user's other caches."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     digest = hashlib.sha256(os.fsencode(os.path.realpath(base_dir))).hexdigest()[:16]
@@ -235,7 +242,7 @@ def check_fts5(connection: sqlite3.Connection, module: str = "fts5") -> None:
         raise ValidationFailed(msg)
 
 
-def told(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
+def translate_error(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
     """Translate SQLite's and the system's errors on an index to kbd's.
 
     Raises:
@@ -286,7 +293,7 @@ def _is_ours(path: Path) -> bool:
         return bool(connection.execute(query).fetchone() == (_edition(),))
     except sqlite3.DatabaseError as fault:
         try:
-            raise told(fault, path.parent)
+            raise translate_error(fault, path.parent)
         except IndexRuined:
             return False
     finally:
@@ -294,7 +301,7 @@ def _is_ours(path: Path) -> bool:
             connection.close()
 
 
-def _make(path: Path) -> None:
+def _create_index(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = connected(path)
     try:

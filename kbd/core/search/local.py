@@ -32,11 +32,11 @@ from kbd.providers import Embedder, Embeddings, EmbedRequest
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName
 
-__all__ = ["LocalEmbedding", "LocalWork"]
+__all__ = ["LocalRuntime", "LocalTextEmbedder"]
 
 T = TypeVar("T")
 
-LEAVING_S = 0.2
+SHUTDOWN_S = 0.2
 """How soon the loop sees that the program is at its end and nobody has closed the engine."""
 
 
@@ -47,7 +47,7 @@ class _NoAccess:
     timeout_s = 120.0
 
 
-class _Loop(msgspec.Struct):
+class _LoopThread(msgspec.Struct):
     """The event loop's thread, and the ways into it."""
 
     thread: threading.Thread
@@ -56,7 +56,7 @@ class _Loop(msgspec.Struct):
     formats: FormatCalls
 
 
-class LocalWork:
+class LocalRuntime:
     """`kbd.core.search.ports.PieceReader` with a worker of its own; it also finds the embedder.
 
     Args:
@@ -67,7 +67,7 @@ class LocalWork:
         self._most_characters = most_characters
         self._lock = threading.RLock()
         self._installed: tuple[Settings, Plugins, Catalog] | None = None
-        self._loop: _Loop | None = None
+        self._loop: _LoopThread | None = None
         self._embedder: Embedder | None = None
         self._is_closed = False
 
@@ -92,7 +92,7 @@ class LocalWork:
         answer: T = self._running().portal.call(function, *arguments)
         return answer
 
-    def embedding(self) -> "tuple[LocalEmbedding | None, str]":
+    def embedding(self) -> "tuple[LocalTextEmbedder | None, str]":
         """Return the configured embedder, or None and why there is none though one is named.
 
         Raises:
@@ -106,10 +106,10 @@ class LocalWork:
         for owned in catalog.embedders():
             embedder = owned.item
             if name in ("", embedder.name):
-                found, why = _usable(embedder, model)
+                found, why = _usable_model(embedder, model)
                 if found:
                     self._embedder = embedder
-                    return LocalEmbedding(self, embedder, found), ""
+                    return LocalTextEmbedder(self, embedder, found), ""
                 if name:
                     return None, why
         return None, f"There is no embedder {name}." if name else ""
@@ -138,7 +138,7 @@ class LocalWork:
             self._installed = settings, plugins, Catalog(plugins)
         return self._installed
 
-    def _running(self) -> _Loop:
+    def _running(self) -> _LoopThread:
         with self._lock:
             if self._is_closed:
                 msg = "The engine is closed."
@@ -147,7 +147,7 @@ class LocalWork:
                 self._loop = self._started()
             return self._loop
 
-    def _started(self) -> _Loop:
+    def _started(self) -> _LoopThread:
         if not structlog.is_configured():
             # What workers log is for operators: it must not stand in what a program prints.
             structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
@@ -160,7 +160,7 @@ class LocalWork:
                 started.set_result((portal, stopped, FormatCalls(catalog, workers)))
                 # Python waits for threads before it tells anybody that it leaves, so this looks.
                 while threading.main_thread().is_alive() and not stopped.is_set():
-                    with anyio.move_on_after(LEAVING_S):
+                    with anyio.move_on_after(SHUTDOWN_S):
                         await stopped.wait()
                 await portal.stop(cancel_remaining=True)
             if self._embedder is not None:
@@ -177,11 +177,11 @@ class LocalWork:
 
         thread = threading.Thread(target=run, name="kbd-workspace", daemon=True)
         thread.start()
-        return _Loop(thread, *started.result())
+        return _LoopThread(thread, *started.result())
 
 
-class LocalEmbedding:
-    """`kbd.core.search.ports.EmbedTexts` by an embedder of this machine.
+class LocalTextEmbedder:
+    """`kbd.core.search.ports.TextEmbedder` by an embedder of this machine.
 
     Args:
         work: Where it runs.
@@ -189,7 +189,7 @@ class LocalEmbedding:
         model: Its model.
     """
 
-    def __init__(self, work: LocalWork, embedder: Embedder, model: str) -> None:
+    def __init__(self, work: LocalRuntime, embedder: Embedder, model: str) -> None:
         self._work, self._embedder, self._model = work, embedder, model
 
     @property
@@ -221,7 +221,7 @@ class LocalEmbedding:
             raise ProviderUnavailable(msg) from fault
 
 
-def _usable(embedder: Embedder, named: str) -> tuple[str, str]:
+def _usable_model(embedder: Embedder, named: str) -> tuple[str, str]:
     """Return the model that an embedder is to use, or "" and why it is not to be used."""
     try:
         status, model = embedder.status(), named or embedder.default_model()

@@ -13,9 +13,9 @@ from anyio.to_thread import run_sync
 
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.search.call_reader import CallReader
-from kbd.core.search.document_names import document_meant
+from kbd.core.search.document_names import find_document
 from kbd.core.search.engine import WorkspaceEngine
-from kbd.core.search.engine_pool import Room
+from kbd.core.search.engine_pool import PooledEngine
 from kbd.core.search.ports import SourceFile
 from kbd.core.search.records import Chunk, Document
 from kbd.core.search.summary import extract_summary
@@ -35,21 +35,21 @@ from kbd.providers import Embeddings
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.types import FileName
 
-__all__ = ["Asking", "Lookup", "NoAsking", "words_alone"]
+__all__ = ["DocumentLookup", "LookupModels", "NoLookupModels", "open_lexical_engine"]
 
-_ON_CHUNK = ("filename", "place", "snippet", "ranker")
+_CHUNK_FIELDS = ("filename", "place", "snippet", "ranker")
 """What of a chunk's metadata is told beside it."""
 
 
-MISSING_SHARE = 0.1
+MAX_MISSING_SHARE = 0.1
 """Where more pieces than this lack a vector, meaning is left out: what happens to have one would
 stand before what fits."""
 
-_ENDS = (DiskFull, LogCorrupt, UserCanceled)
+_CALL_ENDING = (DiskFull, LogCorrupt, UserCanceled)
 """What ends the call: nothing more can be recorded, or nothing more is wanted."""
 
 
-class Asking(Protocol):
+class LookupModels(Protocol):
     """Embedder and model that a lookup may ask."""
 
     @property
@@ -74,7 +74,7 @@ class Asking(Protocol):
         """Start making the missing vectors in the background; return at once."""
 
 
-class NoAsking:
+class NoLookupModels:
     """`LookupModels` without embedder and model."""
 
     embedder = model = doubt = ""
@@ -93,7 +93,7 @@ class NoAsking:
         """Do nothing."""
 
 
-class Lookup:
+class DocumentLookup:
     """`kbd.search.Search` for one call.
 
     Args:
@@ -103,7 +103,9 @@ class Lookup:
         limit_s: How long documents may be read before the call is told to come again.
     """
 
-    def __init__(self, room: Room, files: CallFiles, asking: Asking, limit_s: float) -> None:
+    def __init__(
+        self, room: PooledEngine, files: CallFiles, asking: LookupModels, limit_s: float
+    ) -> None:
         self._room, self._files = room, files
         self._asking, self._limit_s = asking, limit_s
         self._outside: ModelShare | None = None
@@ -128,23 +130,25 @@ class Lookup:
                 engine = await self._refreshed()
                 found = await run_sync(engine.find, query, top_k, None)
         warnings = tuple(dict.fromkeys((*doubts, *found.warnings)))
-        return FoundChunks(tuple(map(_told, found.chunks)), found.ranker, warnings)
+        return FoundChunks(tuple(map(_found_chunk, found.chunks)), found.ranker, warnings)
 
     async def documents(self) -> Sequence[KnownDocument]:
         """Return the documents, sorted by name."""
         async with self._room.lock:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
-            return [_known(document, unread) for document in await run_sync(engine.list_docs)]
+            return [
+                _known_document(document, unread) for document in await run_sync(engine.list_docs)
+            ]
 
     async def text(self, doc_id: str | None, title: str | None) -> tuple[KnownDocument, str]:
         """Return a document and all its text; see `kbd.search.Search.text`."""
         async with self._room.lock:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
-            document = document_meant(await run_sync(engine.list_docs), doc_id, title)
+            document = find_document(await run_sync(engine.list_docs), doc_id, title)
             text = await run_sync(engine.get_doc_text, document.doc_id)
-        known = _known(document, unread)
+        known = _known_document(document, unread)
         if text is None:
             reason = "; ".join(known.warnings) or "its text cannot be read"
             raise NotFound(f"{known.path} has no text: {reason}")
@@ -157,7 +161,7 @@ class Lookup:
             self._took_part(ModelShare(self._asking.model))
             try:
                 summary, share = await self._asking.summary(text, max_length)
-            except _ENDS:
+            except _CALL_ENDING:
                 raise
             except KbdError as error:
                 why = (f"{self._asking.model} did not summarize it: {error.message}",)
@@ -174,7 +178,7 @@ class Lookup:
 
     async def _refreshed(self) -> WorkspaceEngine:
         engine = await self._room.engine()
-        sources = [_source(self._files, name) for name in self._files.names()]
+        sources = [_source_file(self._files, name) for name in self._files.names()]
         # Abandoned when the call is cancelled: the worker that reads is ended with it, and the
         # engine keeps what was read before.
         done = await run_sync(
@@ -218,11 +222,11 @@ class Lookup:
             why = self._room.trouble
             told = f"{missing:,} of {engine.num_chunks:,} pieces are not yet known by meaning"
             doubts = (f"{told}: {why}" if why else told,)
-        if not engine.embedded or missing > MISSING_SHARE * engine.num_chunks:
+        if not engine.embedded or missing > MAX_MISSING_SHARE * engine.num_chunks:
             return None, doubts
         try:
             vector, share = await asking.vector(query)
-        except _ENDS:
+        except _CALL_ENDING:
             raise
         except KbdError as error:
             return None, (*doubts, f"not searched by meaning: {error.message}")
@@ -237,7 +241,7 @@ class Lookup:
         )
 
 
-def words_alone(formats: FormatCalls, index: Path, most_characters: int) -> Room:
+def open_lexical_engine(formats: FormatCalls, index: Path, most_characters: int) -> PooledEngine:
     """Return an engine that searches by words alone, without an embedder.
 
     Args:
@@ -246,7 +250,7 @@ def words_alone(formats: FormatCalls, index: Path, most_characters: int) -> Room
         most_characters: Of a longer document, the rest is not searched.
     """
     reader = CallReader(formats, most_characters)
-    return Room(
+    return PooledEngine(
         lambda: WorkspaceEngine(
             "",
             index,
@@ -258,20 +262,20 @@ def words_alone(formats: FormatCalls, index: Path, most_characters: int) -> Room
     )
 
 
-def _source(files: CallFiles, name: FileName) -> SourceFile:
+def _source_file(files: CallFiles, name: FileName) -> SourceFile:
     file = files.get(name)
     return SourceFile(name, file.blob, file.path, file.size_bytes)
 
 
-def _known(document: Document, unread: Mapping[str, str]) -> KnownDocument:
+def _known_document(document: Document, unread: Mapping[str, str]) -> KnownDocument:
     why = unread.get(document.doc_id)
     warnings = () if why is None else (why,)
     name = FileName(document.path)
     return KnownDocument(document.doc_id, document.title, name, warnings)
 
 
-def _told(chunk: Chunk) -> FoundChunk:
-    metadata = {name: value for name, value in chunk.metadata.items() if name not in _ON_CHUNK}
+def _found_chunk(chunk: Chunk) -> FoundChunk:
+    metadata = {name: value for name, value in chunk.metadata.items() if name not in _CHUNK_FIELDS}
     return FoundChunk(
         chunk_id=chunk.chunk_id,
         doc_id=chunk.doc_id,

@@ -13,7 +13,7 @@ import msgspec
 
 from kbd.providers import Embeddings
 
-__all__ = ["EmbedTexts", "ListSources", "PieceReader", "SourceFile"]
+__all__ = ["ListSources", "PieceReader", "SourceFile", "TextEmbedder"]
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class PieceReader(Protocol):
         """
 
 
-class EmbedTexts(Protocol):
+class TextEmbedder(Protocol):
     """Embedder of texts."""
 
     @property

@@ -26,28 +26,28 @@ from typing import Literal
 
 import msgspec
 
-from kbd.core.search.vector_index import Compared
+from kbd.core.search.vector_index import Similarities
 
 __all__ = [
-    "LEXICAL_HITS",
-    "NEAREST",
+    "MAX_LEXICAL_HITS",
+    "MAX_NEAREST",
     "SPARE_WORDS",
-    "Asked",
-    "Hit",
-    "Ranked",
+    "LexicalHit",
+    "QueryWeight",
+    "RankedPiece",
     "Ranker",
     "Ranking",
-    "asked",
+    "inverse_document_frequency",
     "rank",
-    "rarity",
+    "weigh_query",
 ]
 
 Ranker = Literal["bm25", "embeddings", "hybrid"]
 
-LEXICAL_HITS = 50
+MAX_LEXICAL_HITS = 50
 """How many pieces to take from the index by words, best first."""
 
-NEAREST = 50
+MAX_NEAREST = 50
 """How many of the nearest to take from the table of vectors."""
 
 CHANCE, SURE = 0.335, 0.365
@@ -68,7 +68,7 @@ MIDDLE, SPREAD = 7.0, 4.0
 any rising curve gives the same order."""
 
 
-class Hit(msgspec.Struct, frozen=True):
+class LexicalHit(msgspec.Struct, frozen=True):
     """Lexical hit: a piece that the words of a query found.
 
     Args:
@@ -80,7 +80,7 @@ class Hit(msgspec.Struct, frozen=True):
     score: float
 
 
-class Asked(msgspec.Struct, frozen=True):
+class QueryWeight(msgspec.Struct, frozen=True):
     """Weight of a query, the measure of how much of it a piece has.
 
     Args:
@@ -92,7 +92,7 @@ class Asked(msgspec.Struct, frozen=True):
     rarest: float
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class RankedPiece(msgspec.Struct, frozen=True):
     """A piece with its final score.
 
     Args:
@@ -112,11 +112,11 @@ class Ranking(msgspec.Struct, frozen=True):
         ranker: What made the order.
     """
 
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RankedPiece, ...]
     ranker: Ranker
 
 
-def rarity(pieces_with: int, pieces: int) -> float:
+def inverse_document_frequency(pieces_with: int, pieces: int) -> float:
     """Return the inverse document frequency of a term, as BM25 in FTS5 has it.
 
     Args:
@@ -126,7 +126,9 @@ def rarity(pieces_with: int, pieces: int) -> float:
     return max(math.log((pieces - pieces_with + 0.5) / (pieces_with + 0.5)), 1e-6)
 
 
-def asked(words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces: int) -> Asked:
+def weigh_query(
+    words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces: int
+) -> QueryWeight:
     """Weigh the words of a query.
 
     Args:
@@ -134,19 +136,26 @@ def asked(words: Iterable[Sequence[str]], pieces_with: Mapping[str, int], pieces
         pieces_with: In how many pieces each term stands that is somewhere.
         pieces: How many pieces there are.
     """
-    rarest = rarity(0, pieces)
+    rarest = inverse_document_frequency(0, pieces)
     weights = (
-        max((rarity(pieces_with[term], pieces) for term in word if term in pieces_with), default=-1)
+        max(
+            (
+                inverse_document_frequency(pieces_with[term], pieces)
+                for term in word
+                if term in pieces_with
+            ),
+            default=-1,
+        )
         for word in words
     )
     total = sum(rarest if weight < 0 else weight for weight in weights)
-    return Asked(SPARE_WORDS * rarest + total, rarest)
+    return QueryWeight(SPARE_WORDS * rarest + total, rarest)
 
 
 def rank(
-    hits: Sequence[Hit],
-    compared: Compared | None,
-    asked_for: Asked,
+    hits: Sequence[LexicalHit],
+    compared: Similarities | None,
+    asked_for: QueryWeight,
     order: Callable[[int], tuple[str, int]],
 ) -> Ranking:
     """Rank the hits of words and vectors in one order.
@@ -161,22 +170,24 @@ def rank(
     found = {hit.key: max(hit.score, 0.0) for hit in hits}
     if compared is None or not compared.nearest:
         scores = {key: score / (score + asked_for.weight) for key, score in found.items()}
-        return Ranking(_sorted(scores, scores, order), "bm25")
+        return Ranking(_sort_pieces(scores, scores, order), "bm25")
     near = dict(compared.nearest)
     if not found:
         scores = {key: min(max(each, 0.0), 1.0) for key, each in near.items()}
-        return Ranking(_sorted(near, scores, order), "embeddings")
+        return Ranking(_sort_pieces(near, scores, order), "embeddings")
     near.update(compared.others)
-    by_word = WORTH * _trust(sorted(found.values(), reverse=True), asked_for) / asked_for.rarest
+    by_word = (
+        WORTH * _lexical_trust(sorted(found.values(), reverse=True), asked_for) / asked_for.rarest
+    )
     worth = {
         key: by_word * found.get(key, 0.0) + _deviations(near.get(key), compared)
         for key in found.keys() | near.keys()
     }
     scores = {key: 1 / (1 + math.exp((MIDDLE - each) / SPREAD)) for key, each in worth.items()}
-    return Ranking(_sorted(worth, scores, order), "hybrid")
+    return Ranking(_sort_pieces(worth, scores, order), "hybrid")
 
 
-def _trust(scores: Sequence[float], asked_for: Asked) -> float:
+def _lexical_trust(scores: Sequence[float], asked_for: QueryWeight) -> float:
     """Return how far words are to be trusted, from 0 to 1, by their scores, the best first."""
     crowd = scores[CROWD - 1] if len(scores) >= CROWD else 0.0
     share = (scores[0] - OF_CROWD * crowd) / asked_for.weight
@@ -184,18 +195,18 @@ def _trust(scores: Sequence[float], asked_for: Asked) -> float:
     return surely * surely * (3 - 2 * surely)
 
 
-def _deviations(similarity: float | None, compared: Compared) -> float:
+def _deviations(similarity: float | None, compared: Similarities) -> float:
     if similarity is None or compared.deviation < 1e-6:
         return 0.0
     return (similarity - compared.mean) / compared.deviation
 
 
-def _sorted(
+def _sort_pieces(
     worth: Mapping[int, float],
     scores: Mapping[int, float],
     order: Callable[[int], tuple[str, int]],
-) -> tuple[Ranked, ...]:
+) -> tuple[RankedPiece, ...]:
     """Sort pieces by their worth, and score them."""
     # Rounded, so that what differs by the noise of adding up is a tie.
     keys = sorted(worth, key=lambda key: (-round(worth[key], 9), order(key)))
-    return tuple(Ranked(key, round(scores[key], 6)) for key in keys)
+    return tuple(RankedPiece(key, round(scores[key], 6)) for key in keys)

@@ -11,12 +11,12 @@ from enum import Enum
 
 import msgspec
 
-from kbd.core.search.text_tables import Grid, grids_in
+from kbd.core.search.text_tables import TextTable, find_tables
 
-__all__ = ["ENDS", "Kind", "Unit", "sentences", "units"]
+__all__ = ["ENDS", "TextUnit", "UnitKind", "split_sentences", "split_units"]
 
 
-class Kind(Enum):
+class UnitKind(Enum):
     """Kind of a text unit."""
 
     HEADING = "heading"
@@ -25,7 +25,7 @@ class Kind(Enum):
     TABLE = "table"
 
 
-class Unit(msgspec.Struct, frozen=True):
+class TextUnit(msgspec.Struct, frozen=True):
     """A unit of text that can be understood alone: a heading, sentence, list item or table.
 
     Args:
@@ -36,9 +36,9 @@ class Unit(msgspec.Struct, frozen=True):
     """
 
     text: str
-    kind: Kind
+    kind: UnitKind
     is_first: bool = True
-    grid: Grid | None = None
+    grid: TextTable | None = None
 
 
 _HEADING = re.compile(r"#{1,6}\s+(?P<text>\S.*)")
@@ -62,30 +62,30 @@ _WRAPPED_CHARACTERS = 140
 """Lines of a page are shorter; longer ones are paragraphs of their own."""
 
 
-def units(text: str) -> list[Unit]:
+def split_units(text: str) -> list[TextUnit]:
     """Split a text into units, in order, without page numbers and repeated heads and feet."""
     lines = text.splitlines()
-    found: list[Unit] = []
-    width = _width(lines)
-    blocks = list(grids_in(lines))
-    repeated, told = _repeated(blocks), set[str]()
+    found: list[TextUnit] = []
+    width = _line_width(lines)
+    blocks = list(find_tables(lines))
+    repeated, told = _repeated_shapes(blocks), set[str]()
     for block in blocks:
-        if isinstance(block, Grid):
-            if not _is_contents(block):
-                found.append(Unit("", Kind.TABLE, grid=block))
+        if isinstance(block, TextTable):
+            if not _is_table_of_contents(block):
+                found.append(TextUnit("", UnitKind.TABLE, grid=block))
             continue
-        for kind, paragraph in _paragraphs(_without(repeated, block, told), width):
-            parts = [paragraph] if kind is Kind.HEADING else sentences(paragraph)
+        for kind, paragraph in _paragraphs(_blank_repeats(repeated, block, told), width):
+            parts = [paragraph] if kind is UnitKind.HEADING else split_sentences(paragraph)
             for place, part in enumerate(parts):
-                found.append(Unit(part, kind, is_first=place == 0))
+                found.append(TextUnit(part, kind, is_first=place == 0))
     return found
 
 
-def sentences(paragraph: str) -> Iterator[str]:
+def split_sentences(paragraph: str) -> Iterator[str]:
     """Split a paragraph into sentences, in order, stripped."""
     begin = 0
     for end in _END.finditer(paragraph):
-        if _ends(paragraph, begin, end.start(), end.end()):
+        if _ends_sentence(paragraph, begin, end.start(), end.end()):
             yield paragraph[begin : end.end()].strip()
             begin = end.end()
     rest = paragraph[begin:].strip()
@@ -93,7 +93,7 @@ def sentences(paragraph: str) -> Iterator[str]:
         yield rest
 
 
-def _ends(paragraph: str, begin: int, mark: int, after: int) -> bool:
+def _ends_sentence(paragraph: str, begin: int, mark: int, after: int) -> bool:
     """Return whether the mark at `mark` ends the sentence that begins at `begin`."""
     if after >= len(paragraph):
         return True
@@ -113,36 +113,36 @@ def _ends(paragraph: str, begin: int, mark: int, after: int) -> bool:
     return word not in _ABBREVIATIONS and not ("." in word and len(word) <= 5)
 
 
-def _paragraphs(lines: list[str], width: int) -> Iterator[tuple[Kind, str]]:
+def _paragraphs(lines: list[str], width: int) -> Iterator[tuple[UnitKind, str]]:
     """Join lines into paragraphs: a line that a page's width has broken is whole again."""
-    kind, parts = Kind.SENTENCE, list[str]()
+    kind, parts = UnitKind.SENTENCE, list[str]()
     for line in (*lines, ""):
         heading, item = _HEADING.fullmatch(line.strip()), _ITEM.fullmatch(line)
         says = line.strip()
         goes_on = bool(parts) and bool(says) and not heading and not item
-        if goes_on and kind is not Kind.HEADING and _is_broken(parts[-1], says, width):
+        if goes_on and kind is not UnitKind.HEADING and _continues_line(parts[-1], says, width):
             parts.append(says)
             continue
         if parts:
-            yield _named(kind, parts), _joined(parts)
+            yield _classify(kind, parts), _join_lines(parts)
         parts = []
         if heading:
-            kind, parts = Kind.HEADING, [heading["text"]]
+            kind, parts = UnitKind.HEADING, [heading["text"]]
         elif item:
-            kind, parts = Kind.ITEM, [item["text"]]
+            kind, parts = UnitKind.ITEM, [item["text"]]
         elif says and not _RULER.fullmatch(says):
-            kind, parts = Kind.SENTENCE, [says]
+            kind, parts = UnitKind.SENTENCE, [says]
 
 
-def _named(kind: Kind, parts: list[str]) -> Kind:
+def _classify(kind: UnitKind, parts: list[str]) -> UnitKind:
     """Classify a paragraph: a short line without an end mark is a heading."""
     alone = parts[0]
-    if kind is Kind.SENTENCE and len(parts) == 1 and len(alone) <= 90:
-        return kind if ENDS.search(alone) else Kind.HEADING
+    if kind is UnitKind.SENTENCE and len(parts) == 1 and len(alone) <= 90:
+        return kind if ENDS.search(alone) else UnitKind.HEADING
     return kind
 
 
-def _is_broken(before: str, line: str, width: int) -> bool:
+def _continues_line(before: str, line: str, width: int) -> bool:
     """Return whether a line goes on with the one before."""
     if ENDS.search(before) and not line[0].islower():
         return len(before) > 0.8 * width and width <= _WRAPPED_CHARACTERS
@@ -151,7 +151,7 @@ def _is_broken(before: str, line: str, width: int) -> bool:
     return width <= _WRAPPED_CHARACTERS and len(before) >= 0.6 * width
 
 
-def _joined(parts: list[str]) -> str:
+def _join_lines(parts: list[str]) -> str:
     """Join lines, and words that a line's end has cut."""
     text = parts[0]
     for part in parts[1:]:
@@ -160,40 +160,40 @@ def _joined(parts: list[str]) -> str:
     return " ".join(text.split())
 
 
-def _width(lines: list[str]) -> int:
+def _line_width(lines: list[str]) -> int:
     """Return how long the long lines of a text are."""
     lengths = sorted(len(line.rstrip()) for line in lines if len(line) > 20)
     return lengths[len(lengths) * 9 // 10] if lengths else 0
 
 
-def _is_contents(grid: Grid) -> bool:
+def _is_table_of_contents(grid: TextTable) -> bool:
     """Return whether a table only names pages: two columns, the second of growing numbers."""
     pages = [row[1] for row in grid.rows if len(row) == 2]
     numbers = [int(page) for page in pages if page.isdecimal() and len(page) < 5]
     return len(numbers) == len(grid.rows) > 2 and numbers == sorted(numbers) and grid.width == 2
 
 
-def _shape(line: str) -> str:
+def _line_shape(line: str) -> str:
     return _DIGITS.sub("0", line.strip())
 
 
-def _repeated(blocks: list[Grid | list[str]]) -> frozenset[str]:
+def _repeated_shapes(blocks: list[TextTable | list[str]]) -> frozenset[str]:
     """Return the shapes of the lines that stand on every page: heads, feet, page numbers."""
     counted = Counter(
-        _shape(line)
+        _line_shape(line)
         for block in blocks
-        if not isinstance(block, Grid)
+        if not isinstance(block, TextTable)
         for line in block
         if len(line) <= 80
     )
     return frozenset(shape for shape, count in counted.items() if shape and count >= 4)
 
 
-def _without(repeated: frozenset[str], lines: list[str], told: set[str]) -> list[str]:
+def _blank_repeats(repeated: frozenset[str], lines: list[str], told: set[str]) -> list[str]:
     """Blank out page numbers, marks, and repetitions of heads and feet."""
     kept = []
     for line in lines:
-        shape = _shape(line)
+        shape = _line_shape(line)
         is_mark = shape[:1] == "[" and shape[-1:] == "]" and len(line) <= 80
         if shape in repeated and (shape in told or "0" in shape or len(shape) < 4):
             is_mark = True

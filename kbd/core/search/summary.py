@@ -12,28 +12,28 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from kbd.core.search.sentences import ENDS, Kind, Unit, units
+from kbd.core.search.sentences import ENDS, TextUnit, UnitKind, split_units
 from kbd.core.search.stop_words import STOP_WORDS
-from kbd.core.search.text_tables import told
+from kbd.core.search.text_tables import describe_table
 
-__all__ = ["ELLIPSIS", "extract_summary", "shortened"]
+__all__ = ["ELLIPSIS", "extract_summary", "truncate_text"]
 
 ELLIPSIS = "…"
 
-_MOST_CHARACTERS = 500_000
+_MAX_CHARACTERS = 500_000
 """Of a longer text, this much is read, in pieces from all over it."""
 
 _WINDOWS = 20
-_POOL = 400
+_MAX_CANDIDATES = 400
 """As many sentences, the best by themselves, are compared with what was said."""
 
-_SAID = 0.3
+_REPEAT_WEIGHT = 0.3
 """What a word still weighs once it was said."""
 
 _STOP_WORDS = frozenset().union(*STOP_WORDS.values())
 """Of all languages; in one without a list the words in most sentences weigh least anyway."""
 
-_LEANING = """
+_DEPENDENT = """
 this that these those it its he she they his her their then so but and or also thus therefore
 however moreover furthermore instead otherwise such here there
 dies diese dieser dieses dabei dadurch damit daher deshalb dann aber und auch er sie es jedoch
@@ -43,14 +43,14 @@ esto esta este estos estas ello él ella ellos pero y además así también sin
 isto ele ela mas e além assim também questo questa questi esso essa ma inoltre
 dit deze dat hij zij maar en ook to ten ta te ale i jednak также это этот эта но и однако
 """
-_LEANING_WORDS = frozenset(_LEANING.split())
+_DEPENDENT_WORDS = frozenset(_DEPENDENT.split())
 """A sentence that begins with one leans on what was said before it."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IDEOGRAMS = re.compile(r"(?=([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2}))")
 _HAS_IDEOGRAM = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _ADDRESS = re.compile(r"https?://|www\.|\S@\S|\w[\\/]\w+[\\/]|__")
-_PAIRS = (("(", ")"), ("“", "”"), ("«", "»"), ("（", "）"), ("「", "」"))
+_BRACKET_PAIRS = (("(", ")"), ("“", "”"), ("«", "»"), ("（", "）"), ("「", "」"))
 
 
 def extract_summary(text: str, max_length: int) -> str:
@@ -70,15 +70,17 @@ def extract_summary(text: str, max_length: int) -> str:
     if len(text.strip()) <= max_length:
         return text.strip()
     # Blanks before the first word may be a table's first cell.
-    read = _sampled(text) if max_length > 0 else ""
-    found = units(read)
-    chosen = _chosen(found, max_length, is_part=len(read) < len(text))
-    picked = _joined(found, chosen)
-    has_table = any(found[place].kind is Kind.TABLE for place in chosen)
-    return picked if has_table or len(picked) >= max_length // 4 else shortened(text, max_length)
+    read = _sample_windows(text) if max_length > 0 else ""
+    found = split_units(read)
+    chosen = _choose_units(found, max_length, is_part=len(read) < len(text))
+    picked = _join_units(found, chosen)
+    has_table = any(found[place].kind is UnitKind.TABLE for place in chosen)
+    return (
+        picked if has_table or len(picked) >= max_length // 4 else truncate_text(text, max_length)
+    )
 
 
-def shortened(text: str, max_length: int) -> str:
+def truncate_text(text: str, max_length: int) -> str:
     """Truncate a text to whole words, with an ellipsis for what is left out."""
     text = " ".join(text.split())
     if len(text) <= max_length:
@@ -91,11 +93,11 @@ def shortened(text: str, max_length: int) -> str:
     return head.rstrip(" ,;:") + ELLIPSIS
 
 
-def _sampled(text: str) -> str:
+def _sample_windows(text: str) -> str:
     """Return the part of a text that is read: of a long one, windows of whole lines."""
-    if len(text) <= _MOST_CHARACTERS:
+    if len(text) <= _MAX_CHARACTERS:
         return text
-    size, step = _MOST_CHARACTERS // _WINDOWS, len(text) // _WINDOWS
+    size, step = _MAX_CHARACTERS // _WINDOWS, len(text) // _WINDOWS
     parts = []
     for window in range(_WINDOWS):
         begin = window * step
@@ -106,7 +108,7 @@ def _sampled(text: str) -> str:
     return "\n".join(parts)
 
 
-def _chosen(found: Sequence[Unit], max_length: int, *, is_part: bool) -> dict[int, str]:
+def _choose_units(found: Sequence[TextUnit], max_length: int, *, is_part: bool) -> dict[int, str]:
     """Return the best units that have room together, as they are told, by their places."""
     chosen: dict[int, str] = {}
     _add_title(found, chosen, max_length)
@@ -115,25 +117,25 @@ def _chosen(found: Sequence[Unit], max_length: int, *, is_part: bool) -> dict[in
     return chosen
 
 
-def _joined(found: Sequence[Unit], chosen: dict[int, str]) -> str:
+def _join_units(found: Sequence[TextUnit], chosen: dict[int, str]) -> str:
     """Return what was chosen in the text's order: sentences in a line, all else on its own."""
     order = sorted(chosen)
     parts = []
     for before, place in zip((None, *order), order, strict=False):
         kinds = {found[at].kind for at in (before, place) if at is not None}
-        parts.append("" if before is None else " " if kinds == {Kind.SENTENCE} else "\n")
+        parts.append("" if before is None else " " if kinds == {UnitKind.SENTENCE} else "\n")
         parts.append(chosen[place])
     return "".join(parts)
 
 
-def _room(chosen: dict[int, str], max_length: int) -> int:
+def _room_needed(chosen: dict[int, str], max_length: int) -> int:
     return max_length - sum(len(text) + 1 for text in chosen.values())
 
 
-def _add_title(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -> None:
+def _add_title(found: Sequence[TextUnit], chosen: dict[int, str], max_length: int) -> None:
     """Choose the first heading, if it stands before all else."""
     for place, unit in enumerate(found[:5]):
-        if unit.kind is not Kind.HEADING:
+        if unit.kind is not UnitKind.HEADING:
             return
         letters = sum(map(str.isalpha, unit.text))
         says = letters >= 0.6 * len(unit.text) and not _ADDRESS.search(unit.text)
@@ -143,25 +145,27 @@ def _add_title(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -
 
 
 def _add_tables(
-    found: Sequence[Unit], chosen: dict[int, str], max_length: int, *, is_part: bool
+    found: Sequence[TextUnit], chosen: dict[int, str], max_length: int, *, is_part: bool
 ) -> None:
     """Give tables as much of the room as they have of the text, the largest first."""
     grids = {place: unit.grid for place, unit in enumerate(found) if unit.grid is not None}
     size = sum(grid.size for grid in grids.values())
     share = size / max(1, size + sum(len(unit.text) for unit in found))
-    room = min(int(max_length * share) if share < 0.8 else max_length, _room(chosen, max_length))
+    room = min(
+        int(max_length * share) if share < 0.8 else max_length, _room_needed(chosen, max_length)
+    )
     if share < 0.1 or room < 40:
         return
     count = min(len(grids), max(1, room // 150))
     largest = sorted(grids, key=lambda place: -grids[place].size)[:count]
     for left, place in zip(range(count, 0, -1), largest, strict=True):
-        said = told(grids[place], room // left - 1, is_part=is_part)
+        said = describe_table(grids[place], room // left - 1, is_part=is_part)
         if said:
             chosen[place] = said
             room -= len(said) + 1
 
 
-def _add_sentences(found: Sequence[Unit], chosen: dict[int, str], max_length: int) -> None:
+def _add_sentences(found: Sequence[TextUnit], chosen: dict[int, str], max_length: int) -> None:
     """Choose sentences, best first, until there is no room for another.
 
     What was said only takes worth away, so a sentence whose worth is looked up again and is still
@@ -169,23 +173,23 @@ def _add_sentences(found: Sequence[Unit], chosen: dict[int, str], max_length: in
     """
     # What is repeated word for word counts once.
     first = {unit.text: place for place, unit in reversed(list(enumerate(found)))}
-    terms = {place: _terms(text) for text, place in first.items()}
-    weights = _weights(list(terms.values()))
+    terms = {place: _content_terms(text) for text, place in first.items()}
+    weights = _term_weights(list(terms.values()))
     for place in chosen.keys() & terms.keys():
         _damp(weights, terms[place])
-    factors = _factors(found, max_length)
+    factors = _position_factors(found, max_length)
     told = {found[place].text for place in chosen}
     worth = {
-        place: factors[place] * _worth(weights, terms[place])
+        place: factors[place] * _sentence_worth(weights, terms[place])
         for text, place in first.items()
         if factors[place] and text not in told
     }
-    waiting = sorted((-value, place) for place, value in worth.items())[:_POOL]
+    waiting = sorted((-value, place) for place, value in worth.items())[:_MAX_CANDIDATES]
     least = 0.1 * -waiting[0][0] if waiting else 0.0
     while waiting:
         _, place = heapq.heappop(waiting)
-        now = factors[place] * _worth(weights, terms[place])
-        if now < least or _length(found[place]) > _room(chosen, max_length):
+        now = factors[place] * _sentence_worth(weights, terms[place])
+        if now < least or _length(found[place]) > _room_needed(chosen, max_length):
             continue
         if waiting and (-now, place) > waiting[0]:
             heapq.heappush(waiting, (-now, place))
@@ -194,15 +198,15 @@ def _add_sentences(found: Sequence[Unit], chosen: dict[int, str], max_length: in
         _damp(weights, terms[place])
 
 
-def _is_item(unit: Unit) -> bool:
-    return unit.kind is Kind.ITEM and unit.is_first
+def _is_item(unit: TextUnit) -> bool:
+    return unit.kind is UnitKind.ITEM and unit.is_first
 
 
-def _length(unit: Unit) -> int:
+def _length(unit: TextUnit) -> int:
     return len(unit.text) + (2 if _is_item(unit) else 0)
 
 
-def _terms(text: str) -> frozenset[str]:
+def _content_terms(text: str) -> frozenset[str]:
     """Return the words that count; of writing without blanks, its pairs of signs."""
     words = {word for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS}
     if _HAS_IDEOGRAM.search(text):
@@ -211,7 +215,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _weights(terms: Sequence[frozenset[str]]) -> dict[str, float]:
+def _term_weights(terms: Sequence[frozenset[str]]) -> dict[str, float]:
     """Weigh words: more for those of many sentences, less for those of nearly all."""
     counted: Counter[str] = Counter()
     for words in terms:
@@ -220,37 +224,41 @@ def _weights(terms: Sequence[frozenset[str]]) -> dict[str, float]:
     return {word: math.log1p(count) * math.log1p(total / count) for word, count in counted.items()}
 
 
-def _worth(weights: dict[str, float], words: frozenset[str]) -> float:
+def _sentence_worth(weights: dict[str, float], words: frozenset[str]) -> float:
     # The constant keeps a short sentence of one weighty word from being worth most.
     return sum(weights[word] for word in sorted(words)) / (len(words) + 6)
 
 
 def _damp(weights: dict[str, float], words: frozenset[str]) -> None:
     for word in words:
-        weights[word] *= _SAID
+        weights[word] *= _REPEAT_WEIGHT
 
 
-def _factors(found: Sequence[Unit], max_length: int) -> list[float]:
-    prose = sum(len(unit.text) for unit in found if unit.kind is Kind.SENTENCE)
+def _position_factors(found: Sequence[TextUnit], max_length: int) -> list[float]:
+    prose = sum(len(unit.text) for unit in found if unit.kind is UnitKind.SENTENCE)
     is_prose = prose >= 0.3 * sum(len(unit.text) for unit in found)
     return [
-        _factor(unit, place, is_prose=is_prose, max_length=max_length)
+        _unit_factor(unit, place, is_prose=is_prose, max_length=max_length)
         for place, unit in enumerate(found)
     ]
 
 
-def _factor(unit: Unit, place: int, *, is_prose: bool, max_length: int) -> float:
+def _unit_factor(unit: TextUnit, place: int, *, is_prose: bool, max_length: int) -> float:
     """Return how much a unit counts for where it stands and what it looks like; 0 for not."""
     text = unit.text
     letters = sum(map(str.isalpha, text))
     is_dense = _HAS_IDEOGRAM.search(text) is not None
-    if unit.kind is Kind.TABLE or letters < 0.5 * len(text) or letters < (4 if is_dense else 12):
+    if (
+        unit.kind is UnitKind.TABLE
+        or letters < 0.5 * len(text)
+        or letters < (4 if is_dense else 12)
+    ):
         return 0.0
     factor = 1.0 + math.exp(-place / 8)
     match unit.kind:
-        case Kind.HEADING:
+        case UnitKind.HEADING:
             factor *= 0.35 if is_prose else 0.8
-        case Kind.ITEM:
+        case UnitKind.ITEM:
             factor *= 0.8 if is_prose else 1.0
         case _:
             factor *= 1.15 if unit.is_first else 1.0
@@ -259,23 +267,23 @@ def _factor(unit: Unit, place: int, *, is_prose: bool, max_length: int) -> float
         _ADDRESS.search(text) is not None,
         len(text) > 0.6 * max_length,
         len(text) < 40 and not is_dense,
-        *_faults(text, unit.kind),
+        *_unit_faults(text, unit.kind),
     )
     return float(factor * 0.6 ** sum(faults))
 
 
-def _faults(text: str, kind: Kind) -> tuple[bool, ...]:
+def _unit_faults(text: str, kind: UnitKind) -> tuple[bool, ...]:
     """Return the faults of a unit, a flag each: half a sentence, figures, a list of names."""
     words = text.split()
     with_digits = sum(any(map(str.isdigit, word)) for word in words)
     capitals = sum(word[0].isupper() for word in words)
     is_figures = with_digits > 0.25 * len(words)
-    is_sentence = kind is Kind.SENTENCE
+    is_sentence = kind is UnitKind.SENTENCE
     is_names = is_sentence and len(words) > 6 and capitals > 0.7 * len(words)
     return (
-        words[0].casefold().strip(",") in _LEANING_WORDS,
+        words[0].casefold().strip(",") in _DEPENDENT_WORDS,
         is_sentence and (text[0].islower() or not ENDS.search(text)),
-        any(text.count(opening) != text.count(closing) for opening, closing in _PAIRS),
+        any(text.count(opening) != text.count(closing) for opening, closing in _BRACKET_PAIRS),
         # These say nothing alone, and count twice.
         *(is_figures, is_figures, is_names, is_names),
     )

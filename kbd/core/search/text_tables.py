@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-__all__ = ["Grid", "grids_in", "told"]
+__all__ = ["TextTable", "describe_table", "find_tables"]
 
-_LEAST_ROWS = 3
+_MIN_ROWS = 3
 _DELIMITERS = "\t|;,"
 _HEAD_ROWS = 12
 """Among as many rows the one that names the columns is looked for."""
@@ -22,7 +22,7 @@ _THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
 _SENTENCE_END = re.compile(r"[.!?:][\"')]?\s*$")
 
 
-class Grid(msgspec.Struct, frozen=True):
+class TextTable(msgspec.Struct, frozen=True):
     """A table found in a text.
 
     Args:
@@ -42,21 +42,21 @@ class Grid(msgspec.Struct, frozen=True):
     width: int
 
 
-def grids_in(lines: Sequence[str]) -> Iterator[Grid | list[str]]:
+def find_tables(lines: Sequence[str]) -> Iterator[TextTable | list[str]]:
     """Find tables in lines: yield them, and the lines between them, in order."""
     prose: list[str] = []
-    before: Grid | None = None
+    before: TextTable | None = None
     begin = 0
     while begin < len(lines):
-        delimiter, end = _run(lines, begin)
+        delimiter, end = _find_run(lines, begin)
         if end == begin:
             prose.append(lines[begin])
             begin += 1
             continue
-        grid = _grid(lines[begin:end], delimiter)
+        grid = _parse_table(lines[begin:end], delimiter)
         begin = end
-        if before is not None and _goes_on_as(before, grid) and not "".join(prose).strip():
-            before = _together(before, grid)
+        if before is not None and _continues_columns(before, grid) and not "".join(prose).strip():
+            before = _join_tables(before, grid)
             continue
         if before is not None:
             yield before
@@ -69,7 +69,7 @@ def grids_in(lines: Sequence[str]) -> Iterator[Grid | list[str]]:
         yield prose
 
 
-def told(grid: Grid, most: int, *, is_part: bool = False) -> str:
+def describe_table(grid: TextTable, most: int, *, is_part: bool = False) -> str:
     """Describe a table in at most `most` characters: its title, columns, first rows.
 
     Args:
@@ -82,7 +82,9 @@ def told(grid: Grid, most: int, *, is_part: bool = False) -> str:
     """
     size = f"Table of {'more than ' if is_part else ''}{_counted(grid.row_count, 'row')}"
     plain = f"{size} and {_counted(grid.width, 'column')}"
-    listed = _listed([_short(name) for name in grid.columns if name], most * 2 // 3 - len(size))
+    listed = _join_names(
+        [_shorten_cell(name) for name in grid.columns if name], most * 2 // 3 - len(size)
+    )
     out = f"{size}. Columns: {listed}" if listed else plain
     if len(out) > most:
         return ""
@@ -90,7 +92,7 @@ def told(grid: Grid, most: int, *, is_part: bool = False) -> str:
         out = f"{grid.title}. {out}"
     says = bool(listed)
     for place, row in enumerate(grid.rows):
-        said = " | ".join(_short(cell) for cell in row).rstrip("| ")
+        said = " | ".join(_shorten_cell(cell) for cell in row).rstrip("| ")
         longer = f"{out}; {said}" if place else f"{out}. First rows: {said}"
         if len(longer) > most:
             break
@@ -98,7 +100,7 @@ def told(grid: Grid, most: int, *, is_part: bool = False) -> str:
     return out if says else ""
 
 
-def _run(lines: Sequence[str], begin: int) -> tuple[str, int]:
+def _find_run(lines: Sequence[str], begin: int) -> tuple[str, int]:
     """Return the delimiter of the table that begins at a line, and the line after its last."""
     first = lines[begin]
     for delimiter in _DELIMITERS:
@@ -106,18 +108,18 @@ def _run(lines: Sequence[str], begin: int) -> tuple[str, int]:
         if count < (2 if delimiter == "|" else 1) or not first.strip():
             continue
         end = begin + 1
-        while end < len(lines) and _goes_on(lines[end], delimiter, count):
+        while end < len(lines) and _continues_table(lines[end], delimiter, count):
             end += 1
         # Commas are in sentences, too; in tables seldom before a blank.
         is_doubtful = delimiter == "," and (count == 1 or ", " in first)
         if is_doubtful and _THOUSANDS.search(first):
             continue
-        if end - begin >= (2 * _LEAST_ROWS if is_doubtful else _LEAST_ROWS):
+        if end - begin >= (2 * _MIN_ROWS if is_doubtful else _MIN_ROWS):
             return delimiter, end
     return "", begin
 
 
-def _goes_on(line: str, delimiter: str, count: int) -> bool:
+def _continues_table(line: str, delimiter: str, count: int) -> bool:
     """Return whether a line goes on with a table."""
     if delimiter == "\t":
         # A sheet's rows end with their last cell; another sheet begins with its column letters.
@@ -128,23 +130,23 @@ def _goes_on(line: str, delimiter: str, count: int) -> bool:
     return line.count(delimiter) == count or ('"' in line and line.count(delimiter) > count)
 
 
-def _grid(lines: Sequence[str], delimiter: str) -> Grid:
+def _parse_table(lines: Sequence[str], delimiter: str) -> TextTable:
     full = [line for line in lines if re.search(r"[^\W_]", line) is not None]
-    rows = [_cells(line, delimiter) for line in full[: 3 * _HEAD_ROWS]]
+    rows = [_split_cells(line, delimiter) for line in full[: 3 * _HEAD_ROWS]]
     count = len(full)
     if rows and delimiter == "\t" and not rows[0][0] and _are_letters(rows[0][1:]):
         # A sheet's coordinates: its column letters, and the number of each row.
         rows = [row[1:] for row in rows[1:]]
         count -= 1
-    head = _head(rows[:_HEAD_ROWS])
+    head = _header_row(rows[:_HEAD_ROWS])
     below = rows if head is None else rows[head + 1 :]
     above = [] if head is None else rows[:head]
     names = [] if head is None else rows[head]
     first = [row for row in below if any(row)][:_HEAD_ROWS]
     width = max((len(row) for row in rows), default=0)
     used = [at for at in range(width) if any(row[at : at + 1] > [""] for row in (names, *first))]
-    return Grid(
-        title=", ".join(_short(cell) for row in above for cell in row if cell)[:200],
+    return TextTable(
+        title=", ".join(_shorten_cell(cell) for row in above for cell in row if cell)[:200],
         columns=_at(names, used) if names else (),
         row_count=count - len(above) - (head is not None),
         rows=tuple(dict.fromkeys(_at(row, used) for row in first)),
@@ -157,28 +159,28 @@ def _at(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(row[at] if at < len(row) else "" for at in columns)
 
 
-def _goes_on_as(before: Grid, grid: Grid) -> bool:
+def _continues_columns(before: TextTable, grid: TextTable) -> bool:
     """Return whether a table is the rest of the one before it: as wide, and nothing names it."""
     return grid.width == before.width and (
         not grid.columns or grid.columns in (before.columns, *before.rows)
     )
 
 
-def _together(before: Grid, grid: Grid) -> Grid:
+def _join_tables(before: TextTable, grid: TextTable) -> TextTable:
     return msgspec.structs.replace(
         before, row_count=before.row_count + grid.row_count, size=before.size + grid.size
     )
 
 
-def _head(rows: Sequence[Sequence[str]]) -> int | None:
+def _header_row(rows: Sequence[Sequence[str]]) -> int | None:
     """Return the row of the column names: the first that is full, of words, and not repeated."""
-    named = [_names_in(row, rows[place + 1 :]) for place, row in enumerate(rows)]
+    named = [_header_width(row, rows[place + 1 :]) for place, row in enumerate(rows)]
     most = max(named, default=0)
     full = (place for place, count in enumerate(named) if count >= max(2, 0.75 * most))
     return next(full, None)
 
 
-def _names_in(row: Sequence[str], below: Sequence[Sequence[str]]) -> int:
+def _header_width(row: Sequence[str], below: Sequence[Sequence[str]]) -> int:
     """Return how many columns a row can be the names of; 0 if it is none of names."""
     cells = [cell for cell in row if cell]
     words = sum(_NUMBER.fullmatch(cell) is None and len(cell) <= 80 for cell in cells)
@@ -192,17 +194,17 @@ def _names_in(row: Sequence[str], below: Sequence[Sequence[str]]) -> int:
     return 0 if said_again else len(cells)
 
 
-def _cells(line: str, delimiter: str) -> list[str]:
+def _split_cells(line: str, delimiter: str) -> list[str]:
     if delimiter == "|":
         line = line.strip().strip("|")
     try:
         (row,) = csv.reader([line], delimiter=delimiter)
     except (csv.Error, ValueError):
         row = line.split(delimiter)
-    return [_value(cell) for cell in row]
+    return [_cell_value(cell) for cell in row]
 
 
-def _value(cell: str) -> str:
+def _cell_value(cell: str) -> str:
     """Return a cell as people see it: of a formula, its value."""
     cell = " ".join(cell.split())
     stored = _STORED.fullmatch(cell)
@@ -213,7 +215,7 @@ def _are_letters(cells: Sequence[str]) -> bool:
     return bool(cells) and all(_LETTERS.fullmatch(cell) for cell in cells)
 
 
-def _short(cell: str) -> str:
+def _shorten_cell(cell: str) -> str:
     if len(cell) > 10 and _FRACTION.fullmatch(cell):
         return f"{cell[:8]}…"
     return cell if len(cell) <= _CELL_CHARACTERS else f"{cell[: _CELL_CHARACTERS - 1].rstrip()}…"
@@ -223,7 +225,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _listed(names: Sequence[str], room: int) -> str:
+def _join_names(names: Sequence[str], room: int) -> str:
     """Join as many names as there is room for, and say how many are left; "" for hardly any."""
     out = ""
     for place, name in enumerate(names):

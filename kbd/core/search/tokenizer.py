@@ -55,16 +55,16 @@ FTS5_TOKENIZER = "ascii"
 WEIGHTS = (1.0, 1.0)
 """What `bm25()` is given for its columns."""
 
-MOST_CHARACTERS = 4_000
+MAX_QUERY_CHARACTERS = 4_000
 """So much of a query is looked at; nobody asks for more than a page."""
 
-MOST_WORDS = 48
+MAX_QUERY_WORDS = 48
 """So many different words of a query are looked for, the first ones."""
 
-LONGEST_TERM = 64
+MAX_TERM_CHARACTERS = 64
 """Longer ones are cut: nobody types them, and they are no words."""
 
-MOST_STEMS = 1 << 16
+MAX_CACHED_STEMS = 1 << 16
 """So many stems of a language are remembered: some 8 MB."""
 
 _SHORT = 2
@@ -125,12 +125,12 @@ def parse_query(text: str) -> Query:
     Words are joined by OR, words that only bind others are left out where any other is there,
     and quotations and joined words count once more as phrases.
     """
-    text = text[:MOST_CHARACTERS]
+    text = text[:MAX_QUERY_CHARACTERS]
     # The last character of a run is in the pair before it.
     alone = {run for run in _RUN.findall(_fold(text)) if len(run) == 1}
     found = [token for token in _tokens(text) if not _is_single(token) or token in alone]
     meant = [token for token in found if token not in _QUERY_STOP_WORDS] or found
-    terms = tuple(_stems(token) for token in dict.fromkeys(meant))[:MOST_WORDS]
+    terms = tuple(_possible_stems(token) for token in dict.fromkeys(meant))[:MAX_QUERY_WORDS]
     parts = [f'"{term}"' for term in dict.fromkeys(term for word in terms for term in word)]
     parts += dict.fromkeys(_phrases(text))
     # A single character of an unspaced script begins a pair of the index.
@@ -146,7 +146,7 @@ def index_terms(title: str, text: str) -> tuple[str, str]:
         text: The piece.
     """
     named, body = _tokens(_HUMPS.sub(" ", title)), _tokens(text)
-    stemmed = _KNOWN[_language(body)].__getitem__
+    stemmed = _STEM_CACHES[_language(body)].__getitem__
     return " ".join(map(stemmed, named)), " ".join(map(stemmed, body))
 
 
@@ -186,7 +186,7 @@ def _best_start(line: str, query: Query, room: int) -> int:
             continue
         is_run = match[0] >= _FIRST_UNSPACED and _RUN.match(match[0])
         pair = line[match.start() : match.start() + 2] if is_run else match[0]
-        for term in _terms(pair):
+        for term in _query_terms(pair):
             if term in asked:
                 spots.append((match.start(), asked[term]))
                 break
@@ -201,9 +201,9 @@ def _best_start(line: str, query: Query, room: int) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def _terms(word: str) -> tuple[str, ...]:
+def _query_terms(word: str) -> tuple[str, ...]:
     """Return the terms by which an index may have a word, or the character pair that begins one."""
-    return tuple(term for token in _tokens(word) for term in _stems(token))
+    return tuple(term for token in _tokens(word) for term in _possible_stems(token))
 
 
 def _fold(text: str) -> str:
@@ -223,14 +223,14 @@ def _tokens(text: str) -> list[str]:
     if _JOINS.search(folded):
         # What the longer searches would find is seldom there, and soon seen.
         if _FRACTION.search(folded):
-            folded = _NUMBER.sub(_number, folded)
+            folded = _NUMBER.sub(_normalize_number, folded)
         those = _ASCII_JOINED if folded.isascii() else _JOINED
         joined = [found for found in those.findall(folded) if _JOINS.search(found)]
     found = _words(folded)
     found += ["".join(_WORD.findall(each)) for each in joined]
     if not folded.isascii():
         found += [run[at : at + 2] for run in _RUN.findall(folded) for at in range(len(run))]
-    return [token[:LONGEST_TERM] for token in found]
+    return [token[:MAX_TERM_CHARACTERS] for token in found]
 
 
 def _words(folded: str) -> list[str]:
@@ -240,7 +240,7 @@ def _words(folded: str) -> list[str]:
     return (_WORD if _SIGN.search(folded) else _PLAIN_WORD).findall(folded)
 
 
-def _number(match: re.Match[str]) -> str:
+def _normalize_number(match: re.Match[str]) -> str:
     """Return a number without what groups its digits: 12,500.00, 12.500,00 and 12500 are one."""
     text = match[0]
     whole, decimals = text, ""
@@ -262,14 +262,18 @@ def _is_single(term: str) -> bool:
 def _phrases(text: str) -> Iterator[str]:
     """Yield quotations and joined words as phrases of the index, as any language has them."""
     joined = [found for found in _JOINED.findall(_fold(text)) if _JOINS.search(found)]
-    for phrase in (*_QUOTED.findall(text), *joined)[:MOST_WORDS]:
-        words = _WORD.findall(_NUMBER.sub(_number, _fold(phrase)))[:MOST_WORDS]
+    for phrase in (*_QUOTED.findall(text), *joined)[:MAX_QUERY_WORDS]:
+        words = _WORD.findall(_NUMBER.sub(_normalize_number, _fold(phrase)))[:MAX_QUERY_WORDS]
         if len(words) > 1:
             for language in _LATIN_LANGUAGES:
-                yield '"' + " ".join(stem(word[:LONGEST_TERM], language) for word in words) + '"'
+                yield (
+                    '"'
+                    + " ".join(stem(word[:MAX_TERM_CHARACTERS], language) for word in words)
+                    + '"'
+                )
 
 
-class _Stems(dict[str, str]):
+class _StemCache(dict[str, str]):
     """The stems of words of a language, each worked out when it is first asked for.
 
     A dict is asked in a quarter of the time that `lru_cache` takes, and in a tenth of the stemmer's
@@ -288,7 +292,7 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(word) <= _SHORT or not word.isalpha():
             return word
-        if len(self) >= MOST_STEMS:
+        if len(self) >= MAX_CACHED_STEMS:
             self.clear()
         stemmer = self._cyrillic if _CYRILLIC.match(word) else self._latin
         with self._lock:
@@ -297,7 +301,7 @@ class _Stems(dict[str, str]):
 
 
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
-_KNOWN = {language: _Stems(language) for language in _LATIN_LANGUAGES}
+_STEM_CACHES = {language: _StemCache(language) for language in _LATIN_LANGUAGES}
 _FOLDED = {language: frozenset(map(_fold, STOP_WORDS[language])) for language in _LATIN_LANGUAGES}
 _ALL_FOLDED = frozenset().union(*_FOLDED.values())
 # Of those that no other language here writes, all.
@@ -314,10 +318,10 @@ def stem(word: str, language: str) -> str:
         word: The word, folded.
         language: One of `STOP_WORDS`, in Latin letters.
     """
-    return _KNOWN[language][word]
+    return _STEM_CACHES[language][word]
 
 
-def _stems(word: str) -> tuple[str, ...]:
+def _possible_stems(word: str) -> tuple[str, ...]:
     """Return the stems by which an index may have a word, in whatever language."""
     return tuple(dict.fromkeys(stem(word, language) for language in _LATIN_LANGUAGES))
 

@@ -19,14 +19,19 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
-from kbd.core.search.document_names import document_meant
+from kbd.core.search.document_names import find_document
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.records import Chunk, Document
 from kbd.core.search.summary import extract_summary
-from kbd.core.search.text_model import TextModel, most_tokens, own_words, summary_prompt
+from kbd.core.search.text_model import (
+    TextModel,
+    cut_at_next_speaker,
+    max_answer_tokens,
+    summary_prompt,
+)
 from kbd.errors import KbdError, NotFound, ValidationFailed
 
-__all__ = ["TOOL_REGISTRY", "WorkspaceTools", "checked"]
+__all__ = ["TOOL_REGISTRY", "WorkspaceTools", "check_arguments"]
 
 _TYPES: Mapping[str, type] = {
     "str": str,
@@ -38,7 +43,7 @@ _TYPES: Mapping[str, type] = {
 }
 
 
-def checked(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_arguments(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any]:
     """Check arguments against a tool's entry; return them in its types, with defaults.
 
     A number in quotation marks is a number, as models write it; null is what is left out.
@@ -70,9 +75,9 @@ def checked(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any]:
             elif "default" in told:
                 out[name] = told["default"]
             continue
-        out[name] = value = _value(given, told.get("type", ""))
+        out[name] = value = _coerce(given, told.get("type", ""))
         wanted = _TYPES.get(told.get("type", ""))
-        if wanted is not None and not _fits(value, wanted):
+        if wanted is not None and not _has_type(value, wanted):
             faults.append(f"{name} is {type(given).__name__}, not {wanted.__name__}")
     if faults:
         takes = ", ".join(known) or "no arguments"
@@ -80,11 +85,11 @@ def checked(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any]:
     return out
 
 
-def _fits(value: Any, wanted: type) -> bool:
+def _has_type(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
 
 
-def _value(given: Any, kind: str) -> Any:
+def _coerce(given: Any, kind: str) -> Any:
     """Coerce a value to a type: 5 for "5" and 5.0, true for "true"."""
     try:
         match kind, given:
@@ -104,7 +109,7 @@ def _value(given: Any, kind: str) -> Any:
         return given
 
 
-MODEL_CHARACTERS = 12_000
+MAX_MODEL_CHARACTERS = 12_000
 """Of a longer text, a model that summarizes it is given as many characters, picked all over it:
 some 3,000 tokens, which the windows of small models hold."""
 
@@ -150,8 +155,8 @@ TOOL_REGISTRY: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """What the built-in tools are called, do and take; what `/tools` of `kbd chat` prints."""
 
-_MOST_RESULTS = 100
-_MOST_SUMMARY_CHARACTERS = 20_000
+_MAX_RESULTS = 100
+_MAX_SUMMARY_CHARACTERS = 20_000
 
 
 class WorkspaceTools:
@@ -202,16 +207,16 @@ class WorkspaceTools:
         if tool is None:
             near = get_close_matches(name, self._tools, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            told = _error(NotFound(f"there is no tool {name[:80]!r}{hint}"))
+            told = _tool_error(NotFound(f"there is no tool {name[:80]!r}{hint}"))
             return {**told, "tools": list(self._tools)}
         try:
-            given = checked(args or {}, entry)
+            given = check_arguments(args or {}, entry)
         except ValidationFailed as error:
-            return {**_error(error), "args": dict((entry or {}).get("args", {}))}
+            return {**_tool_error(error), "args": dict((entry or {}).get("args", {}))}
         try:
             result = tool(given)
         except KbdError as error:
-            return _error(error)
+            return _tool_error(error)
         except Exception as error:  # noqa: BLE001 - a tool may be anybody's
             return {"error": f"{name} failed: {type(error).__name__}: {error}", "code": _FAILED}
         return result if isinstance(result, dict) else {"result": result}
@@ -223,8 +228,8 @@ class WorkspaceTools:
             `{documents: [{chunk_id, doc_id, text, score, filename, place, snippet, metadata}],
             total, ranker}`, nearest first, and `warnings` if there are any.
         """
-        found = self.engine.ask(args["query"], _number(args, "top_k", 5, _MOST_RESULTS))
-        documents = [_told(chunk) for chunk in found.chunks]
+        found = self.engine.ask(args["query"], _number(args, "top_k", 5, _MAX_RESULTS))
+        documents = [_chunk_row(chunk) for chunk in found.chunks]
         told = {"documents": documents, "total": len(documents), "ranker": found.ranker}
         return {**told, "warnings": list(found.warnings)} if found.warnings else told
 
@@ -263,13 +268,13 @@ class WorkspaceTools:
         if text is None:
             document, text = self._text(doc_id, None)
             source = document.doc_id
-        most = _number(args, "max_length", 500, _MOST_SUMMARY_CHARACTERS)
+        most = _number(args, "max_length", 500, _MAX_SUMMARY_CHARACTERS)
         summary, by, warnings = self._summary(text, most)
         told = {"summary": summary, "source": source, "original_length": len(text), "by": by}
         return {**told, "warnings": warnings} if warnings else told
 
     def _text(self, doc_id: str | None, title: str | None) -> tuple[Document, str]:
-        document = document_meant(self.engine.list_docs(), doc_id or None, title or None)
+        document = find_document(self.engine.list_docs(), doc_id or None, title or None)
         text = self.engine.get_doc_text(document.doc_id)
         if text is None:
             why = self.engine.unread().get(document.doc_id, "it cannot be read")
@@ -280,12 +285,12 @@ class WorkspaceTools:
         """Return a summary, its author, and warnings."""
         if self._model is None or len(text.strip()) <= most:
             return extract_summary(text, most), "extract", []
-        given, warnings = extract_summary(text, MODEL_CHARACTERS), list[str]()
-        if len(text.strip()) > MODEL_CHARACTERS:
+        given, warnings = extract_summary(text, MAX_MODEL_CHARACTERS), list[str]()
+        if len(text.strip()) > MAX_MODEL_CHARACTERS:
             warnings = [f"{self._model.name} was given {len(given)} of {len(text)} characters"]
         try:
-            said = own_words(
-                self._model.reply(summary_prompt(given, most), most_tokens(most))
+            said = cut_at_next_speaker(
+                self._model.reply(summary_prompt(given, most), max_answer_tokens(most))
             ).strip()
         except Exception as error:  # noqa: BLE001 - a model may be anybody's
             said, why = "", f"{type(error).__name__}: {error}"
@@ -300,7 +305,7 @@ class WorkspaceTools:
 _FAILED = "TOOL_FAILED"
 
 
-def _told(chunk: Chunk) -> dict[str, Any]:
+def _chunk_row(chunk: Chunk) -> dict[str, Any]:
     metadata = dict(chunk.metadata)
     told = {name: metadata.pop(name, "") for name in ("filename", "place", "snippet")}
     metadata.pop("ranker", None)
@@ -321,5 +326,5 @@ def _number(args: Mapping[str, Any], name: str, default: int, most: int) -> int:
     return value
 
 
-def _error(error: KbdError) -> dict[str, Any]:
+def _tool_error(error: KbdError) -> dict[str, Any]:
     return {"error": error.message, "code": error.code}

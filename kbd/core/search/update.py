@@ -14,21 +14,21 @@ import msgspec
 
 from kbd.core.plugins.pieces import Piece, read_pieces
 from kbd.core.search.documents_table import (
-    Entry,
-    entries,
-    entry_of,
-    list_files,
+    DocumentEntry,
+    find_entry,
+    list_entries,
     note_change,
     put_document,
-    remember,
-    remembered,
+    read_seen_files,
+    sync_documents,
+    write_seen_files,
 )
-from kbd.core.search.folder import Seen
-from kbd.core.search.index import CurrentIndex, Index
+from kbd.core.search.folder import FileSignature
+from kbd.core.search.index import CurrentIndex, SearchIndex
 from kbd.core.search.ports import PieceReader, SourceFile
 from kbd.errors import DiskFull, FileReadFailed, KbdError
 
-__all__ = ["Refreshed", "Updates"]
+__all__ = ["IndexUpdater", "UpdateResult"]
 
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 16 << 20
@@ -36,7 +36,7 @@ BATCH_S = 2.0
 """What was read goes into the index when it is as many, as large, or as old as this."""
 
 
-class Refreshed(msgspec.Struct, frozen=True):
+class UpdateResult(msgspec.Struct, frozen=True):
     """Result of an update.
 
     Args:
@@ -48,7 +48,7 @@ class Refreshed(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class _Read(msgspec.Struct, frozen=True):
+class _ReadDocument(msgspec.Struct, frozen=True):
     """A document on its way into the index: its pieces lie at `target`, or `reason` says why not.
 
     Args:
@@ -66,7 +66,7 @@ class _Read(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Updates:
+class IndexUpdater:
     """Updater of one engine's index; used by one thread at a time.
 
     Args:
@@ -84,13 +84,16 @@ class Updates:
         """Return whether a format reads files of that name."""
         return bool(self._reader.edition(name))
 
-    def seen(self) -> dict[str, Seen]:
+    def seen(self) -> dict[str, FileSignature]:
         """Return the file signatures of the last listing."""
         with self._index.held().reading() as connection:
-            return remembered(connection)
+            return read_seen_files(connection)
 
     def list(
-        self, files: Sequence[SourceFile], before: Mapping[str, Seen], seen: Mapping[str, Seen]
+        self,
+        files: Sequence[SourceFile],
+        before: Mapping[str, FileSignature],
+        seen: Mapping[str, FileSignature],
     ) -> list[SourceFile]:
         """Synchronize the index's documents with some files; return those to be read.
 
@@ -101,13 +104,13 @@ class Updates:
         """
         index = self._index.held()
         with index.reading() as connection:
-            known = {entry.name: entry for entry in entries(connection)}
+            known = {entry.name: entry for entry in list_entries(connection)}
         if _differs(files, known) or before != seen:
             with index.writing() as connection:
-                known = {entry.name: entry for entry in entries(connection)}
-                if list_files(connection, files, known):
+                known = {entry.name: entry for entry in list_entries(connection)}
+                if sync_documents(connection, files, known):
                     note_change(connection)
-                remember(connection, before, seen)
+                write_seen_files(connection, before, seen)
         return [file for file in files if self._is_due(file, known.get(file.name))]
 
     def read(self, files: Sequence[SourceFile], deadline_s: float | None) -> int:
@@ -122,7 +125,7 @@ class Updates:
         """
         index = self._index.held()
         begun = flushed = time.monotonic()
-        waiting: list[_Read] = []
+        waiting: list[_ReadDocument] = []
         size_bytes = 0
         try:
             for place, file in enumerate(files):
@@ -140,7 +143,7 @@ class Updates:
         finally:
             self._put(index, waiting)
 
-    def _is_due(self, file: SourceFile, entry: Entry | None) -> bool:
+    def _is_due(self, file: SourceFile, entry: DocumentEntry | None) -> bool:
         state = file.content, self._edition(file.name)
         if entry is not None and (entry.content, entry.edition) == state:
             return False
@@ -149,10 +152,10 @@ class Updates:
     def _edition(self, name: str) -> str:
         return f"{self._reader.edition(name)} {self._most_characters}"
 
-    def _read_one(self, file: SourceFile) -> _Read:
+    def _read_one(self, file: SourceFile) -> _ReadDocument:
         target = self._index.new_target()
         edition = self._edition(file.name)
-        read = _Read(file.name, file.content, edition, target)
+        read = _ReadDocument(file.name, file.content, edition, target)
         try:
             self._reader.read(file, target)
         except BaseException as error:
@@ -167,14 +170,14 @@ class Updates:
         self._failed.pop(file.name, None)
         return read
 
-    def _put(self, index: Index, done: Sequence[_Read]) -> None:
+    def _put(self, index: SearchIndex, done: Sequence[_ReadDocument]) -> None:
         """Write a batch of read documents to the index in one transaction."""
         try:
             if not done:
                 return
             with index.writing() as connection:
                 for read in done:
-                    entry = entry_of(connection, read.name)
+                    entry = find_entry(connection, read.name)
                     if entry is None or _is_same(entry, read):
                         # It is gone, or somebody else was as quick.
                         continue
@@ -187,12 +190,14 @@ class Updates:
             for read in done:
                 _remove(read.target)
 
-    def _put_one(self, connection: sqlite3.Connection, entry: Entry, read: _Read) -> None:
+    def _put_one(
+        self, connection: sqlite3.Connection, entry: DocumentEntry, read: _ReadDocument
+    ) -> None:
         if not entry.reason:
             # Pieces that cannot be read undo this document alone, not the others of the batch.
             connection.execute("SAVEPOINT document")
             try:
-                put_document(connection, entry, _pieces(read), self._most_characters)
+                put_document(connection, entry, _read_pieces(read), self._most_characters)
             except FileReadFailed as error:
                 connection.execute("ROLLBACK TO document")
                 entry = msgspec.structs.replace(entry, reason=error.message)
@@ -202,7 +207,7 @@ class Updates:
         put_document(connection, entry, (), self._most_characters)
 
 
-def _differs(files: Sequence[SourceFile], known: Mapping[str, Entry]) -> bool:
+def _differs(files: Sequence[SourceFile], known: Mapping[str, DocumentEntry]) -> bool:
     """Return whether a list of documents is not that of the index."""
     if len(files) != len(known):
         return True
@@ -214,12 +219,12 @@ def _differs(files: Sequence[SourceFile], known: Mapping[str, Entry]) -> bool:
     return False
 
 
-def _is_same(entry: Entry, read: _Read) -> bool:
+def _is_same(entry: DocumentEntry, read: _ReadDocument) -> bool:
     state = entry.content, entry.edition, entry.reason
     return bool(read.edition) and state[:2] == (read.content, read.edition)
 
 
-def _pieces(read: _Read) -> Iterator[Piece]:
+def _read_pieces(read: _ReadDocument) -> Iterator[Piece]:
     """Yield the pieces that a reader wrote.
 
     Raises:

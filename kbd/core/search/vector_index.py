@@ -11,27 +11,27 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbd.core.search.ports import EmbedTexts
+from kbd.core.search.ports import TextEmbedder
 from kbd.errors import ContextExhausted, KbdError, ProviderUnavailable, ValidationFailed
 from kbd.messages import Usage
 from kbd.providers import Embeddings, MalformedReply
 
 __all__ = [
-    "Compared",
-    "Meanings",
+    "Similarities",
+    "VectorIndex",
     "VectorTable",
-    "embedded",
-    "forget_others",
-    "forget_unused",
-    "has_others",
-    "keep",
-    "missing",
-    "pack",
-    "vectors_of",
+    "count_embedded",
+    "embed_texts",
+    "forget_other_sizes",
+    "forget_unused_vectors",
+    "has_other_sizes",
+    "missing_texts",
+    "pack_vectors",
+    "store_vectors",
 ]
 
 
-class Compared(msgspec.Struct, frozen=True):
+class Similarities(msgspec.Struct, frozen=True):
     """Similarities of the pieces of a table to a query.
 
     Args:
@@ -50,7 +50,7 @@ class Compared(msgspec.Struct, frozen=True):
     count: int
 
 
-def pack(data: bytes) -> bytes:
+def pack_vectors(data: bytes) -> bytes:
     """Convert float32 vectors to the stored float16: half as long, and as good to rank by."""
     numpy = _numpy()
     kept: bytes = numpy.frombuffer(data, numpy.dtype("<f4")).astype("<f2").tobytes()
@@ -88,7 +88,7 @@ class VectorTable:
 
         Args:
             keys: Whose they are: the pieces' row ids.
-            kept: The vectors as `pack` returns them, one after the other.
+            kept: The vectors as `pack_vectors` returns them, one after the other.
 
         Raises:
             ValueError: There are not as many vectors as keys.
@@ -116,7 +116,7 @@ class VectorTable:
                 self._keys[row] = last
                 self._rows[last] = row
 
-    def compare(self, query: bytes, most: int, also: Iterable[int] = ()) -> Compared:
+    def compare(self, query: bytes, most: int, also: Iterable[int] = ()) -> Similarities:
         """Return the similarities of all vectors to a query's.
 
         Args:
@@ -131,16 +131,16 @@ class VectorTable:
         asked = numpy.frombuffer(query, "<f4")
         count = len(self._keys)
         if not count or most < 1:
-            return Compared((), {}, 0.0, 0.0, count)
+            return Similarities((), {}, 0.0, 0.0, count)
         # Five digits are what float16 holds; the rest differs from machine to machine.
         found = numpy.round(self._block[:count] @ asked, 5)
         best = numpy.argpartition(-found, most - 1)[:most] if most < count else range(count)
         # All that are as near as the last one, so that which of them is named is no accident.
         least = min(float(found[row]) for row in best)
         near = numpy.flatnonzero(found >= least).tolist()
-        nearest = sorted(((self._keys[row], float(found[row])) for row in near), key=_by_nearness)
+        nearest = sorted(((self._keys[row], float(found[row])) for row in near), key=_nearest_first)
         rows = {key: self._rows[key] for key in also if key in self._rows}
-        return Compared(
+        return Similarities(
             tuple(nearest[:most]),
             {key: float(found[row]) for key, row in rows.items()},
             float(found.mean()),
@@ -149,7 +149,7 @@ class VectorTable:
         )
 
 
-def _by_nearness(near: tuple[int, float]) -> tuple[float, int]:
+def _nearest_first(near: tuple[int, float]) -> tuple[float, int]:
     return -near[1], near[0]
 
 
@@ -159,19 +159,19 @@ def _numpy() -> Any:
     return np
 
 
-FETCHED_AT_ONCE = 500
+FETCH_BATCH = 500
 
-SPARE_VECTORS = 1000
+MAX_UNUSED_VECTORS = 1000
 """With twice as many vectors as pieces, and so many more, those of no piece go."""
 
-REFUSED_AT_ONCE = 3
+MAX_REFUSED_TEXTS = 3
 """Where so many texts are refused, each by itself, and none was taken, it is not about a text."""
 
-_OF_A_TEXT = (ValidationFailed, ContextExhausted, MalformedReply)
+_TEXT_ERRORS = (ValidationFailed, ContextExhausted, MalformedReply)
 """What may be about one text, and not about whoever is asked."""
 
 
-class Meanings:
+class VectorIndex:
     """Vectors of one index and one embedder in memory, brought up to date at each comparison."""
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ class Meanings:
         query: Embeddings,
         most: int,
         also: Sequence[int],
-    ) -> Compared | None:
+    ) -> Similarities | None:
         """Compare the pieces with a query's vector; None if no piece has one of its size.
 
         Args:
@@ -220,8 +220,8 @@ class Meanings:
         there = {key for (key,) in connection.execute(query, (state[0], 2 * size))}
         table.drop(self._keys - there)
         fresh = sorted(there - self._keys)
-        for begin in range(0, len(fresh), FETCHED_AT_ONCE):
-            some = fresh[begin : begin + FETCHED_AT_ONCE]
+        for begin in range(0, len(fresh), FETCH_BATCH):
+            some = fresh[begin : begin + FETCH_BATCH]
             query = (
                 "SELECT vector FROM vectors JOIN pieces ON vectors.hash = pieces.hash"
                 f" WHERE pieces.id IN ({', '.join('?' * len(some))}) AND fingerprint = ?"
@@ -233,7 +233,7 @@ class Meanings:
         return table
 
 
-def embedded(connection: sqlite3.Connection, fingerprint: str) -> int:
+def count_embedded(connection: sqlite3.Connection, fingerprint: str) -> int:
     """Return how many pieces have a vector."""
     query = (
         "SELECT count(*) FROM pieces WHERE EXISTS (SELECT 1 FROM vectors"
@@ -243,31 +243,31 @@ def embedded(connection: sqlite3.Connection, fingerprint: str) -> int:
     return int(count)
 
 
-def has_others(connection: sqlite3.Connection, fingerprint: str, size: int) -> bool:
+def has_other_sizes(connection: sqlite3.Connection, fingerprint: str, size: int) -> bool:
     """Return whether there are vectors of another size."""
     query = "SELECT EXISTS (SELECT 1 FROM vectors WHERE fingerprint = ? AND length(vector) != ?)"
     (found,) = connection.execute(query, (fingerprint, 2 * size)).fetchone()
     return bool(found)
 
 
-def forget_others(connection: sqlite3.Connection, fingerprint: str, size: int) -> None:
+def forget_other_sizes(connection: sqlite3.Connection, fingerprint: str, size: int) -> None:
     """Delete the vectors of another size: their texts lack one then."""
     query = "DELETE FROM vectors WHERE fingerprint = ? AND length(vector) != ?"
     connection.execute(query, (fingerprint, 2 * size))
 
 
-def forget_unused(connection: sqlite3.Connection) -> None:
+def forget_unused_vectors(connection: sqlite3.Connection) -> None:
     """Delete vectors of texts that no document has any more, once there are many.
 
     Some are kept, for a text that goes here often comes back there.
     """
     query = "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM pieces)"
     vectors, pieces = connection.execute(query).fetchone()
-    if vectors > 2 * pieces + SPARE_VECTORS:
+    if vectors > 2 * pieces + MAX_UNUSED_VECTORS:
         connection.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM pieces)")
 
 
-def missing(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict[bytes, str]:
+def missing_texts(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict[bytes, str]:
     """Return texts without a vector by their hashes, up to so many, in the order they came in."""
     query = (
         "SELECT hash, text FROM pieces WHERE NOT EXISTS (SELECT 1 FROM vectors"
@@ -277,8 +277,8 @@ def missing(connection: sqlite3.Connection, fingerprint: str, most: int) -> dict
     return dict(connection.execute(query, (fingerprint, most)).fetchall())
 
 
-def vectors_of(
-    embed: EmbedTexts, texts: Sequence[str], purpose: Literal["query", "passage"]
+def embed_texts(
+    embed: TextEmbedder, texts: Sequence[str], purpose: Literal["query", "passage"]
 ) -> Embeddings:
     """Embed texts.
 
@@ -287,22 +287,22 @@ def vectors_of(
 
     Raises:
         ProviderUnavailable: The answer is not as many vectors as there are texts.
-        KbdError: As for `EmbedTexts.embed`.
+        KbdError: As for `TextEmbedder.embed`.
     """
     try:
-        return _vectors_of(embed, texts, purpose)
-    except _OF_A_TEXT as error:
+        return _request_vectors(embed, texts, purpose)
+    except _TEXT_ERRORS as error:
         if len(texts) == 1:
             raise
-        found = _one_by_one(embed, texts, purpose, error)
+        found = _embed_one_by_one(embed, texts, purpose, error)
     size = next(each.size for each in found if each is not None)
     rows = [bytes(4 * size) if each is None else each.data for each in found]
     usage = sum((each.usage for each in found if each is not None), start=Usage())
     return Embeddings(b"".join(rows), size, usage)
 
 
-def _one_by_one(
-    embed: EmbedTexts,
+def _embed_one_by_one(
+    embed: TextEmbedder,
     texts: Sequence[str],
     purpose: Literal["query", "passage"],
     refusal: KbdError,
@@ -315,18 +315,18 @@ def _one_by_one(
     found: list[Embeddings | None] = []
     for text in texts:
         try:
-            found.append(_vectors_of(embed, (text,), purpose))
-        except _OF_A_TEXT:
+            found.append(_request_vectors(embed, (text,), purpose))
+        except _TEXT_ERRORS:
             found.append(None)
-        if len(found) == REFUSED_AT_ONCE and not any(found):
+        if len(found) == MAX_REFUSED_TEXTS and not any(found):
             raise refusal
     if len({each.size for each in found if each is not None}) != 1:
         raise refusal
     return found
 
 
-def _vectors_of(
-    embed: EmbedTexts, texts: Sequence[str], purpose: Literal["query", "passage"]
+def _request_vectors(
+    embed: TextEmbedder, texts: Sequence[str], purpose: Literal["query", "passage"]
 ) -> Embeddings:
     # A model is asked for no empty text, and a blank one means nothing anyway.
     made = embed.embed([text if text.strip() else "-" for text in texts], purpose)
@@ -336,11 +336,11 @@ def _vectors_of(
     return made
 
 
-def keep(
+def store_vectors(
     connection: sqlite3.Connection, fingerprint: str, hashes: Sequence[bytes], made: Embeddings
 ) -> None:
     """Store vectors under the hashes of their texts."""
-    kept = pack(made.data)
+    kept = pack_vectors(made.data)
     size = len(kept) // len(hashes)
     rows = [
         (text, fingerprint, kept[size * place : size * (place + 1)])

@@ -13,7 +13,7 @@ from kbd.core.plugins.worker_pool import Workers
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
-from kbd.core.search.engine_pool import Rooms
+from kbd.core.search.engine_pool import EnginePool
 from kbd.requests.base import Notification
 
 __all__ = ["ApiContext", "Notify"]
@@ -54,7 +54,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     plugins: Plugins
     catalog: Catalog
     workers: Workers
-    rooms: Rooms
+    rooms: EnginePool
     egress: Egress
     purse: Purse
     tell: Notify

@@ -16,10 +16,10 @@ from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_ove
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.recovery import told_as_ours
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.recovery import translate_disk_errors
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import state_at
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, NotFound
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import recorded
@@ -35,7 +35,7 @@ __all__ = ["fork_workbench"]
 
 async def fork_workbench(
     context: ApiContext,
-    benches: Benches,
+    benches: Workbenches,
     source_id: WorkbenchId,
     mode: ForkMode,
     name: str,
@@ -72,27 +72,31 @@ async def fork_workbench(
     workbench_id = WorkbenchId(context.clock.new_id())
     folders = context.home.workbench(workbench_id)
     try:
-        with told_as_ours():
+        with translate_disk_errors():
             await _prepare(folders, context.clock, source, name, taken_over(then, forked))
         # The commit point: from here on a start keeps the folder, mark or none.
         await benches.create(name, workbench_id)
     except BaseException:
         if workbench_id not in benches.ids():
             with anyio.CancelScope(shield=True):
-                await run_sync(_remove, folders.root)
+                await run_sync(_remove_folder, folders.root)
         raise
     await run_sync(folders.fork_mark.unlink)
     return workbench_id
 
 
 async def _prepare(
-    folders: WorkbenchFolders, clock: Clock, source: Bench, name: str, facts: Sequence[Event]
+    folders: WorkbenchFolders,
+    clock: Clock,
+    source: OpenWorkbench,
+    name: str,
+    facts: Sequence[Event],
 ) -> None:
     """Make the folder with its blobs and its log, all durable."""
     await run_sync(_create, folders)
     store = BlobStore(folders.blobs)
     for blob in dict.fromkeys(blob for fact in facts for blob in named_blobs(fact)):
-        await run_sync(_copy, source.blobs.store, store, blob)
+        await run_sync(_copy_blobs, source.blobs.store, store, blob)
     await run_sync(_write_log, folders, clock.now_us(), name, facts)
 
 
@@ -103,7 +107,7 @@ def _create(folders: WorkbenchFolders) -> None:
     folders.create()
 
 
-def _copy(source: BlobStore, target: BlobStore, blob: BlobHash) -> None:
+def _copy_blobs(source: BlobStore, target: BlobStore, blob: BlobHash) -> None:
     """Copy bytes; those of a link to them would be damaged with them."""
     try:
         copied, _ = target.put_file(source.path(blob))
@@ -123,10 +127,10 @@ def _write_log(folders: WorkbenchFolders, now_us: int, name: str, facts: Sequenc
         log.close()
     # The names, too, are durable before the daemon's log names the fork.
     for folder in (folders.root, folders.root.parent):
-        _sync(folder)
+        _sync_folder(folder)
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         DISK.fsync(held)
@@ -134,5 +138,5 @@ def _sync(folder: Path) -> None:
         os.close(held)
 
 
-def _remove(folder: Path) -> None:
+def _remove_folder(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)

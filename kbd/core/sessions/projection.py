@@ -20,8 +20,8 @@ from kbd.core.agent.readable_copies import write_copies, write_tool_log
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.store.journal import Journal
-from kbd.core.workbench.conversation import Branch, entry
-from kbd.core.workbench.workbench import Bench, draft_view
+from kbd.core.workbench.conversation import ConversationBranch, conversation_entry
+from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.drafts import DraftDiscarded, FileChanged, PublishCompleted
@@ -52,7 +52,7 @@ _PAGE = 1000
 _log = get_logger(__name__)
 
 
-class _Line(msgspec.Struct):
+class _CopyLine(msgspec.Struct):
     """Line of the copy, as far as it is read: its event's number."""
 
     seq: Seq
@@ -78,7 +78,7 @@ class ConversationCopy:
 
     def note(self, seq: Seq, record: Recorded) -> bool:
         """Queue an event's entry; return whether it has one."""
-        told = entry(seq, record)
+        told = conversation_entry(seq, record)
         if told is None:
             return False
         self._anew |= isinstance(record.data, ConversationRewound)
@@ -105,16 +105,16 @@ class ConversationCopy:
         new, anew = self._new, self._anew
         self._new, self._anew = [], False
         try:
-            if anew or not await run_sync(_append, self._path, new):
+            if anew or not await run_sync(_append_lines, self._path, new):
                 await self._write_all()
         except (OSError, KbdError) as fault:
             self._anew = True
             _log.warning("copy_not_written", copy=_NAME, fault=str(fault))
 
     async def _write_all(self) -> None:
-        branch = Branch()
+        branch = ConversationBranch()
         last = await self._read(Seq(0), branch.add)
-        await run_sync(_replace, self._path, branch.messages())
+        await run_sync(_replace_copy, self._path, branch.messages())
         # What was noted meanwhile, and is written already.
         self._new = [told for told in self._new if told.seq > last]
 
@@ -133,30 +133,30 @@ def _last_event(path: Path) -> Seq | None:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
             *_, last, after = file.read().rsplit(b"\n", 2)
-        return None if after else msgspec.json.decode(last, type=_Line).seq
+        return None if after else msgspec.json.decode(last, type=_CopyLine).seq
     except (OSError, ValueError, msgspec.DecodeError):
         return None
 
 
-def _append(path: Path, new: Iterable[ConversationMessage]) -> bool:
+def _append_lines(path: Path, new: Iterable[ConversationMessage]) -> bool:
     """Add lines to the copy; False if there is none."""
     try:
         with path.open("r+b") as file:
             file.seek(0, os.SEEK_END)
-            file.write(_lines(new))
+            file.write(_encode_lines(new))
     except FileNotFoundError:
         return False
     return True
 
 
-def _replace(path: Path, messages: Iterable[ConversationMessage]) -> None:
+def _replace_copy(path: Path, messages: Iterable[ConversationMessage]) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.new")
-    fresh.write_bytes(_lines(messages))
+    fresh.write_bytes(_encode_lines(messages))
     os.replace(fresh, path)
 
 
-def _lines(messages: Iterable[ConversationMessage]) -> bytes:
+def _encode_lines(messages: Iterable[ConversationMessage]) -> bytes:
     return b"".join(msgspec.json.encode(each) + b"\n" for each in messages)
 
 
@@ -186,7 +186,7 @@ class Projection:
         bench: The workbench.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: OpenWorkbench) -> None:
         self._bench = bench
         self._changed = Bell()
         self._draft = self._copies = self._tool_log = False

@@ -24,20 +24,22 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_workbench
 from kbd.core.workbench.blobs import Blobs
-from kbd.core.workbench.extraction import forget_effects
+from kbd.core.workbench.extraction import close_unfinished_effects
 from kbd.core.workbench.file_store import FileStore
 from kbd.core.workbench.publish import carry_out
-from kbd.core.workbench.workbench import Bench, draft_view
+from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import SyncError, is_full
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import WorkbenchId
 
-__all__ = ["close_bench", "open_bench", "recover", "told_as_ours"]
+__all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
 
 
-async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redaction) -> Bench:
+async def open_workbench(
+    folders: WorkbenchFolders, clock: Clock, redaction: Redaction
+) -> OpenWorkbench:
     """Open a workbench's log and fold it; nothing is changed but a torn end.
 
     Args:
@@ -50,8 +52,8 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redacti
         FileWriteFailed: The workbench's folder cannot be written.
         LogPoisoned: The disk does not make the log durable.
     """
-    with told_as_ours():
-        await run_sync(_prepare, folders)
+    with translate_disk_errors():
+        await run_sync(_prepare_folders, folders)
     snapshots = of_workbench(folders.log, folders.snap)
     log, copies = await run_sync(snapshots.open)
     keeper: Keeper[WorkbenchState, Command] = Keeper(
@@ -68,7 +70,7 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redacti
         pass  # The log has it as its damage; what came before is folded and can be read.
     store = BlobStore(folders.blobs)
     files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store)
-    return Bench(
+    return OpenWorkbench(
         folders=folders,
         keeper=keeper,
         blobs=Blobs(store, redaction.data),
@@ -77,7 +79,9 @@ async def open_bench(folders: WorkbenchFolders, clock: Clock, redaction: Redacti
     )
 
 
-async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: str) -> None:
+async def recover_workbench(
+    bench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
+) -> None:
     """Finish or abort the operations that a stopped daemon left open; the Keeper is running.
 
     A workbench whose log is damaged is left as it is, for reading.
@@ -87,11 +91,13 @@ async def recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: s
     """
     if bench.damage is not None:
         return
-    with told_as_ours():
-        await _recover(bench, clock, workbench_id, name)
+    with translate_disk_errors():
+        await _recover_steps(bench, clock, workbench_id, name)
 
 
-async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: str) -> None:
+async def _recover_steps(
+    bench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
+) -> None:
     if bench.state.seq == 0:
         await bench.keeper.submit(Record((WorkbenchCreated(workbench_id, name),)))
     if bench.keeper.journal.log.repairs:
@@ -101,7 +107,7 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
     await run_sync(bench.blobs.store.sweep)
     if bench.state.publish is not None:
         await carry_out(bench, clock)
-    await forget_effects(bench)
+    await close_unfinished_effects(bench)
     await run_sync(bench.files.remove_leftovers, dict(bench.state.removed))
     published = {name: entry.blob for name, entry in bench.state.files.items()}
     await run_sync(bench.files.restore_missing, published)
@@ -114,7 +120,7 @@ async def _recover(bench: Bench, clock: Clock, workbench_id: WorkbenchId, name: 
         await write_tool_log(workshop, bench.keeper.journal)
 
 
-async def close_bench(bench: Bench) -> None:
+async def close_workbench(bench: OpenWorkbench) -> None:
     """Close a workbench whose Keeper has stopped; keep a snapshot if much came since the last."""
     with anyio.CancelScope(shield=True):
         if bench.damage is None:
@@ -126,7 +132,7 @@ async def close_bench(bench: Bench) -> None:
 
 
 @contextmanager
-def told_as_ours() -> Iterator[None]:
+def translate_disk_errors() -> Iterator[None]:
     """Translate the system's errors on a workbench's folder to errors that clients know.
 
     A log that cannot be made durable stays what it is: the daemon stops for it.
@@ -142,7 +148,7 @@ def told_as_ours() -> Iterator[None]:
         raise FileWriteFailed(f"the workbench cannot be opened: {reason}") from error
 
 
-def _prepare(folders: WorkbenchFolders) -> None:
+def _prepare_folders(folders: WorkbenchFolders) -> None:
     folders.create()
     folders.open_mark.touch(mode=0o600)
 

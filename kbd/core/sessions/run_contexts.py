@@ -10,11 +10,11 @@ from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, T
 from kbd.core.agent.run_context import RunContext
 from kbd.core.domain.commands import RecordRun
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.search.lookup import Lookup
+from kbd.core.search.lookup import DocumentLookup
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.search_access import lookup_of
+from kbd.core.sessions.search_access import open_lookup
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire
@@ -24,12 +24,12 @@ from kbd.types import RunId
 __all__ = ["open_files", "open_formats", "run_context"]
 
 
-def run_context(context: ApiContext, bench: Bench, run: int) -> RunContext:
+def run_context(context: ApiContext, bench: OpenWorkbench, run: int) -> RunContext:
     """Build the run context of a run."""
     folders, formats = bench.folders, open_formats(context, bench)
 
-    def search(files: CallFiles) -> Lookup:
-        return lookup_of(context, bench, files, formats, run, bench.state.run(run).model_id)
+    def search(files: CallFiles) -> DocumentLookup:
+        return open_lookup(context, bench, files, formats, run, bench.state.run(run).model_id)
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
         return await context.egress.complete(bench.state, model_id, request, emit, record)
@@ -52,7 +52,7 @@ def run_context(context: ApiContext, bench: Bench, run: int) -> RunContext:
         effort=context.egress.models.effort,
         told_bytes=context.egress.models.told_bytes,
         purse=context.purse,
-        announce=lambda notice: context.tell(_told(bench, notice)),
+        announce=lambda notice: context.tell(_progress_notification(bench, notice)),
         limits=context.settings.run,
         clock=context.clock,
         sleep=anyio.sleep,
@@ -61,7 +61,7 @@ def run_context(context: ApiContext, bench: Bench, run: int) -> RunContext:
     )
 
 
-def open_files(context: ApiContext, bench: Bench, *, published: bool = False) -> CallFiles:
+def open_files(context: ApiContext, bench: OpenWorkbench, *, published: bool = False) -> CallFiles:
     """Return a snapshot of a workbench's files, for one call.
 
     Args:
@@ -79,12 +79,12 @@ def open_files(context: ApiContext, bench: Bench, *, published: bool = False) ->
     )
 
 
-def open_formats(context: ApiContext, bench: Bench) -> FormatCalls:
+def open_formats(context: ApiContext, bench: OpenWorkbench) -> FormatCalls:
     """Return the formats for calls from one workbench, with its cache."""
     return FormatCalls(context.catalog, context.workers, bench.folders.cache)
 
 
-def _told(bench: Bench, notice: Notice) -> Notification:
+def _progress_notification(bench: OpenWorkbench, notice: Notice) -> Notification:
     """Return the notification of a progress notice."""
     run_id = RunId(f"{bench.id}-{notice.run}")
     match notice:

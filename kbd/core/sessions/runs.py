@@ -10,18 +10,18 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import run_context
 from kbd.core.store.keeper import Observer
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
 from kbd.events.runs import RunCancelRequested, RunFailed, RunResumed, RunStarted
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Runs"]
+__all__ = ["RunTasks"]
 
 _log = get_logger(__name__)
 
 
-class _Task:
+class _RunTask:
     """The task of one run.
 
     Args:
@@ -29,13 +29,13 @@ class _Task:
             as its end is recorded, while its task still writes copies.
     """
 
-    def __init__(self, before: "_Task | None") -> None:
+    def __init__(self, before: "_RunTask | None") -> None:
         self.before = before
         self.scope = anyio.CancelScope()
         self.ended = anyio.Event()
 
 
-class Runs:
+class RunTasks:
     """Registry of the tasks of runs: starts, cancels and awaits them.
 
     Args:
@@ -49,23 +49,23 @@ class Runs:
     def __init__(self, context: ApiContext, tasks: TaskGroup) -> None:
         self._context, self._tasks = context, tasks
         self.is_stopping = False
-        self._under_way: dict[tuple[WorkbenchId, int], _Task] = {}
+        self._under_way: dict[tuple[WorkbenchId, int], _RunTask] = {}
 
-    def watch(self, bench: Bench) -> Observer:
+    def watch(self, bench: OpenWorkbench) -> Observer:
         """Return an observer that starts and cancels runs as a workbench's log says."""
 
         def observe(seq: Seq, record: Recorded) -> None:
             del seq
             key = (bench.id, record.run)
             if isinstance(record.data, RunStarted | RunResumed):
-                task = self._under_way[key] = _Task(self._under_way.get(key))
+                task = self._under_way[key] = _RunTask(self._under_way.get(key))
                 self._tasks.start_soon(self._work, bench, record.run, task)
             elif isinstance(record.data, RunCancelRequested) and key in self._under_way:
                 self._under_way[key].scope.cancel()
 
         return observe
 
-    async def wait(self, bench: Bench, run: int) -> None:
+    async def wait(self, bench: OpenWorkbench, run: int) -> None:
         """Wait until a run's task has ended."""
         task = self._under_way.get((bench.id, run))
         if task is not None:
@@ -81,7 +81,7 @@ class Runs:
             for task in tasks:
                 await task.ended.wait()
 
-    async def _work(self, bench: Bench, run: int, task: _Task) -> None:
+    async def _work(self, bench: OpenWorkbench, run: int, task: _RunTask) -> None:
         key = (bench.id, run)
         try:
             with task.scope:
@@ -100,7 +100,7 @@ class Runs:
                 del self._under_way[key]
             task.ended.set()
 
-    async def _close(self, bench: Bench, run: int, *, cancelled: bool) -> None:
+    async def _close(self, bench: OpenWorkbench, run: int, *, cancelled: bool) -> None:
         """Record the end of a run whose agent did not: it was cancelled, or failed at the end."""
         state = bench.state.run(run)
         if state.status is not RunStatus.RUNNING:

@@ -17,19 +17,19 @@ from anyio import from_thread
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.budget import check_budget, cost_of, retry_wait_s, worst_cost
-from kbd.core.agent.window import reply_room
+from kbd.core.agent.window import reply_tokens
 from kbd.core.domain.commands import Record, RecordRun
 from kbd.core.gateway.embedders import NONE
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.search.call_reader import CallReader
 from kbd.core.search.engine import WorkspaceEngine
-from kbd.core.search.engine_pool import Room
-from kbd.core.search.lookup import Lookup
+from kbd.core.search.engine_pool import PooledEngine
+from kbd.core.search.lookup import DocumentLookup
 from kbd.core.search.summary import extract_summary
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.workbench.call_files import CallFiles
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
     KbdError,
     NetworkUnavailable,
@@ -44,21 +44,28 @@ from kbd.providers import DECLINED, Embeddings, EmbedRequest, ModelRequest
 from kbd.search import Summary
 from kbd.types import Phase
 
-__all__ = ["CallAsking", "PassageEmbedding", "embedded", "lookup_of", "room_of", "use_index"]
+__all__ = [
+    "CallModels",
+    "PassageEmbedder",
+    "embed_texts",
+    "open_lookup",
+    "pooled_engine",
+    "use_index",
+]
 
 QUERY_S = 10.0
 """The longest that a query may wait for its vector: words alone find much of it at once."""
 
-MOST_WAIT_S = 2.0
+MAX_WAIT_S = 2.0
 """The longest pause between two attempts. Where the provider asks for more, kbd gives up: a search
 goes on without vectors, and those of passages are requested again later."""
 
 RETRIES = {"query": 1, "passage": 2}
 
 
-async def embedded(
+async def embed_texts(
     context: ApiContext,
-    bench: Bench,
+    bench: OpenWorkbench,
     texts: tuple[str, ...],
     purpose: Literal["query", "passage"],
     record: RecordSent,
@@ -99,7 +106,7 @@ async def embedded(
     spent_tokens, spent = tokens, most
     try:
         request = EmbedRequest("", texts, purpose)
-        made = await _asked(context, bench, request, record, chosen.model_id)
+        made = await _embed_with_retries(context, bench, request, record, chosen.model_id)
         spent_tokens, spent = made.usage.input_tokens, cost_of(made.usage, model)
     except KbdError:
         spent_tokens, spent = 0, 0.0
@@ -109,13 +116,17 @@ async def embedded(
     return made, spent
 
 
-async def _asked(
-    context: ApiContext, bench: Bench, request: EmbedRequest, record: RecordSent, model_id: str
+async def _embed_with_retries(
+    context: ApiContext,
+    bench: OpenWorkbench,
+    request: EmbedRequest,
+    record: RecordSent,
+    model_id: str,
 ) -> Embeddings:
     """Send an embedding request, with retries within the time allowed."""
     limits = context.settings.run
     limit_s = min(QUERY_S, limits.provider_s) if request.purpose == "query" else limits.provider_s
-    waits = (min(wait_s, MOST_WAIT_S) for wait_s in limits.retry_s[: RETRIES[request.purpose]])
+    waits = (min(wait_s, MAX_WAIT_S) for wait_s in limits.retry_s[: RETRIES[request.purpose]])
     with anyio.move_on_after(limit_s):
         for wait_s in (*waits, None):
             try:
@@ -125,7 +136,7 @@ async def _asked(
                     raise
                 named_s = None if isinstance(error, NetworkUnavailable) else error.retry_after_s
                 pause_s = retry_wait_s(wait_s, named_s, random.random())
-                if pause_s > MOST_WAIT_S * 2:
+                if pause_s > MAX_WAIT_S * 2:
                     raise
             await anyio.sleep(pause_s)
     msg = f"{model_id} did not answer within {limit_s:g} s."
@@ -143,15 +154,15 @@ _INSTRUCTIONS = (
 )
 
 
-class PassageEmbedding:
-    """`kbd.core.search.ports.EmbedTexts` for one engine, called from the engine's thread.
+class PassageEmbedder:
+    """`kbd.core.search.ports.TextEmbedder` for one engine, called from the engine's thread.
 
     Args:
         context: The daemon's.
         bench: Whose texts.
     """
 
-    def __init__(self, context: ApiContext, bench: Bench) -> None:
+    def __init__(self, context: ApiContext, bench: OpenWorkbench) -> None:
         self._context, self._bench = context, bench
         self._model_id = ""
 
@@ -175,14 +186,14 @@ class PassageEmbedding:
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
-        asking = partial(embedded, model_id=self.model_id)
-        record = recorded_in(self._bench, 0)
+        asking = partial(embed_texts, model_id=self.model_id)
+        record = request_recorder(self._bench, 0)
         made, _ = from_thread.run(asking, self._context, self._bench, tuple(texts), purpose, record)
         return made
 
 
-class CallAsking:
-    """`kbd.core.search.lookup.Asking` for one call.
+class CallModels:
+    """`kbd.core.search.lookup.LookupModels` for one call.
 
     Args:
         context: The daemon's.
@@ -193,7 +204,7 @@ class CallAsking:
     """
 
     def __init__(
-        self, context: ApiContext, bench: Bench, room: Room, run: int, model_id: str
+        self, context: ApiContext, bench: OpenWorkbench, room: PooledEngine, run: int, model_id: str
     ) -> None:
         self._context, self._bench, self._room, self._run = context, bench, room, run
         chosen, named = context.egress.embedder(), context.settings.search.embedder.strip()
@@ -209,8 +220,8 @@ class CallAsking:
 
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Return the vector of a query; raises KbdError."""
-        record = recorded_in(self._bench, self._run)
-        made, cost = await embedded(
+        record = request_recorder(self._bench, self._run)
+        made, cost = await embed_texts(
             self._context, self._bench, (query,), "query", record,
             run=self._run, model_id=self.embedder,
         )  # fmt: skip
@@ -227,13 +238,13 @@ class CallAsking:
         context, bench = self._context, self._bench
         model = context.egress.models.model(self.model)
         room = int(model.context_tokens * model.bytes_per_token * SUMMARY_SHARE)
-        begun = _within(text, room)
+        begun = _truncate_bytes(text, room)
         messages = (
             Message("system", _INSTRUCTIONS.format(most=max_length)),
             Message("user", begun),
         )
         tokens = int(len(begun.encode()) / model.bytes_per_token) + 200
-        most, cost = tokens + reply_room(model), worst_cost(tokens, reply_room(model), model)
+        most, cost = tokens + reply_tokens(model), worst_cost(tokens, reply_tokens(model), model)
         if self._run:
             run = bench.state.run(self._run)
             check_budget(run.usage, run.cost, most, cost, context.settings.run)
@@ -242,7 +253,7 @@ class CallAsking:
         request = ModelRequest(self.model.partition(":")[2], messages, phase=Phase.SUMMARY)
         try:
             reply = await context.egress.complete(
-                bench.state, self.model, request, _unheard, recorded_in(bench, self._run),
+                bench.state, self.model, request, _ignore_piece, request_recorder(bench, self._run),
                 purpose="summarize",
             )  # fmt: skip
             spent = cost_of(reply.usage, model)
@@ -265,7 +276,7 @@ class CallAsking:
         self._context.rooms.fill(self._room)
 
 
-def recorded_in(bench: Bench, run: int) -> RecordSent:
+def request_recorder(bench: OpenWorkbench, run: int) -> RecordSent:
     """Return a recorder of requests before they leave: in a run, or beside all runs (0)."""
 
     async def record(sent: RequestSent) -> None:
@@ -274,31 +285,31 @@ def recorded_in(bench: Bench, run: int) -> RecordSent:
     return record
 
 
-def _within(text: str, most_bytes: int) -> str:
+def _truncate_bytes(text: str, most_bytes: int) -> str:
     """Truncate a text to a size in bytes, at a character's end."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= most_bytes else data[:most_bytes].decode("utf-8", "ignore")
 
 
-def _unheard(piece: str) -> None:
+def _ignore_piece(piece: str) -> None:
     """Ignore a piece of a streamed reply."""
 
 
-INDEX, CHOSEN = "index", "index-dir"
+INDEX_FOLDER, INDEX_POINTER = "index", "index-dir"
 """In a workbench's cache: the folder of its index, and the file that names another one."""
 
-READING_SHARE = 0.8
+READ_SHARE = 0.8
 """How much of a call's time may go into reading documents; the search itself needs little."""
 
 
-def lookup_of(
+def open_lookup(
     context: ApiContext,
-    bench: Bench,
+    bench: OpenWorkbench,
     files: CallFiles,
     formats: FormatCalls,
     run: int,
     model_id: str,
-) -> Lookup:
+) -> DocumentLookup:
     """Open the search of one call.
 
     Args:
@@ -309,17 +320,17 @@ def lookup_of(
         run: The run that calls, or 0 for a client.
         model_id: The workbench's model, or "" where none is named.
     """
-    room = room_of(context, bench, formats)
-    asking = CallAsking(context, bench, room, run, _writer(context, model_id))
-    return Lookup(room, files, asking, READING_SHARE * context.settings.run.tool_s)
+    room = pooled_engine(context, bench, formats)
+    asking = CallModels(context, bench, room, run, _summary_model(context, model_id))
+    return DocumentLookup(room, files, asking, READ_SHARE * context.settings.run.tool_s)
 
 
-def room_of(context: ApiContext, bench: Bench, formats: FormatCalls) -> Room:
+def pooled_engine(context: ApiContext, bench: OpenWorkbench, formats: FormatCalls) -> PooledEngine:
     """Return the pooled engine of a workbench."""
-    return context.rooms.of(bench.id, partial(_engine, context, bench, formats))
+    return context.rooms.of(bench.id, partial(_open_engine, context, bench, formats))
 
 
-async def use_index(context: ApiContext, bench: Bench, folder: Path) -> None:
+async def use_index(context: ApiContext, bench: OpenWorkbench, folder: Path) -> None:
     """Make a workbench use the index in a folder from now on.
 
     Raises:
@@ -332,20 +343,22 @@ async def use_index(context: ApiContext, bench: Bench, folder: Path) -> None:
         msg = "index_dir lies in kbd's own home: name a folder of yours"
         raise ValidationFailed(msg)
     # Tried out before the old one is closed: a folder that cannot be used changes nothing.
-    await run_sync(_try_out, context, bench, folder)
+    await run_sync(_check_index, context, bench, folder)
     await context.rooms.close(bench.id)
-    await run_sync(_choose, bench, folder)
+    await run_sync(_store_index_folder, bench, folder)
 
 
-def _engine(context: ApiContext, bench: Bench, formats: FormatCalls) -> WorkspaceEngine:
-    """Open a workbench's engine; called in a thread."""
-    return _opened(context, bench, _chosen(bench), formats)
-
-
-def _opened(
-    context: ApiContext, bench: Bench, folder: Path, formats: FormatCalls
+def _open_engine(
+    context: ApiContext, bench: OpenWorkbench, formats: FormatCalls
 ) -> WorkspaceEngine:
-    embed = PassageEmbedding(context, bench)
+    """Open a workbench's engine; called in a thread."""
+    return _build_engine(context, bench, _index_folder(bench), formats)
+
+
+def _build_engine(
+    context: ApiContext, bench: OpenWorkbench, folder: Path, formats: FormatCalls
+) -> WorkspaceEngine:
+    embed = PassageEmbedder(context, bench)
     most = context.settings.search.document_characters
     return WorkspaceEngine(
         "",
@@ -357,28 +370,28 @@ def _opened(
     )
 
 
-def _try_out(context: ApiContext, bench: Bench, folder: Path) -> None:
-    _opened(context, bench, folder, FormatCalls(context.catalog, context.workers)).close()
+def _check_index(context: ApiContext, bench: OpenWorkbench, folder: Path) -> None:
+    _build_engine(context, bench, folder, FormatCalls(context.catalog, context.workers)).close()
 
 
-def _chosen(bench: Bench) -> Path:
+def _index_folder(bench: OpenWorkbench) -> Path:
     """Return the folder of the index: the one that a person named, or the workbench's own."""
-    own = bench.folders.cache / INDEX
+    own = bench.folders.cache / INDEX_FOLDER
     try:
-        named = Path(os.fsdecode((bench.folders.cache / CHOSEN).read_bytes()))
+        named = Path(os.fsdecode((bench.folders.cache / INDEX_POINTER).read_bytes()))
     except OSError:
         return own
     return named if named.is_dir() else own
 
 
-def _choose(bench: Bench, folder: Path) -> None:
-    chosen = bench.folders.cache / CHOSEN
-    fresh = chosen.with_name(f"{CHOSEN}.new")
+def _store_index_folder(bench: OpenWorkbench, folder: Path) -> None:
+    chosen = bench.folders.cache / INDEX_POINTER
+    fresh = chosen.with_name(f"{INDEX_POINTER}.new")
     fresh.write_bytes(os.fsencode(folder))
     fresh.replace(chosen)
 
 
-def _writer(context: ApiContext, model_id: str) -> str:
+def _summary_model(context: ApiContext, model_id: str) -> str:
     """Return the model that can write summaries, or "" if it writes no prose or none is named."""
     models = context.egress.models
     if not model_id or not models.provider(model_id).writes_prose:

@@ -22,28 +22,28 @@ from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import checked_id
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
-from kbd.core.sessions.recovery import close_bench, open_bench, recover
+from kbd.core.sessions.recovery import close_workbench, open_workbench, recover_workbench
 from kbd.core.store.keeper import Keeper, Observer
 from kbd.core.store.snapshotting import Renewal
-from kbd.core.workbench.event_rows import EventWire
-from kbd.core.workbench.notifications import notifications
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.event_rows import EventRows
+from kbd.core.workbench.notifications import notifications_of
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["IDLE_S", "LOOK_S", "Benches", "Opened"]
+__all__ = ["IDLE_CHECK_S", "IDLE_S", "ServedWorkbench", "Workbenches"]
 
 IDLE_S = 60.0
 """How long a workbench must be unused before it is closed. A request that was given it has ended by
 then, or holds it: `Workbenches.held`."""
 
-LOOK_S = 10.0
+IDLE_CHECK_S = 10.0
 """The interval of the search for idle ones while more are open than may be."""
 
 
-class Opened:
+class ServedWorkbench:
     """An open workbench in the registry: its cancel scope, its readers, its last use.
 
     Args:
@@ -59,9 +59,9 @@ class Opened:
         used_s: The same, or when it last recorded anything.
     """
 
-    def __init__(self, bench: Bench, log_id: WorkbenchId, now_s: float) -> None:
+    def __init__(self, bench: OpenWorkbench, log_id: WorkbenchId, now_s: float) -> None:
         self.bench = bench
-        self.wire = EventWire(log_id, bench.keeper.journal)
+        self.wire = EventRows(log_id, bench.keeper.journal)
         self.scope = anyio.CancelScope()
         self.closed = anyio.Event()
         self.asked_s = self.used_s = now_s
@@ -84,7 +84,7 @@ class Opened:
 _log = get_logger(__name__)
 
 
-class Benches:
+class Workbenches:
     """Registry of workbenches: opens them at first use, and closes them when the daemon stops.
 
     When more are open than may be, those that nobody uses are closed earlier; whoever asks for one
@@ -107,10 +107,10 @@ class Benches:
         context: ApiContext,
         daemon: Keeper[DaemonState, DaemonCommand],
         tasks: TaskGroup,
-        watch: Callable[[Bench], Observer],
+        watch: Callable[[OpenWorkbench], Observer],
     ) -> None:
         self._context, self.daemon, self._tasks, self._watch = context, daemon, tasks, watch
-        self._open: dict[WorkbenchId, Opened] = {}
+        self._open: dict[WorkbenchId, ServedWorkbench] = {}
         # Weak: a lock is there while somebody holds it or waits for it. Whoever asks may ask for
         # ids without end.
         self._locks: WeakValueDictionary[WorkbenchId, anyio.Lock] = WeakValueDictionary()
@@ -119,7 +119,7 @@ class Benches:
         self._ends: dict[WorkbenchId, Seq] = {}
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_tended = False
-        self.daemon_wire = EventWire("daemon", daemon.journal)
+        self.daemon_wire = EventRows("daemon", daemon.journal)
         self.moved = Bell()
         daemon.observe(self._wake)
 
@@ -131,11 +131,11 @@ class Benches:
         """Return the ids of all workbenches, oldest first."""
         return tuple(self.daemon.state.workbenches)
 
-    def running(self) -> tuple[Bench, ...]:
+    def running(self) -> tuple[OpenWorkbench, ...]:
         """Return the workbenches that are open."""
         return tuple(opened.bench for opened in self._open.values())
 
-    async def open(self, workbench_id: str) -> Bench:
+    async def open(self, workbench_id: str) -> OpenWorkbench:
         """Return a workbench, opened and recovered if it is not yet.
 
         Raises:
@@ -145,13 +145,13 @@ class Benches:
         """
         return (await self._opened(workbench_id)).bench
 
-    def opened(self, workbench_id: str) -> Bench | None:
+    def opened(self, workbench_id: str) -> OpenWorkbench | None:
         """Return a workbench if it is open."""
         known = self._open.get(WorkbenchId(workbench_id))
         return known.bench if known is not None else None
 
     @contextlib.asynccontextmanager
-    async def glance(self, workbench_id: str) -> AsyncIterator[Bench]:
+    async def glance(self, workbench_id: str) -> AsyncIterator[OpenWorkbench]:
         """Open a workbench for a short use: when too many are open it is closed again after it.
 
         Raises:
@@ -178,7 +178,7 @@ class Benches:
             opened.used_s = float("-inf")
             await self.close_idle()
 
-    async def wire(self, workbench_id: str) -> EventWire:
+    async def wire(self, workbench_id: str) -> EventRows:
         """Return the events of a log as clients see them; "daemon" is the daemon's own.
 
         Raises:
@@ -241,7 +241,7 @@ class Benches:
                 # Nobody was told of it. If this fails, too, it stays in the list with its reason.
                 with contextlib.suppress(KbdError):
                     await self.daemon.submit(DeleteWorkbench(workbench_id))
-                await run_sync(_remove, self._context.home.workbench(workbench_id).root)
+                await run_sync(_remove_folder, self._context.home.workbench(workbench_id).root)
                 raise
         return workbench_id
 
@@ -255,14 +255,14 @@ class Benches:
         opened = await self._opened(workbench_id)
         # A damaged one is only deleted: no draft can be discarded, no run be ended in it.
         if opened.bench.damage is None:
-            _refuse_in_use(opened.bench)
+            _check_unused(opened.bench)
         async with self._lock(opened.bench.id):
             # The log before the folder: a start removes what is left of a deleted workbench.
             await self.daemon.submit(DeleteWorkbench(opened.bench.id))
             await self._close(opened)
             self._ends.pop(opened.bench.id, None)
             del self._openings[opened.bench.id]
-            await run_sync(_remove, opened.bench.folders.root)
+            await run_sync(_remove_folder, opened.bench.folders.root)
 
     async def recover_marked(self) -> None:
         """Recover the workbenches that were open when the daemon died; called before it listens.
@@ -294,7 +294,7 @@ class Benches:
         for workbench_id in left:
             folders = self._context.home.workbench(workbench_id)
             if workbench_id in deleted or await run_sync(folders.fork_mark.exists):
-                await run_sync(_remove, folders.root)
+                await run_sync(_remove_folder, folders.root)
 
     async def aclose(self) -> None:
         """Close all workbenches in an orderly way."""
@@ -302,7 +302,7 @@ class Benches:
             for opened in tuple(self._open.values()):
                 await self._close(opened)
 
-    async def _opened(self, workbench_id: str) -> Opened:
+    async def _opened(self, workbench_id: str) -> ServedWorkbench:
         checked = checked_id(workbench_id)
         known = self._open.get(checked)
         if known is None:
@@ -313,7 +313,7 @@ class Benches:
             self._tasks.start_soon(self._tend)
         return known
 
-    async def _first(self, checked: WorkbenchId) -> Opened:
+    async def _first(self, checked: WorkbenchId) -> ServedWorkbench:
         """Open a workbench, unless another task has just done so."""
         async with self._lock(checked):
             known = self._open.get(checked)
@@ -326,20 +326,20 @@ class Benches:
             self._ends.pop(checked, None)
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
-            opened: Opened = await self._tasks.start(self._serve, checked, entry.name)
+            opened: ServedWorkbench = await self._tasks.start(self._serve, checked, entry.name)
             return opened
 
     def _lock(self, workbench_id: WorkbenchId) -> anyio.Lock:
         return self._locks.setdefault(workbench_id, anyio.Lock())
 
     async def _serve(
-        self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[Opened]
+        self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[ServedWorkbench]
     ) -> None:
         """Open a workbench, recover it, and serve it until it is closed."""
         context = self._context
         folders = context.home.workbench(workbench_id)
-        bench = await open_bench(folders, context.clock, context.egress.redaction)
-        opened = Opened(bench, workbench_id, context.clock.monotonic_s())
+        bench = await open_workbench(folders, context.clock, context.egress.redaction)
+        opened = ServedWorkbench(bench, workbench_id, context.clock.monotonic_s())
         projection = Projection(bench)
         bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
         bench.keeper.observe(projection.observe)
@@ -354,7 +354,7 @@ class Benches:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(bench.keeper.run)
                     try:
-                        await recover(bench, context.clock, workbench_id, name)
+                        await recover_workbench(bench, context.clock, workbench_id, name)
                         await projection.catch_up()
                     except KbdError as error:
                         failure = error
@@ -369,13 +369,13 @@ class Benches:
             try:
                 with anyio.CancelScope(shield=True):
                     await self._context.rooms.close(workbench_id)
-                await close_bench(bench)
+                await close_workbench(bench)
             finally:
                 opened.closed.set()
         if failure is not None:
             raise failure
 
-    async def _close(self, opened: Opened) -> None:
+    async def _close(self, opened: ServedWorkbench) -> None:
         opened.scope.cancel()
         await opened.closed.wait()
 
@@ -383,7 +383,7 @@ class Benches:
         """Close idle workbenches while more are open than may be."""
         while len(self._open) > self._context.settings.watch.open_workbenches:
             if not await self.close_idle():
-                await anyio.sleep(LOOK_S)
+                await anyio.sleep(IDLE_CHECK_S)
         self._is_tended = False
 
     async def close_idle(self) -> int:
@@ -408,7 +408,7 @@ class Benches:
                     closed += 1
         return closed
 
-    def _is_idle(self, opened: Opened) -> bool:
+    def _is_idle(self, opened: ServedWorkbench) -> bool:
         bench_id = opened.bench.id
         is_open = self._open.get(bench_id) is opened
         now_s = self._context.clock.monotonic_s()
@@ -418,14 +418,14 @@ class Benches:
         del seq, record
         self.moved.ring()
 
-    def _tell(self, opened: Opened, seq: Seq, record: Recorded) -> None:
+    def _tell(self, opened: ServedWorkbench, seq: Seq, record: Recorded) -> None:
         opened.used_s = self._context.clock.monotonic_s()
         self._wake(seq, record)
-        for told in notifications(opened.bench.state, seq, record):
+        for told in notifications_of(opened.bench.state, seq, record):
             self._context.tell(told)
 
 
-def _refuse_in_use(bench: Bench) -> None:
+def _check_unused(bench: OpenWorkbench) -> None:
     if bench.state.active_run() is not None:
         msg = "a run is under way in this workbench: cancel it first"
         raise ValidationFailed(msg)
@@ -434,5 +434,5 @@ def _refuse_in_use(bench: Bench) -> None:
         raise ValidationFailed(msg)
 
 
-def _remove(folder: Path) -> None:
+def _remove_folder(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)

@@ -20,8 +20,13 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import Job
-from kbd.core.workbench.extraction import extract, find_copy, forget_partial, note_written
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.extraction import (
+    copy_to_folder,
+    find_copy,
+    record_planned_writes,
+    remove_partial,
+)
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
@@ -56,7 +61,7 @@ class Deliveries:
         self._daemon, self._clock, self._patience_s = daemon, clock, patience_s
         self._threads = CapacityLimiter(AT_ONCE)
 
-    async def deliver(self, bench: Bench, job: Job, directory: str) -> None:
+    async def deliver(self, bench: OpenWorkbench, job: Job, directory: str) -> None:
         """Make the copies that are missing: of published files that are not as they were added.
 
         Raises:
@@ -66,7 +71,7 @@ class Deliveries:
         try:
             await self._settle(bench)
             missing = _missing(bench.state, directory)
-            await note_written(
+            await record_planned_writes(
                 self._daemon,
                 directory,
                 missing,
@@ -80,27 +85,27 @@ class Deliveries:
             error.retryable = True  # The folder is a person's: it may be there, or empty, later.
             raise
 
-    async def _settle(self, bench: Bench) -> None:
+    async def _settle(self, bench: OpenWorkbench) -> None:
         """Settle copies that a crash cut off: record the outcome, remove the partial."""
         for effect in tuple(bench.state.effects.values()):
             if effect.kind != "deliver":
                 continue
             made = await self._in_thread(find_copy, effect)
             if made is None:
-                await self._in_thread(forget_partial, effect)
+                await self._in_thread(remove_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
                 await bench.keeper.submit(Record((aborted,)))
             else:
                 await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
         for done in bench.state.delivered:
-            await self._in_thread(forget_partial, done.intended)
+            await self._in_thread(remove_partial, done.intended)
 
-    async def _deliver(self, bench: Bench, directory: str, file: FileVersion) -> None:
+    async def _deliver(self, bench: OpenWorkbench, directory: str, file: FileVersion) -> None:
         # The intent is durable before the copy: after a crash it says where to look for one.
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
         await bench.keeper.submit(Record((effect,)))
         try:
-            made = await self._in_thread(extract, effect, bench.blobs.path(file.blob))
+            made = await self._in_thread(copy_to_folder, effect, bench.blobs.path(file.blob))
         except _NoAnswerError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise
@@ -109,7 +114,7 @@ class Deliveries:
             raise
         await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
         # Only now: until the outcome is durable, the partial is what tells that the copy was made.
-        await self._in_thread(forget_partial, effect)
+        await self._in_thread(remove_partial, effect)
 
     async def _in_thread(self, work: Callable[..., T], *given: object) -> T:
         """Run blocking work in a thread, with a timeout: a network disk may hang for ever.

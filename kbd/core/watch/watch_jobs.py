@@ -25,8 +25,8 @@ from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.settings import Limits
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.run_contexts import open_files, open_formats
-from kbd.core.sessions.runs import Runs
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
 from kbd.core.watch.job import Job, JobFile, Result
 from kbd.core.watch.next_step import (
@@ -41,7 +41,7 @@ from kbd.core.watch.next_step import (
 from kbd.core.watch.rule_commands import run_command
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.sandbox import file_name
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
     EgressConsentRequired,
     FileReadFailed,
@@ -63,7 +63,7 @@ _NAME_CHARACTERS = 200
 """As long as the name of a workbench may be that a client makes."""
 
 
-async def open_for(benches: Benches, job: Job, limits: Limits) -> Bench:
+async def open_for(benches: Workbenches, job: Job, limits: Limits) -> OpenWorkbench:
     """Open the job's workbench with its files; make what of that is not there yet.
 
     Raises:
@@ -82,7 +82,7 @@ async def open_for(benches: Benches, job: Job, limits: Limits) -> Bench:
     return bench
 
 
-async def agree(bench: Bench, egress: Egress, job: Job, model_id: str) -> None:
+async def agree(bench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -> None:
     """Check that the run may be made, and grant the consent that the rule carries.
 
     Raises:
@@ -129,7 +129,9 @@ def _names(job: Job) -> dict[FileName, JobFile]:
     return names
 
 
-async def _add(bench: Bench, names: dict[FileName, JobFile], folder: str, limit: int) -> None:
+async def _add(
+    bench: OpenWorkbench, names: dict[FileName, JobFile], folder: str, limit: int
+) -> None:
     missing: list[FileAdded] = []
     for name, file in names.items():
         entry = bench.state.files.get(name)
@@ -152,7 +154,7 @@ async def _add(bench: Bench, names: dict[FileName, JobFile], folder: str, limit:
     await run_sync(partial(bench.files.restore_missing, published))
 
 
-async def refuse_unreadable(context: ApiContext, bench: Bench) -> None:
+async def refuse_unreadable(context: ApiContext, bench: OpenWorkbench) -> None:
     """Check that one file at least can be read; a file of no known format counts as readable.
 
     A model that meets a damaged file often says so and changes nothing, which would pass for a run
@@ -203,7 +205,7 @@ class Unattended:
         runs: Its runs.
     """
 
-    def __init__(self, context: ApiContext, benches: Benches, runs: Runs) -> None:
+    def __init__(self, context: ApiContext, benches: Workbenches, runs: RunTasks) -> None:
         self._context, self._benches, self._runs = context, benches, runs
         self._deliveries = Deliveries(benches.daemon, context.clock)
 
@@ -243,7 +245,7 @@ class Unattended:
             limit_s=self._context.settings.watch.command_s,
         )
 
-    async def _carry_out(self, bench: Bench, job: Job) -> Result:
+    async def _carry_out(self, bench: OpenWorkbench, job: Job) -> Result:
         for _ in range(_STARTS):
             next_step = standing(bench.state, self._reported(job))
             if next_step is Standing.ASK_AGAIN:
@@ -267,7 +269,7 @@ class Unattended:
         known = watch.landings if watch is not None else {}
         return {known[f.landing_id].run_id for f in job.files if f.landing_id in known}
 
-    async def _run(self, bench: Bench, job: Job, *, is_under_way: bool) -> None:
+    async def _run(self, bench: OpenWorkbench, job: Job, *, is_under_way: bool) -> None:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
             model_id = job.rule.model_id or self._context.egress.models.default()
@@ -282,7 +284,7 @@ class Unattended:
                 # Its end could not be recorded, for the disk was full: it can be resumed.
                 await bench.keeper.submit(InterruptRun("its end could not be recorded"))
 
-    async def _conclude(self, bench: Bench, job: Job, run: Run) -> Result:
+    async def _conclude(self, bench: OpenWorkbench, job: Job, run: Run) -> Result:
         """Publish and deliver what a run left, as the rule wants, and return the result.
 
         Raises:
@@ -310,7 +312,7 @@ class Unattended:
             await self._deliveries.deliver(bench, job, job.rule.deliver_to)
         return Result("published", run_id, delivered=delivered_paths(bench.state))
 
-    async def _publish(self, bench: Bench, run: Run) -> None:
+    async def _publish(self, bench: OpenWorkbench, run: Run) -> None:
         """Publish what the run made, if nothing in it waits for a person.
 
         Raises:
@@ -347,7 +349,7 @@ class Unattended:
         )
 
 
-async def _clear(bench: Bench) -> None:
+async def _clear(bench: OpenWorkbench) -> None:
     """Discard the draft that the last run left.
 
     Raises:
@@ -362,7 +364,7 @@ async def _clear(bench: Bench) -> None:
     await bench.keeper.submit(DiscardDraft())
 
 
-def _check_items(bench: Bench, run: Run) -> None:
+def _check_items(bench: OpenWorkbench, run: Run) -> None:
     """Raise what some items of the plan failed with.
 
     Raises:
@@ -385,6 +387,6 @@ def _beginning(said: str) -> str:
     return line if len(line) <= _SAID_CHARACTERS else f"{line[: _SAID_CHARACTERS - 1]}…"
 
 
-def _left(bench: Bench) -> str:
+def _left(bench: OpenWorkbench) -> str:
     """Return the hint on how to review a draft that is left."""
     return f"; its draft waits: kbd review {bench.id}"

@@ -32,11 +32,11 @@ Describe = Callable[[FileRef], dict[str, Any]]
 """Tells kind, MIME type and whether a file is opaque."""
 
 
-MOST_NOTES = 20
+MAX_NOTES = 20
 """Notes that the review shows of one file."""
 
 
-class _Put(msgspec.Struct, frozen=True):
+class _StagedVersion(msgspec.Struct, frozen=True):
     """A staged version of a file, with its external references and notes for the review."""
 
     staged: Path
@@ -71,7 +71,7 @@ class CallFiles:
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe
         self._staged: list[Path] = []
-        self._written: dict[FileName, _Put] = {}
+        self._written: dict[FileName, _StagedVersion] = {}
 
     def afresh(self) -> "CallFiles":
         """Return the same snapshot with nothing staged, for a repetition of the call."""
@@ -157,7 +157,7 @@ class CallFiles:
         What it reaches out to is added to what the draft's version reached out to already: an edit
         cannot hide what an earlier one brought. Of notes the last ones are kept.
         """
-        self._written[name] = _Put(staged, tuple(external), tuple(notes))
+        self._written[name] = _StagedVersion(staged, tuple(external), tuple(notes))
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
         """Make the staged versions durable and return the changes; the caller records them.
@@ -177,7 +177,7 @@ class CallFiles:
         blob: BlobHash,
         size_bytes: int,
         call_id: CallId,
-        put: _Put,
+        put: _StagedVersion,
     ) -> FileChanged:
         before = self._seen.get(name)
         known = before.warnings if before else ()
@@ -191,16 +191,16 @@ class CallFiles:
             call_id=call_id,
             warnings=tuple(dict.fromkeys((*known, *put.external))),
             before_warnings=known,
-            notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MOST_NOTES:],
+            notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MAX_NOTES:],
             before_notes=noted,
         )
 
     async def drop(self) -> None:
         """Remove staged files that did not become blobs."""
-        await run_sync(_remove, tuple(self._staged))
+        await run_sync(_remove_staged, tuple(self._staged))
 
 
-def _remove(paths: tuple[Path, ...]) -> None:
+def _remove_staged(paths: tuple[Path, ...]) -> None:
     for path in paths:
         try:
             os.unlink(path)

@@ -4,14 +4,14 @@ import msgspec
 
 from kbd.core.domain.workbench_state import DraftFile, WorkbenchState
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.requests import drafts as wire
 from kbd.types import BlobHash, FileName
 
 __all__ = ["change_set", "deletion_confirmations"]
 
 
-def change_set(bench: Bench, catalog: Catalog) -> wire.ChangeSet:
+def change_set(bench: OpenWorkbench, catalog: Catalog) -> wire.ChangeSet:
     """Return what the draft changes; empty if there is none.
 
     A deletion and an addition of equal content are shown as one renamed file.

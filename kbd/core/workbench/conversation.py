@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.drafts import (
     CheckpointCreated,
@@ -26,11 +26,11 @@ from kbd.events.workbenches import (
 from kbd.requests import workshop as wire
 from kbd.types import Seq
 
-__all__ = ["Branch", "conversation", "entry"]
+__all__ = ["ConversationBranch", "conversation", "conversation_entry"]
 
 _PAGE = 1000
 
-_SHOWN = frozenset(
+_SHOWN_EVENTS = frozenset(
     {
         UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
         CheckpointCreated, CheckpointRestored, DraftDiscarded, ConversationRewound, NoticeGiven,
@@ -39,7 +39,7 @@ _SHOWN = frozenset(
 )  # fmt: skip
 
 
-class Branch:
+class ConversationBranch:
     """The entries of a conversation, gathered from the log in order."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Branch:
         if isinstance(record.data, ConversationRewound):
             place = bisect_right(self._seqs, record.data.to_seq)
             self._last = self._ends[place - 1] if place else -1
-        told = entry(seq, record)
+        told = conversation_entry(seq, record)
         if told is None:
             return
         self._before.append(self._last)
@@ -74,12 +74,12 @@ class Branch:
         return found[::-1]
 
 
-async def conversation(bench: Bench) -> wire.Conversation:
+async def conversation(bench: OpenWorkbench) -> wire.Conversation:
     """Return the conversation with its tool traffic, from the log, oldest first.
 
     What was undone is not in it, nor is what clients call themselves, without a run.
     """
-    branch, after = Branch(), Seq(0)
+    branch, after = ConversationBranch(), Seq(0)
     while page := await bench.keeper.journal.read(after, _PAGE):
         for seq, record in page:
             branch.add(seq, record)
@@ -87,20 +87,20 @@ async def conversation(bench: Bench) -> wire.Conversation:
     return wire.Conversation(messages=tuple(branch.messages()))
 
 
-def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
+def conversation_entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
     """Return the conversation entry of an event, or None if it has none."""
     data = record.data
     # Asked of every event that is recorded, and most are none of these.
-    if type(data) not in _SHOWN:
+    if type(data) not in _SHOWN_EVENTS:
         return None
     created = shown_time(record.ts_us)
     match data:
         case UserMessageAdded() | AssistantMessageAdded():
-            return _said(seq, record.ts_us, data)
+            return _message_entry(seq, record.ts_us, data)
         case ModelReplied(text=text, calls=calls) if calls:
             return wire.ConversationMessage(
                 type="assistant_message", message_id=f"m{seq}", role="assistant", text=text,
-                created_at=created, seq=seq, tool_calls=tuple(_call(call) for call in calls),
+                created_at=created, seq=seq, tool_calls=tuple(_call_row(call) for call in calls),
             )  # fmt: skip
         case (
             ToolReturned(call_id=call_id, shown=shown) | ToolRefused(call_id=call_id, shown=shown)
@@ -110,11 +110,11 @@ def entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
                 created_at=created, seq=seq, tool_call_id=call_id, content=shown,
             )  # fmt: skip
         case _:
-            told = _happened(data)
-            return _system(seq, created, *told) if told is not None else None
+            told = _system_event(data)
+            return _system_entry(seq, created, *told) if told is not None else None
 
 
-def _said(
+def _message_entry(
     seq: Seq, ts_us: int, data: UserMessageAdded | AssistantMessageAdded
 ) -> wire.ConversationMessage:
     is_asked = isinstance(data, UserMessageAdded)
@@ -128,7 +128,7 @@ def _said(
     )
 
 
-def _happened(data: Any) -> tuple[str, dict[str, Any]] | None:
+def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
     """Return kind and metadata of a system entry: what people did, or should know of."""
     match data:
         # Those before a restore, and those of a fork's source, are told of with it.
@@ -159,12 +159,12 @@ def _happened(data: Any) -> tuple[str, dict[str, Any]] | None:
             return None
 
 
-def _call(call: ReplyCall) -> wire.ConversationCall:
+def _call_row(call: ReplyCall) -> wire.ConversationCall:
     function = wire.ConversationFunction(name=call.name, arguments=call.arguments)
     return wire.ConversationCall(id=call.id, function=function)
 
 
-def _system(
+def _system_entry(
     seq: Seq, created: str, text: str, metadata: dict[str, Any]
 ) -> wire.ConversationMessage:
     return wire.ConversationMessage(

@@ -29,26 +29,26 @@ from kbd.requests.egress import EgressEvents, EgressRow
 from kbd.requests.events import EventPlace
 from kbd.types import RunId, Seq
 
-__all__ = ["ENCODED_KEPT", "FOLLOW_BATCH", "EventWire", "sent_requests"]
+__all__ = ["FOLLOW_BATCH", "MAX_CACHED_EVENTS", "EventRows", "sent_requests"]
 
 FOLLOW_BATCH = 256
 """How many events a follower gets at most at a time."""
 
-ENCODED_KEPT = 2048
+MAX_CACHED_EVENTS = 2048
 """Cached encoded events, for followers that are nearly up to date."""
 
-MARK_EVENTS = 1000
+CHECKPOINT_EVENTS = 1000
 """Distance of the context folds that are kept: once the log was read so far, a read anywhere folds
 at most so many events."""
 
-ENDS_KEPT = 16
+MAX_CACHED_ENDS = 16
 """How many readers can go on where they were without folding anything again."""
 
 
-_NOWHERE = EventPlace()
+_NO_PLACE = EventPlace()
 
 
-class EventWire:
+class EventRows:
     """Reader of one log's events as JSON rows.
 
     Args:
@@ -61,7 +61,7 @@ class EventWire:
         self._encode = msgspec.json.Encoder().encode
         self._kept: OrderedDict[Seq, bytes] = OrderedDict()
         self._followers = 0
-        self._contexts = _Contexts(journal.log)
+        self._contexts = _ContextCache(journal.log)
 
     @property
     def seq(self) -> Seq:
@@ -108,7 +108,7 @@ class EventWire:
         kept = self._kept.get(seq)
         if kept is None:
             kept = self._kept[seq] = self._encode(shown(item, seq, self._log_id))
-            if len(self._kept) > ENCODED_KEPT:
+            if len(self._kept) > MAX_CACHED_EVENTS:
                 self._kept.popitem(last=False)
         return kept
 
@@ -117,11 +117,11 @@ class EventWire:
         fold = self._contexts.after(after)
         rows: list[bytes] = []
         for first, body in self._journal.log.frames(after):
-            items, records = codec.plain(body), _records(body)
+            items, records = codec.plain(body), _decode_records(body)
             for seq in range(max(first, after + 1), first + len(items)):
                 event = shown(items[seq - first], Seq(seq), self._log_id)
                 if records:
-                    event |= _reading(fold, records[seq - first])
+                    event |= _title_and_place(fold, records[seq - first])
                     self._contexts.mark(Seq(seq), fold)
                 rows.append(self._encode(event))
                 if len(rows) == limit:
@@ -131,7 +131,7 @@ class EventWire:
         return rows
 
 
-class _Contexts:
+class _ContextCache:
     """Cache of context folds of a log, by the event that each has reached; thread-safe.
 
     Args:
@@ -160,12 +160,12 @@ class _Contexts:
         """Cache a fold that has reached an event, for the reader that goes on there."""
         with self._lock:
             self._ends[seq] = fold
-            if len(self._ends) > ENDS_KEPT:
+            if len(self._ends) > MAX_CACHED_ENDS:
                 self._ends.popitem(last=False)
 
     def mark(self, seq: Seq, fold: ContextFold) -> None:
         """Keep a copy of a fold at every `CHECKPOINT_EVENTS`th event."""
-        if seq % MARK_EVENTS == 0 and seq not in self._marks:
+        if seq % CHECKPOINT_EVENTS == 0 and seq not in self._marks:
             mark = fold.copied()
             with self._lock:
                 self._marks[seq] = mark
@@ -181,7 +181,7 @@ class _Contexts:
         return fold
 
 
-def _records(body: bytes) -> list[Recorded]:
+def _decode_records(body: bytes) -> list[Recorded]:
     """Decode the events of a frame; none if they cannot be decoded, for they are shown anyway."""
     try:
         return codec.decode(body)
@@ -189,18 +189,18 @@ def _records(body: bytes) -> list[Recorded]:
         return []
 
 
-def _reading(fold: ContextFold, record: Recorded) -> dict[str, Any]:
+def _title_and_place(fold: ContextFold, record: Recorded) -> dict[str, Any]:
     """Return an event's title, and its place if it has one."""
     context = fold.take(record)
     place = event_place(record.data, context)
     title = {"title": event_text(record.data, context)}
-    return {**title, "place": place} if place != _NOWHERE else title
+    return {**title, "place": place} if place != _NO_PLACE else title
 
 
-LOOKED_AT = 20_000
+MAX_SCANNED_EVENTS = 20_000
 """Events that one answer looks through at most: a fraction of a second."""
 
-_AT_A_TIME = 2000
+_PAGE_EVENTS = 2000
 
 
 async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -> EgressEvents:
@@ -214,21 +214,21 @@ async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -
     """
     found: list[EgressRow] = []
     seq = min(after, journal.seq)
-    end = min(journal.seq, seq + LOOKED_AT)
+    end = min(journal.seq, seq + MAX_SCANNED_EVENTS)
     while seq < end and len(found) < limit:
-        read = await journal.read(Seq(seq), min(_AT_A_TIME, end - seq))
+        read = await journal.read(Seq(seq), min(_PAGE_EVENTS, end - seq))
         if not read:
             break
         for number, record in read:
             seq = number
             if isinstance(record.data, RequestSent):
-                found.append(_row(log_id, number, record.ts_us, record.run, record.data))
+                found.append(_request_row(log_id, number, record.ts_us, record.run, record.data))
                 if len(found) == limit:
                     break
     return EgressEvents(events=tuple(found), last_seq=Seq(seq), has_more=seq < journal.seq)
 
 
-def _row(log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent) -> EgressRow:
+def _request_row(log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent) -> EgressRow:
     return EgressRow(
         seq=seq,
         ts=shown_time(ts_us),

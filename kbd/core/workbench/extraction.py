@@ -28,7 +28,7 @@ from kbd.core.domain.watch_state import Watching, WatchStatus, Written
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.sandbox import file_name
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
@@ -36,18 +36,18 @@ from kbd.events.watches import FilesWritten
 from kbd.requests.workbenches import ExtractResult
 
 __all__ = [
-    "extract",
+    "close_unfinished_effects",
+    "copy_to_folder",
     "extract_files",
     "find_copy",
-    "forget_effects",
-    "forget_partial",
-    "note_written",
-    "numbered",
-    "real_folder",
+    "numbered_names",
+    "record_planned_writes",
+    "remove_partial",
+    "resolve_folder",
 ]
 
 
-def numbered(name: str) -> Iterator[str]:
+def numbered_names(name: str) -> Iterator[str]:
     """Yield a name, then the names to try when it is taken.
 
     `a.txt`, `a(1).txt`, `a(2).txt` …; `archive.tar.gz`, `archive.tar(1).gz`; `.env`, `.env(1)`.
@@ -60,19 +60,19 @@ def numbered(name: str) -> Iterator[str]:
         count += 1
 
 
-def extract(effect: EffectIntended, source: Path) -> str:
+def copy_to_folder(effect: EffectIntended, source: Path) -> str:
     """Copy a file to its effect's folder and return the name it got, relative to the folder.
 
     The copy is complete and durable before it has its name, and the name was free. An extraction
     makes the folder if it is missing. A delivery does not, for it may be a disk that is not there
-    now; and it keeps the partial, so `forget_partial` is called when its end is recorded.
+    now; and it keeps the partial, so `remove_partial` is called when its end is recorded.
 
     Raises:
         DiskFull: No space is left.
         FileWriteFailed: The folder is missing or cannot be written.
     """
     below, _, last = effect.file.name.rpartition("/")
-    partial, is_delivery = _partial(effect), effect.kind == "deliver"
+    partial, is_delivery = _partial_path(effect), effect.kind == "deliver"
     folder, final = partial.parent, ""
     try:
         if is_delivery:
@@ -82,16 +82,16 @@ def extract(effect: EffectIntended, source: Path) -> str:
             shutil.copyfileobj(original, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())  # Bytes before the name: whoever sees the name sees them all.
-        final = _name(partial, folder, last)
+        final = _link_free_name(partial, folder, last)
         if not is_delivery:
             partial.unlink()
-        _sync(folder)
+        _sync_folder(folder)
     except OSError as error:
-        forget_partial(effect)
+        remove_partial(effect)
         if final:  # It is ours and not durable: what failed leaves nothing.
             with suppress(OSError):
                 (folder / final).unlink()
-        raise _failure(effect, error) from None
+        raise _copy_failure(effect, error) from None
     return f"{below}/{final}" if below else final
 
 
@@ -104,7 +104,7 @@ def find_copy(effect: EffectIntended) -> str | None:
         FileWriteFailed: The folder is missing or cannot be read: nobody knows.
     """
     below, _, _ = effect.file.name.rpartition("/")
-    partial = _partial(effect)
+    partial = _partial_path(effect)
     try:
         Path(effect.directory).stat()
         try:
@@ -120,27 +120,27 @@ def find_copy(effect: EffectIntended) -> str | None:
                 for entry in entries
                 if entry.inode() == held.st_ino and entry.name != partial.name
             ]
-        _sync(partial.parent)
+        _sync_folder(partial.parent)
     except OSError as error:
-        raise _failure(effect, error) from None
+        raise _copy_failure(effect, error) from None
     if not names:
         return effect.file.name
     return f"{below}/{min(names)}" if below else min(names)
 
 
-def forget_partial(effect: EffectIntended) -> None:
+def remove_partial(effect: EffectIntended) -> None:
     """Remove the partial from the user's folder, if it is there."""
     with suppress(OSError):  # It was never begun, or the folder is gone: nothing of ours is there.
-        _partial(effect).unlink()
+        _partial_path(effect).unlink()
 
 
-def real_folder(directory: str, name: str) -> str:
+def resolve_folder(directory: str, name: str) -> str:
     """Resolve the folder that a file goes into, without links in its path."""
     below, _, _ = name.rpartition("/")
     return os.path.realpath(Path(directory, below))
 
 
-def _failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFailed:
+def _copy_failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFailed:
     """Return the error of a copy that could not be made."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
@@ -148,14 +148,14 @@ def _failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFail
     return FileWriteFailed(f"{effect.file.name!r} cannot be {effect.kind}ed: {reason}")
 
 
-def _partial(effect: EffectIntended) -> Path:
+def _partial_path(effect: EffectIntended) -> Path:
     below, _, _ = effect.file.name.rpartition("/")
     return Path(effect.directory, below, f".kbd-{effect.effect_id}.part")
 
 
-def _name(partial: Path, folder: Path, last: str) -> str:
+def _link_free_name(partial: Path, folder: Path, last: str) -> str:
     """Give a complete file the first free name; a link fails where a rename would overwrite."""
-    for candidate in numbered(last):
+    for candidate in numbered_names(last):
         try:
             os.link(partial, folder / candidate)
         except FileExistsError:
@@ -186,7 +186,7 @@ def _copy_exclusively(partial: Path, target: Path) -> bool:
     return True
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(held)
@@ -195,7 +195,7 @@ def _sync(folder: Path) -> None:
 
 
 async def extract_files(
-    bench: Bench, clock: Clock, directory: str, paths: tuple[str, ...] | None
+    bench: OpenWorkbench, clock: Clock, directory: str, paths: tuple[str, ...] | None
 ) -> tuple[ExtractResult, ...]:
     """Copy published files to a folder; a failure is one file's result, and the rest is copied.
 
@@ -217,11 +217,11 @@ async def extract_files(
         # Between two files a client may go away; within one, intent and outcome belong together.
         await anyio.lowlevel.checkpoint()
         with anyio.CancelScope(shield=True):
-            results.append(await _extract(bench, clock, directory, path))
+            results.append(await _extract_file(bench, clock, directory, path))
     return tuple(results)
 
 
-async def forget_effects(bench: Bench) -> None:
+async def close_unfinished_effects(bench: OpenWorkbench) -> None:
     """Abort the extractions that a stopped daemon left open; half-written files are removed.
 
     Deliveries stay open: the job that they belong to is gone on with, and finds out about them. It
@@ -230,12 +230,14 @@ async def forget_effects(bench: Bench) -> None:
     for effect in tuple(bench.state.effects.values()):
         if effect.kind == "deliver":
             continue
-        await run_sync(forget_partial, effect)
+        await run_sync(remove_partial, effect)
         aborted = EffectAborted(effect.effect_id, "the daemon stopped meanwhile")
         await bench.keeper.submit(Record((aborted,)))
 
 
-async def _extract(bench: Bench, clock: Clock, directory: str, path: str) -> ExtractResult:
+async def _extract_file(
+    bench: OpenWorkbench, clock: Clock, directory: str, path: str
+) -> ExtractResult:
     try:
         name = file_name(path)
     except KbdError as error:
@@ -252,7 +254,7 @@ async def _extract(bench: Bench, clock: Clock, directory: str, path: str) -> Ext
     )
     await bench.keeper.submit(Record((effect,)))
     try:
-        final = await run_sync(extract, effect, bench.blobs.path(entry.blob))
+        final = await run_sync(copy_to_folder, effect, bench.blobs.path(entry.blob))
     except KbdError as error:
         await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
         return ExtractResult(workbench_path=path, status="failed", reason=error.message)
@@ -265,7 +267,7 @@ async def _extract(bench: Bench, clock: Clock, directory: str, path: str) -> Ext
     )
 
 
-async def note_written(
+async def record_planned_writes(
     daemon: Keeper[DaemonState, DaemonCommand],
     directory: str,
     files: Iterable[FileVersion],
@@ -289,7 +291,7 @@ async def note_written(
     """
     folders: dict[str, list[str]] = {}
     for file in files:
-        folder = await run_sync(real_folder, directory, file.name, limiter=threads)
+        folder = await run_sync(resolve_folder, directory, file.name, limiter=threads)
         folders.setdefault(folder, []).append(file.blob)
     watching = daemon.state.watching
     for folder, hashes in folders.items():

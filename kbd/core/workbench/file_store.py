@@ -58,7 +58,7 @@ class FileStore:
         """
         try:
             with self._published.open(name) as held:
-                return _hash(held)
+                return _hash_file(held)
         except NotFound:
             return None
 
@@ -75,7 +75,7 @@ class FileStore:
             return
         if found is not None and not self._blobs.has(found):
             self._keep(name)
-        _write(self._published, name, self._blobs.path(blob), self._stage)
+        _replace_file(self._published, name, self._blobs.path(blob), self._stage)
 
     def remove(self, name: FileName) -> None:
         """Remove a name from published/; bytes that kbd did not know become a blob first."""
@@ -151,8 +151,8 @@ class FileStore:
                 if files.get(FileName(name)) is None:
                     (self._draft / name).unlink()
             for name, blob in files.items():
-                if blob is not None and _held_hash(root, name) != blob:
-                    _write(root, name, self._blobs.path(blob), self._stage)
+                if blob is not None and _hash_below(root, name) != blob:
+                    _replace_file(root, name, self._blobs.path(blob), self._stage)
         finally:
             root.close()
 
@@ -165,38 +165,38 @@ class FileStore:
         with self._published.open(name) as held:
             copy = self._stage / f"kept-{uuid.uuid4().hex}"
             with copy.open("xb") as target:
-                _copy(held, target.fileno())
+                _copy_bytes(held, target.fileno())
             self._blobs.adopt(copy)
 
 
-def _held_hash(root: ConfinedRoot, name: FileName) -> BlobHash | None:
+def _hash_below(root: ConfinedRoot, name: FileName) -> BlobHash | None:
     try:
         with root.open(name) as held:
-            return _hash(held)
+            return _hash_file(held)
     except NotFound:
         return None
 
 
-def _hash(held: int) -> BlobHash:
+def _hash_file(held: int) -> BlobHash:
     digest = hashlib.sha256()
     while chunk := os.read(held, _COPY_BYTES):
         digest.update(chunk)
     return BlobHash(digest.hexdigest())
 
 
-def _copy(source: int, target: int) -> None:
+def _copy_bytes(source: int, target: int) -> None:
     while chunk := os.read(source, _COPY_BYTES):
         view = memoryview(chunk)
         while view:
             view = view[os.write(target, view) :]
 
 
-def _write(root: ConfinedRoot, name: FileName, source: Path, stage: Path) -> None:
+def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path) -> None:
     """Replace a file atomically: write beside, sync, rename, sync the folder."""
     staged = stage / f"place-{uuid.uuid4().hex}"
     try:
         with source.open("rb") as original, staged.open("xb") as copy:
-            _copy(original.fileno(), copy.fileno())
+            _copy_bytes(original.fileno(), copy.fileno())
             # Bytes before the name: a crash after the rename must not leave an empty file.
             os.fsync(copy.fileno())
         with root.parent(name, create=True) as (folder, last):

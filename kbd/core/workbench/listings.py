@@ -8,12 +8,19 @@ import msgspec
 from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.settings import Limits
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.plain_form import shown_time
 from kbd.requests import workbenches as wire
 from kbd.types import Seq
 
-__all__ = ["closed_row", "disk_bytes", "file_rows", "info", "scope", "workbench_row"]
+__all__ = [
+    "closed_row",
+    "disk_bytes",
+    "file_rows",
+    "workbench_info",
+    "workbench_row",
+    "workbench_scope",
+]
 
 
 def disk_bytes(folder: Path) -> int:
@@ -28,7 +35,7 @@ def disk_bytes(folder: Path) -> int:
     return total
 
 
-def workbench_row(bench: Bench, size_bytes: int) -> wire.WorkbenchRow:
+def workbench_row(bench: OpenWorkbench, size_bytes: int) -> wire.WorkbenchRow:
     """Return one line of the list of workbenches."""
     state = bench.state
     return wire.WorkbenchRow(
@@ -61,7 +68,9 @@ def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> wire.Work
     )
 
 
-def info(bench: Bench, size_bytes: int, default_model_id: str) -> wire.WorkbenchInfo:
+def workbench_info(
+    bench: OpenWorkbench, size_bytes: int, default_model_id: str
+) -> wire.WorkbenchInfo:
     """Return the full description of one workbench."""
     row = workbench_row(bench, size_bytes)
     parent = bench.state.parent
@@ -79,7 +88,7 @@ def info(bench: Bench, size_bytes: int, default_model_id: str) -> wire.Workbench
     )
 
 
-def file_rows(bench: Bench, catalog: Catalog) -> tuple[wire.FileRow, ...]:
+def file_rows(bench: OpenWorkbench, catalog: Catalog) -> tuple[wire.FileRow, ...]:
     """Return the files as runs see them: in the draft where they are changed there."""
     rows: list[wire.FileRow] = []
     for seen in bench.state.all_seen():
@@ -100,7 +109,7 @@ def file_rows(bench: Bench, catalog: Catalog) -> tuple[wire.FileRow, ...]:
     return tuple(rows)
 
 
-def scope(bench: Bench, catalog: Catalog, limits: Limits) -> wire.Scope:
+def workbench_scope(bench: OpenWorkbench, catalog: Catalog, limits: Limits) -> wire.Scope:
     """Return the scope of a workbench: what a run may touch."""
     return wire.Scope(
         limits=wire.ScopeLimits(max_files=limits.files, max_file_bytes=limits.file_bytes),

@@ -15,24 +15,24 @@ from kbd.requests.base import Notification
 from kbd.requests.workshop import RunError
 from kbd.types import RunId, Seq, WorkbenchId
 
-__all__ = ["notification", "notifications", "watch_notice"]
+__all__ = ["notification_of", "notifications_of", "watch_notification"]
 
 
-def notifications(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[Notification, ...]:
+def notifications_of(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[Notification, ...]:
     """Return all notifications of an event; the arguments are those of `notification_of`."""
-    where = _Where(state.workbench_id, record.run, seq)
-    told: list[Notification | None] = [notification(state, seq, record)]
+    where = _Origin(state.workbench_id, record.run, seq)
+    told: list[Notification | None] = [notification_of(state, seq, record)]
     match record.data:
         case workbenches.ConversationRewound(checkpoint_id=checkpoint_id):
             told += [_draft_state(state, where), _files_changed(state, where, checkpoint_id)]
         case drafts.CheckpointRestored(pre_restore_checkpoint_id=checkpoint_id):
             told.append(_files_changed(state, where, checkpoint_id))
         case runs.RunFinished() if state.run(record.run).regenerates:
-            told.append(_regenerated(state, where))
+            told.append(_regenerate_completed(state, where))
     return tuple(each for each in told if each is not None)
 
 
-def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notification | None:
+def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notification | None:
     """Return the notification of an event itself, or None if it has none.
 
     Args:
@@ -40,7 +40,7 @@ def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notificat
         seq: The event's number.
         record: The event.
     """
-    where = _Where(state.workbench_id, record.run, seq)
+    where = _Origin(state.workbench_id, record.run, seq)
     match record.data:
         case workbenches.FileAdded(name=name):
             return where.told(wire.WorkbenchFilesChanged, added=(name,))
@@ -77,10 +77,12 @@ def notification(state: WorkbenchState, seq: Seq, record: Recorded) -> Notificat
         case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
             return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
         case _:
-            return _of_run(state, where, record)
+            return _run_notification(state, where, record)
 
 
-def _of_run(state: WorkbenchState, where: "_Where", record: Recorded) -> Notification | None:
+def _run_notification(
+    state: WorkbenchState, where: "_Origin", record: Recorded
+) -> Notification | None:
     """Return the notification of a run's event, or None if it has none."""
     match record.data:
         case runs.NoticeGiven(code=code, message=message):
@@ -93,7 +95,7 @@ def _of_run(state: WorkbenchState, where: "_Where", record: Recorded) -> Notific
             told_run = wire.WorkshopRunStarted
             return where.told(told_run, message_id=message_id, model_id=model_id, resumed=True)
         case runs.RunFinished() | runs.RunCancelled() | runs.RunInterrupted() as ended:
-            return _ended(state, where, ended)
+            return _run_ended(state, where, ended)
         case runs.RunFailed(code=code, message=message, subphase=subphase, retryable=retryable):
             error = RunError(
                 error_code=code, message=message, subphase=subphase, retryable=retryable
@@ -106,14 +108,14 @@ def _of_run(state: WorkbenchState, where: "_Where", record: Recorded) -> Notific
         case runs.PhaseCompleted(phase=phase):
             return where.told(wire.WorkshopPhaseCompleted, phase=phase)
         case runs.ItemStarted(item=item):
-            return _progress(state, where, item)
+            return _run_progress(state, where, item)
         case runs.ToolReturned() | runs.ToolRefused() as ended:
             return _tool_ended(state, where, ended)
         case _:
             return None
 
 
-class _Where(msgspec.Struct, frozen=True):
+class _Origin(msgspec.Struct, frozen=True):
     workbench_id: WorkbenchId
     run: int
     seq: Seq
@@ -123,13 +125,15 @@ class _Where(msgspec.Struct, frozen=True):
         return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
 
 
-def _draft_state(state: WorkbenchState, where: _Where) -> Notification:
+def _draft_state(state: WorkbenchState, where: _Origin) -> Notification:
     draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
     has_draft = state.draft is not None
     return where.told(wire.DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
 
 
-def _files_changed(state: WorkbenchState, where: _Where, checkpoint_id: str) -> Notification | None:
+def _files_changed(
+    state: WorkbenchState, where: _Origin, checkpoint_id: str
+) -> Notification | None:
     """Return which published files differ from a checkpoint, or None if none do."""
     found = (each for each in reversed(state.checkpoints) if each.checkpoint_id == checkpoint_id)
     checkpoint = next(found, None)
@@ -145,7 +149,7 @@ def _files_changed(state: WorkbenchState, where: _Where, checkpoint_id: str) -> 
     return where.told(wire.WorkbenchFilesChanged, **changes) if any(changes.values()) else None
 
 
-def _regenerated(state: WorkbenchState, where: _Where) -> Notification | None:
+def _regenerate_completed(state: WorkbenchState, where: _Origin) -> Notification | None:
     answer = state.said[-1] if state.said else None
     if answer is None or answer.run != where.run:
         return None
@@ -156,9 +160,9 @@ def _regenerated(state: WorkbenchState, where: _Where) -> Notification | None:
     )
 
 
-def _ended(
+def _run_ended(
     state: WorkbenchState,
-    where: _Where,
+    where: _Origin,
     ended: runs.RunFinished | runs.RunCancelled | runs.RunInterrupted,
 ) -> Notification:
     status = {
@@ -170,7 +174,7 @@ def _ended(
     return where.told(wire.WorkshopRunFinished, status=status, has_draft=has_draft)
 
 
-def _progress(state: WorkbenchState, where: _Where, item: int) -> Notification | None:
+def _run_progress(state: WorkbenchState, where: _Origin, item: int) -> Notification | None:
     plan = state.run(where.run).plan
     if plan is None or not 1 <= item <= len(plan.items):
         return None
@@ -183,7 +187,7 @@ def _progress(state: WorkbenchState, where: _Where, item: int) -> Notification |
 
 
 def _tool_ended(
-    state: WorkbenchState, where: _Where, ended: runs.ToolReturned | runs.ToolRefused
+    state: WorkbenchState, where: _Origin, ended: runs.ToolReturned | runs.ToolRefused
 ) -> Notification | None:
     if not where.run:
         return None
@@ -202,7 +206,7 @@ _LOG = "daemon"
 """The log that has the events: who names it, or follows it, is told."""
 
 
-def watch_notice(seq: Seq, record: Recorded) -> Notification | None:
+def watch_notification(seq: Seq, record: Recorded) -> Notification | None:
     """Return the notification of an event of the daemon's log, or None if it has none.
 
     Args:

@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.commands import CompletePublish, IntendPublish
 from kbd.core.runtime.clock import Clock
 from kbd.core.workbench.file_store import conflict_name
-from kbd.core.workbench.workbench import Bench, draft_view
+from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import PublishIntended
 from kbd.events.plain_form import shown_time
@@ -27,7 +27,7 @@ __all__ = ["carry_out", "publish"]
 
 
 async def publish(
-    bench: Bench,
+    bench: OpenWorkbench,
     clock: Clock,
     *,
     names: tuple[FileName, ...] | None,
@@ -61,7 +61,7 @@ async def publish(
                 nothing_left = not left or (names is not None and left.keys().isdisjoint(names))
                 if nothing_left and not is_back:
                     return completed
-            await _intend(
+            await _submit_intent(
                 bench,
                 clock,
                 names=names,
@@ -74,8 +74,8 @@ async def publish(
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
-async def _intend(
-    bench: Bench,
+async def _submit_intent(
+    bench: OpenWorkbench,
     clock: Clock,
     *,
     names: tuple[FileName, ...] | None,
@@ -89,7 +89,7 @@ async def _intend(
         msg = "draft not found: there is nothing to publish"
         raise ValidationFailed(msg)
     progress("conflict_check")
-    found = await run_sync(_found, bench, drafted)
+    found = await run_sync(_published_hashes, bench, drafted)
     publish_id = clock.new_id()
     free = {name: conflict_name(name, publish_id) for name in drafted}
     progress("checkpoint_pre_publish")
@@ -106,7 +106,7 @@ async def _intend(
 
 
 async def carry_out(
-    bench: Bench, clock: Clock, progress: Callable[[PublishPhase], None] = lambda _: None
+    bench: OpenWorkbench, clock: Clock, progress: Callable[[PublishPhase], None] = lambda _: None
 ) -> wire.DraftPublished:
     """Complete the intended publish, from wherever it stopped.
 
@@ -122,15 +122,17 @@ async def carry_out(
     progress("finalizing")
     checkpoint_id = f"c{clock.new_id()}"
     await bench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
-    return _answer(bench, intended, conflicted, checkpoint_id)
+    return _publish_answer(bench, intended, conflicted, checkpoint_id)
 
 
-def _found(bench: Bench, names: tuple[FileName, ...]) -> dict[FileName, BlobHash | None]:
+def _published_hashes(
+    bench: OpenWorkbench, names: tuple[FileName, ...]
+) -> dict[FileName, BlobHash | None]:
     return {name: bench.files.published_hash(name) for name in names}
 
 
-def _answer(
-    bench: Bench,
+def _publish_answer(
+    bench: OpenWorkbench,
     intended: PublishIntended,
     conflicted: tuple[tuple[FileName, FileName], ...],
     checkpoint_id: str,

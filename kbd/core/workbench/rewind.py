@@ -18,17 +18,17 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import state_at
 from kbd.core.workbench.publish import carry_out
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import PlannedFile
 from kbd.events.workbenches import ConversationRewound
 from kbd.types import BlobHash, FileName
 
-__all__ = ["Returned", "restore_checkpoint", "rewind_to"]
+__all__ = ["RewindResult", "restore_checkpoint", "rewind_to"]
 
 
-class Returned(msgspec.Struct, frozen=True):
+class RewindResult(msgspec.Struct, frozen=True):
     """Outcome of an undo or a restore.
 
     Args:
@@ -41,12 +41,12 @@ class Returned(msgspec.Struct, frozen=True):
 
 
 async def rewind_to(
-    bench: Bench,
+    bench: OpenWorkbench,
     clock: Clock,
     message_id: str,
     reason: Literal["undo", "regenerate"] = "undo",
     check: Callable[[WorkbenchState], None] = lambda _: None,
-) -> Returned:
+) -> RewindResult:
     """Undo to a message: conversation, files, draft and runs become what they were at it.
 
     Args:
@@ -67,18 +67,20 @@ async def rewind_to(
     then = await run_sync(state_at, bench.folders.log, said.seq)
     back = rewound(then, message_id, reason)
     check(then)
-    async with _held(bench, clock):
+    async with _publish_lock(bench, clock):
         planned = differences(bench.state, back.files)
-        await run_sync(_check_kept, bench.blobs.store, _needed(planned, back))
-        found = await run_sync(_found, bench, planned)
+        await run_sync(_check_blobs, bench.blobs.store, _needed_blobs(planned, back))
+        found = await run_sync(_published_hashes, bench, planned)
         outcome = await bench.keeper.submit(Rewind(back, clock.new_id(), found))
         if any(isinstance(event, ConversationRewound) for event in outcome.events):
-            return Returned()
-        return await _carried_out(bench, clock)
+            return RewindResult()
+        return await _carry_out_plan(bench, clock)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
-async def restore_checkpoint(bench: Bench, clock: Clock, checkpoint_id: str) -> Returned:
+async def restore_checkpoint(
+    bench: OpenWorkbench, clock: Clock, checkpoint_id: str
+) -> RewindResult:
     """Restore the published files of a checkpoint.
 
     Args:
@@ -94,17 +96,17 @@ async def restore_checkpoint(bench: Bench, clock: Clock, checkpoint_id: str) -> 
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
     files = checkpoint_of(bench.state, checkpoint_id).files
-    async with _held(bench, clock):
+    async with _publish_lock(bench, clock):
         planned = differences(bench.state, files)
-        await run_sync(_check_kept, bench.blobs.store, _needed(planned))
-        found = await run_sync(_found, bench, planned)
+        await run_sync(_check_blobs, bench.blobs.store, _needed_blobs(planned))
+        found = await run_sync(_published_hashes, bench, planned)
         await bench.keeper.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
-        return await _carried_out(bench, clock)
+        return await _carry_out_plan(bench, clock)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
 @asynccontextmanager
-async def _held(bench: Bench, clock: Clock) -> AsyncIterator[None]:
+async def _publish_lock(bench: OpenWorkbench, clock: Clock) -> AsyncIterator[None]:
     """Hold the publish lock, after completing what a full disk had stopped.
 
     Shielded: a client that goes away between intent and outcome must not leave it half done.
@@ -119,12 +121,12 @@ async def _held(bench: Bench, clock: Clock) -> AsyncIterator[None]:
             yield
 
 
-async def _carried_out(bench: Bench, clock: Clock) -> Returned:
+async def _carry_out_plan(bench: OpenWorkbench, clock: Clock) -> RewindResult:
     done = await carry_out(bench, clock)
-    return Returned(done.published, done.checkpoint_id)
+    return RewindResult(done.published, done.checkpoint_id)
 
 
-def _needed(
+def _needed_blobs(
     planned: tuple[PlannedFile, ...], back: ConversationRewound | None = None
 ) -> list[tuple[FileName, BlobHash]]:
     """Return the blobs that a plan needs, each with its file's name."""
@@ -134,7 +136,7 @@ def _needed(
     return needed
 
 
-def _check_kept(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) -> None:
+def _check_blobs(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) -> None:
     looked = store.verify({blob for _, blob in needed})
     harmed = {*looked.damaged, *looked.missing}
     if harmed:
@@ -143,5 +145,7 @@ def _check_kept(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) -
         raise FileWriteFailed(msg)
 
 
-def _found(bench: Bench, planned: tuple[PlannedFile, ...]) -> dict[FileName, BlobHash | None]:
+def _published_hashes(
+    bench: OpenWorkbench, planned: tuple[PlannedFile, ...]
+) -> dict[FileName, BlobHash | None]:
     return {file.name: bench.files.published_hash(file.name) for file in planned}

@@ -55,7 +55,7 @@ def run_info(
     return wire.RunInfo(
         run_id=state.run_id(run.number),
         workbench_id=state.workbench_id,
-        request=_request(state, run.message_id),
+        request=_request_line(state, run.message_id),
         model_id=run.model_id,
         status=run.status.value,
         phase=run.phase,
@@ -70,7 +70,7 @@ def run_info(
     )
 
 
-def _request(state: WorkbenchState, message_id: str) -> str:
+def _request_line(state: WorkbenchState, message_id: str) -> str:
     """Return the first line of a message that says something."""
     asked = state.heard.get(message_id)
     said = asked.text if asked is not None else ""

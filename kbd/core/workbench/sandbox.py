@@ -54,7 +54,7 @@ class ConfinedRoot:
         held = os.dup(self._root)
         try:
             for folder in folders:
-                inner = _step(held, folder, name, create=create)
+                inner = _open_component(held, folder, name, create=create)
                 os.close(held)
                 held = inner
             yield held, last
@@ -75,7 +75,7 @@ class ConfinedRoot:
             try:
                 held = os.open(last, _FILE, dir_fd=folder)
             except FileNotFoundError:
-                raise _missing(name) from None
+                raise _not_found(name) from None
             except OSError as error:
                 raise _refused_file(name, error) from None
         try:
@@ -86,10 +86,10 @@ class ConfinedRoot:
 
     def names(self) -> list[str]:
         """Return the names of all regular files below the root, sorted; links are left out."""
-        return sorted(_below(self._root, ""))
+        return sorted(_walk(self._root, ""))
 
 
-def _step(held: int, folder: str, name: FileName, *, create: bool) -> int:
+def _open_component(held: int, folder: str, name: FileName, *, create: bool) -> int:
     if create:
         try:
             os.mkdir(folder, 0o700, dir_fd=held)
@@ -99,7 +99,7 @@ def _step(held: int, folder: str, name: FileName, *, create: bool) -> int:
     try:
         return os.open(folder, _DIRECTORY, dir_fd=held)
     except FileNotFoundError:
-        raise _missing(name) from None
+        raise _not_found(name) from None
     except OSError as error:
         raise _refused_file(name, error) from None
 
@@ -114,21 +114,21 @@ def _check_regular(held: int, name: FileName) -> None:
         raise SandboxViolation(msg)
 
 
-def _below(folder: int, prefix: str) -> Iterator[str]:
+def _walk(folder: int, prefix: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False), entry) for entry in entries]
     for name, is_folder, entry in found:
         if is_folder:
             inner = os.open(name, _DIRECTORY, dir_fd=folder)
             try:
-                yield from _below(inner, f"{prefix}{name}/")
+                yield from _walk(inner, f"{prefix}{name}/")
             finally:
                 os.close(inner)
         elif entry.is_file(follow_symlinks=False):
             yield prefix + name
 
 
-def _missing(name: FileName) -> NotFound:
+def _not_found(name: FileName) -> NotFound:
     return NotFound(f"there is no file {name!r}")
 
 
@@ -180,11 +180,11 @@ def file_name(path: str) -> FileName:
     if components[0].casefold() in _RESERVED_FIRST:
         raise _refused_name(path, "is reserved")
     for part in components:
-        _check(path, part)
+        _check_component(path, part)
     return FileName("/".join(components))
 
 
-def _check(path: str, part: str) -> None:
+def _check_component(path: str, part: str) -> None:
     if part == "..":
         raise _refused_name(path, "would leave the workbench")
     if len(part.encode("utf-8", "surrogatepass")) > MAX_COMPONENT_BYTES:

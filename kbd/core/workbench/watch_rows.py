@@ -19,12 +19,12 @@ from kbd.events.watches import WatchRule
 from kbd.requests import watched as wire
 from kbd.requests.watches import FailedFound
 
-__all__ = ["MAX_LANDINGS", "Hints", "failed_found", "watch_info", "watch_row"]
+__all__ = ["MAX_LANDINGS", "Hints", "failed_landings", "watch_info", "watch_row"]
 
 MAX_LANDINGS = 200
 """How many landings that are not done one answer tells of; the others are counted."""
 
-MAX_PATHS = 100
+MAX_OUTCOME_PATHS = 100
 """The most paths that are listed of one outcome."""
 
 MAX_FAILED = 1000
@@ -67,13 +67,15 @@ def watch_info(watch: Watch, hints: Hints, trouble: str) -> wire.WatchInfo:
     landings = tuple(watch.landings.values())[:MAX_LANDINGS]
     return wire.WatchInfo(
         **msgspec.structs.asdict(watch_row(watch, hints, trouble)),
-        rule=_rule(watch.rule),
-        landings=tuple(_landing(landing) for landing in landings),
+        rule=_rule_row(watch.rule),
+        landings=tuple(_landing_row(landing) for landing in landings),
         recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
     )
 
 
-def failed_found(watches: tuple[Watch, ...], row: Callable[[Watch], wire.WatchRow]) -> FailedFound:
+def failed_landings(
+    watches: tuple[Watch, ...], row: Callable[[Watch], wire.WatchRow]
+) -> FailedFound:
     """Return the failed landings of watches, each with its remedies, and the stalled watches.
 
     Args:
@@ -83,22 +85,22 @@ def failed_found(watches: tuple[Watch, ...], row: Callable[[Watch], wire.WatchRo
     parked = [(each, watch) for watch in watches for each in watch.in_stage(LandingStage.PARKED)]
     parked.sort(key=lambda pair: pair[0].landing_id)
     return FailedFound(
-        failed=tuple(_failed(watch, landing) for landing, watch in parked[:MAX_FAILED]),
+        failed=tuple(_failed_row(watch, landing) for landing, watch in parked[:MAX_FAILED]),
         total=len(parked),
-        suspended=tuple(row(watch) for watch in watches if _stands_still(watch)),
+        suspended=tuple(row(watch) for watch in watches if _is_stalled(watch)),
     )
 
 
-def _failed(watch: Watch, landing: Landing) -> wire.FailedRow:
+def _failed_row(watch: Watch, landing: Landing) -> wire.FailedRow:
     return wire.FailedRow(
-        **msgspec.structs.asdict(_landing(landing)),
+        **msgspec.structs.asdict(_landing_row(landing)),
         watch_id=watch.watch_id,
         watch_name=watch.rule.name,
         actions=_actions(watch, landing),
     )
 
 
-def _stands_still(watch: Watch) -> bool:
+def _is_stalled(watch: Watch) -> bool:
     """Return whether a watch starts no runs, for a reason that a person should know."""
     return watch.status is WatchStatus.SUSPENDED or (
         watch.status is WatchStatus.PAUSED and bool(watch.reason)
@@ -118,7 +120,7 @@ def _status(watch: Watch) -> Literal["active", "paused", "suspended"]:
             assert_never(watch.status)
 
 
-def _rule(rule: WatchRule) -> wire.WatchRuleShown:
+def _rule_row(rule: WatchRule) -> wire.WatchRuleShown:
     consent = rule.consent
     return wire.WatchRuleShown(
         folder=rule.folder,
@@ -138,7 +140,7 @@ def _rule(rule: WatchRule) -> wire.WatchRuleShown:
     )
 
 
-def _landing(landing: Landing) -> wire.LandingRow:
+def _landing_row(landing: Landing) -> wire.LandingRow:
     retry_at_us = landing.retry_at_us
     return wire.LandingRow(
         landing_id=landing.landing_id,
@@ -158,7 +160,7 @@ def _landing(landing: Landing) -> wire.LandingRow:
 def _outcome(ended: Ended) -> wire.OutcomeRow:
     return wire.OutcomeRow(
         landing_ids=ended.landings,
-        paths=ended.paths[:MAX_PATHS],
+        paths=ended.paths[:MAX_OUTCOME_PATHS],
         outcome=cast("Outcome", ended.outcome),
         ended_at=shown_time(ended.ended_at_us),
         workbench_id=ended.workbench_id or msgspec.UNSET,

@@ -15,10 +15,10 @@ from kbd.core.workbench.file_store import FileStore
 from kbd.errors import LogCorrupt
 from kbd.types import BlobHash, FileName, WorkbenchId
 
-__all__ = ["Bench", "draft_view"]
+__all__ = ["OpenWorkbench", "draft_view"]
 
 
-class Bench(msgspec.Struct, frozen=True):
+class OpenWorkbench(msgspec.Struct, frozen=True):
     """An open workbench: the parts that work on its folder.
 
     Args:

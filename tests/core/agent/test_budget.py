@@ -3,10 +3,10 @@
 import pytest
 
 from kbd.core.agent.budget import (
-    Loop,
+    LoopVerdict,
+    call_fingerprint,
     check_budget,
     cost_of,
-    fingerprint,
     loop_verdict,
     retry_wait_s,
     worst_cost,
@@ -19,33 +19,33 @@ from kbd.providers import ModelInfo
 
 def test_equal_calls_have_equal_fingerprints() -> None:
     """The order of keys and blanks do not matter; tool and content do."""
-    one = fingerprint("t", '{"a": 1, "b": {"d": 2, "c": 3}}')
+    one = call_fingerprint("t", '{"a": 1, "b": {"d": 2, "c": 3}}')
 
-    assert fingerprint("t", '{"b":{"c":3,"d":2},"a":1}') == one
-    assert fingerprint("u", '{"a": 1, "b": {"d": 2, "c": 3}}') != one
-    assert fingerprint("t", '{"a": 2, "b": {"d": 2, "c": 3}}') != one
-    assert fingerprint("t", "not json") != fingerprint("t", "not jso")
+    assert call_fingerprint("t", '{"b":{"c":3,"d":2},"a":1}') == one
+    assert call_fingerprint("u", '{"a": 1, "b": {"d": 2, "c": 3}}') != one
+    assert call_fingerprint("t", '{"a": 2, "b": {"d": 2, "c": 3}}') != one
+    assert call_fingerprint("t", "not json") != call_fingerprint("t", "not jso")
 
 
 def test_a_sweep_of_chunks_is_no_loop() -> None:
     """Successive ranges differ in content, however alike they look."""
-    marks = [fingerprint("set_range", f'{{"sheet": "A", "start": "A{n}"}}') for n in range(10)]
+    marks = [call_fingerprint("set_range", f'{{"sheet": "A", "start": "A{n}"}}') for n in range(10)]
 
-    assert loop_verdict(marks) == (Loop.NONE, 1)
+    assert loop_verdict(marks) == (LoopVerdict.NONE, 1)
 
 
 @pytest.mark.parametrize(
     ("recent", "verdict"),
     [
-        ([], Loop.NONE),
-        (["a", "a"], Loop.NONE),
-        (["a", "b", "a", "a"], Loop.WARN),
-        (["a", "a", "a", "b"], Loop.NONE),
-        (["a"] * 4, Loop.WARN),
-        (["a"] * 5, Loop.STOP),
+        ([], LoopVerdict.NONE),
+        (["a", "a"], LoopVerdict.NONE),
+        (["a", "b", "a", "a"], LoopVerdict.WARN),
+        (["a", "a", "a", "b"], LoopVerdict.NONE),
+        (["a"] * 4, LoopVerdict.WARN),
+        (["a"] * 5, LoopVerdict.STOP),
     ],
 )
-def test_the_newest_call_is_judged(recent: list[str], verdict: Loop) -> None:
+def test_the_newest_call_is_judged(recent: list[str], verdict: LoopVerdict) -> None:
     """Three equal ones warn and five stop; only the newest call is looked at."""
     assert loop_verdict(recent)[0] is verdict
 

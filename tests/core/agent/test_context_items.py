@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kbd.core.agent.blocks import NAMES, block
-from kbd.core.agent.context_items import Guidance, asks_for, told, weigh
+from kbd.core.agent.context_items import Guidance, context_blocks, mentions_format, weigh_context
 from kbd.core.domain.workbench_state import ContextItem
 from kbd.errors import ContextExhausted, StyleMergeFailed
 from kbd.formats import FormatHandler
@@ -28,7 +28,7 @@ def items(**texts: str) -> dict[str, ContextItem]:
 
 def test_items_stand_in_the_order_of_the_categories() -> None:
     """Each in its block, whatever the order in which they were set."""
-    what = told(items(situation="now", company_context="we"), [], MODEL)
+    what = context_blocks(items(situation="now", company_context="we"), [], MODEL)
 
     assert what.text == (
         '<context category="company-context">\nwe\n</context>\n\n'
@@ -39,15 +39,15 @@ def test_items_stand_in_the_order_of_the_categories() -> None:
 
 def test_nothing_set_is_nothing_told() -> None:
     """No empty blocks."""
-    assert told({}, [], MODEL).text == ""
+    assert context_blocks({}, [], MODEL).text == ""
 
 
 def test_the_house_style_stands_alone_or_wins_over_guidance() -> None:
     """A block of its own without a format; else at the end of the guidance, and nowhere else."""
     house = items(document_style="Arial.")
 
-    alone = told(house, [], MODEL)
-    merged = told(house, [BOOKS, DECKS], MODEL)
+    alone = context_blocks(house, [], MODEL)
+    merged = context_blocks(house, [BOOKS, DECKS], MODEL)
 
     assert alone.text == '<context category="document-style">\nArial.\n</context>'
     assert merged.text.startswith('<style formats="xlsx pptx">\nWidths.\n\nTitles.\n\n# House')
@@ -58,7 +58,7 @@ def test_the_house_style_stands_alone_or_wins_over_guidance() -> None:
 
 def test_a_house_style_that_is_too_long_leaves_the_guidance() -> None:
     """It is left out, and the run is told; the other items stay."""
-    what = told(items(document_style="x" * 8001, situation="now"), [BOOKS], MODEL)
+    what = context_blocks(items(document_style="x" * 8001, situation="now"), [BOOKS], MODEL)
 
     assert '<style formats="xlsx">\nWidths.\n</style>' in what.text
     assert "now" in what.text
@@ -72,7 +72,7 @@ def test_guidance_goes_first_and_the_situation_last() -> None:
     texts = dict.fromkeys(("company_context", "department_context", "document_style"), "y" * 300)
     left: list[tuple[str, ...]] = []
     for size in range(12_000, 16_200, 100):
-        what = told(items(situation="x" * size, **texts), long, MODEL)
+        what = context_blocks(items(situation="x" * size, **texts), long, MODEL)
         assert len(what.text.encode()) <= 16_000
         assert {notice.code for notice in what.notices} <= {ContextExhausted.code}
         left.append(tuple(notice.message.split(" was ")[0].split()[-1] for notice in what.notices))
@@ -117,13 +117,13 @@ def test_the_words_of_a_request_ask_for_formats(request_text: str, formats: list
     """Whole words, in any case, and names of files."""
     handlers: list[FormatHandler] = [docx.DocxFormat(), pptx.PptxFormat(), xlsx.XlsxFormat()]
 
-    assert [each.name for each in handlers if asks_for(each, request_text)] == formats
+    assert [each.name for each in handlers if mentions_format(each, request_text)] == formats
 
 
 def test_items_weigh_what_they_take_of_the_window() -> None:
     """From 0.35 on that is much."""
-    assert weigh({}, MODEL).tokens == 0
-    assert not weigh(items(situation="x" * 13_000), MODEL).is_much
-    weight = weigh(items(situation="x" * 14_000), MODEL)
+    assert weigh_context({}, MODEL).tokens == 0
+    assert not weigh_context(items(situation="x" * 13_000), MODEL).is_much
+    weight = weigh_context(items(situation="x" * 14_000), MODEL)
     assert weight.is_much
     assert weight.tokens == pytest.approx(3510, abs=10)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbd.core.agent import AgentController, render_toolcall, render_toolresult
-from kbd.core.agent.truncation import fitted_block
+from kbd.core.agent.truncation import fit_result_block
 
 SEARCH = render_toolcall("find", {"query": "salt"})
 
@@ -207,7 +207,7 @@ VALUES = st.recursive(
 @settings(max_examples=25)
 def test_no_result_is_shown_longer_than_allowed(value: Any, most: int) -> None:
     """Whatever it is; what fits is whole, and no text in it ends the block."""
-    block = fitted_block(value, most)
+    block = fit_result_block(value, most)
     inner = block.removeprefix("<myPT_toolresult>").removesuffix("</myPT_toolresult>")
     whole = render_toolresult(value)
 

@@ -11,7 +11,7 @@ import pytest
 
 from backends import on_asyncio, on_trio
 from kbd.core.agent.blocks import json_block
-from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, room_bytes
+from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, listing_bytes
 from kbd.core.plugins.format_calls import Look
 from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
 from kbd.formats import (
@@ -259,6 +259,8 @@ async def test_no_name_and_no_content_closes_the_fence(workbench: Workbench) -> 
 
 def test_the_room_is_a_quarter_of_a_small_window() -> None:
     """And never more than the setting."""
-    assert room_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM) == 8000
-    assert room_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM, 12_000) == 5000
-    assert room_bytes(ModelInfo("m", context_tokens=1_000_000), ROOM) == ROOM
+    assert listing_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM) == 8000
+    assert (
+        listing_bytes(ModelInfo("m", context_tokens=8000, bytes_per_token=4), ROOM, 12_000) == 5000
+    )
+    assert listing_bytes(ModelInfo("m", context_tokens=1_000_000), ROOM) == ROOM

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.agent.manifest import SUMMARY_BYTES, summary
+from kbd.core.agent.manifest import SUMMARY_BYTES, summarize_map
 
 
 def test_counts_names_and_sizes_stay() -> None:
@@ -14,7 +14,9 @@ def test_counts_names_and_sizes_stay() -> None:
         {"name": f"Month {n}", "row_count": n, "hidden": False, "islands": [{"range": "A1:B2"}]}
         for n in range(1, 40)
     ]
-    short = summary({"sheets": sheets, "defined_names": [], "has_pivots": False, "title": "x" * 90})
+    short = summarize_map(
+        {"sheets": sheets, "defined_names": [], "has_pivots": False, "title": "x" * 90}
+    )
 
     assert short["sheets"]["count"] == 39
     assert short["sheets"]["first"][0] == {"name": "Month 1", "row_count": 1}
@@ -42,4 +44,4 @@ def test_any_map_is_bounded() -> None:
 
     for _ in range(100):
         structure = {f"field_{n}": some(2) for n in range(chance.randrange(12))}
-        assert len(msgspec.json.encode(summary(structure))) <= SUMMARY_BYTES
+        assert len(msgspec.json.encode(summarize_map(structure))) <= SUMMARY_BYTES

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.turn_faults import takes_any
+from kbd.core.agent.turn_faults import accept_any
 from kbd.core.agent.window import (
-    LEAST_BYTES_A_TOKEN,
-    MOST_BYTES_A_TOKEN,
-    as_measured,
+    MAX_BYTES_PER_TOKEN,
+    MIN_BYTES_PER_TOKEN,
+    calibrate_model,
     message_bytes,
     tools_bytes,
 )
@@ -33,7 +33,7 @@ def turn(number: int, result: str, arguments: str = "{}") -> Turn:
 
 def transcript(turns: Sequence[Turn], opening: tuple[Message, ...] = OPENING) -> Transcript:
     """What a chain of these turns is sent as."""
-    made = Transcript(takes_any)
+    made = Transcript(accept_any)
     made.opening = opening
     made.take(Chain(turns=list(turns)))
     return made
@@ -136,14 +136,14 @@ def test_tokens_follow_what_the_provider_counted() -> None:
     told = model(1000)
 
     def each(size_bytes: int, tokens: int) -> float:
-        return as_measured(told, Measured(size_bytes, tokens)).bytes_per_token
+        return calibrate_model(told, Measured(size_bytes, tokens)).bytes_per_token
 
-    assert as_measured(told, None) is told
+    assert calibrate_model(told, None) is told
     assert each(0, 0) == 3.5
     assert 3.3 < each(4000, 2000) < 3.5
     assert 2.0 < each(4_000_000, 2_000_000) < 2.1
-    assert each(10**9, 1) == MOST_BYTES_A_TOKEN
-    assert each(1, 10**9) == LEAST_BYTES_A_TOKEN
+    assert each(10**9, 1) == MAX_BYTES_PER_TOKEN
+    assert each(1, 10**9) == MIN_BYTES_PER_TOKEN
 
 
 def test_tool_calls_count_in_bytes() -> None:

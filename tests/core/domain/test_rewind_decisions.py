@@ -22,7 +22,7 @@ from kbd.core.domain.decision import Decision
 from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
 from kbd.core.domain.rewind_decisions import answered, message_said, rewound
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.workbench.notifications import notifications
+from kbd.core.workbench.notifications import notifications_of
 from kbd.errors import ConflictPublishedChanged, KbdError, NotFound, ValidationFailed
 from kbd.events.codec import recorded
 from kbd.events.drafts import FileChanged
@@ -298,7 +298,7 @@ def test_an_undo_is_told_with_what_it_changed() -> None:
     spoken.rewind("u1")
     (back,) = [event for event in spoken.last.events if isinstance(event, ConversationRewound)]
     record = recorded(back, spoken.time_us)
-    done, drafted, files = notifications(spoken.state, spoken.state.seq, record)
+    done, drafted, files = notifications_of(spoken.state, spoken.state.seq, record)
     assert isinstance(done, wire.WorkshopUndoCompleted)
     assert (done.message_id, done.has_draft) == ("u1", False)
     assert isinstance(drafted, wire.DraftStateChanged)

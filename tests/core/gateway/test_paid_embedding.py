@@ -12,8 +12,8 @@ from kbd.core.api.providers import ProviderMethods
 from kbd.core.domain.commands import Record
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings
-from kbd.core.sessions.search_access import embedded
-from kbd.core.workbench.workbench import Bench
+from kbd.core.sessions.search_access import embed_texts
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
     BudgetCapReached,
     KbdError,
@@ -56,7 +56,7 @@ def metered(server: ModelServer, **limits: Any) -> Settings:
 class Asked:
     """A workbench whose texts become vectors."""
 
-    def __init__(self, running: Supervised, bench: Bench) -> None:
+    def __init__(self, running: Supervised, bench: OpenWorkbench) -> None:
         self._running, self.bench = running, bench
         self.sent: list[RequestSent] = []
 
@@ -67,7 +67,7 @@ class Asked:
             self.sent.append(sent)
             await self.bench.keeper.submit(Record((sent,)))
 
-        return await embedded(self._running.context, self.bench, texts, purpose, record)
+        return await embed_texts(self._running.context, self.bench, texts, purpose, record)
 
     def spent(self) -> tuple[int, float, int]:
         """What all days took, in tokens and in dollars, and how much is still reserved."""

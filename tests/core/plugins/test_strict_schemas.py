@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from kbd.core.agent.tool_execution import parsed
 from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.turn_faults import takes_any
+from kbd.core.agent.turn_faults import accept_any
 from kbd.core.agent.window import tools_bytes
 from kbd.core.plugins import schemas
 from kbd.core.plugins.catalog import Catalog
@@ -105,7 +105,7 @@ async def test_a_strict_form_is_made_when_it_is_read_and_once() -> None:
     provider, message = OfflineProvider(), Message("user", "<request>\nsort by x\n</request>")
     with Profile() as unread:
         schemas = tuple(entry.schema for entry in Catalog(plugins).tools())
-        transcript = Transcript(takes_any, provider.told_bytes)
+        transcript = Transcript(accept_any, provider.told_bytes)
         size = transcript.fitted(schemas, provider.models()[0]).size_bytes
         request = ModelRequest("planner", (message,), schemas)
         await provider.complete(request, NoAccess(), lambda _: None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbd.core.search.engine import WorkspaceEngine
-from kbd.core.search.local import LocalWork
+from kbd.core.search.local import LocalRuntime
 from kbd.errors import ValidationFailed
 
 _PROGRAM = """
@@ -90,7 +90,7 @@ def test_other_ends_are_clean_too(place: Path, end: str) -> None:
 
 def test_closed_work_is_refused() -> None:
     """Whoever goes on with a closed engine is told."""
-    work = LocalWork(1000)
+    work = LocalRuntime(1000)
     work.close()
     work.close()
     with pytest.raises(ValidationFailed, match="closed"):

@@ -241,7 +241,7 @@ def test_vectors_of_texts_that_are_gone_do_not_pile_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of texts that are there stay, and so do some of the others."""
-    monkeypatch.setattr("kbd.core.search.vector_index.SPARE_VECTORS", 4)
+    monkeypatch.setattr("kbd.core.search.vector_index.MAX_UNUSED_VECTORS", 4)
     docs, letters = tmp_path / "docs", _Letters()
     kept = []
     write(docs, a="stays")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from indexed import PlainReader, engine_over, write
-from kbd.core.search.folder import Folder, Listing, Seen
+from kbd.core.search.folder import DocumentFolder, FileSignature, FolderListing
 
 
 @pytest.fixture
@@ -28,8 +28,10 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
-def _listing(docs: Path, seen: dict[str, Seen] | None = None) -> Listing:
-    return Folder(docs).listing(lambda name: name.endswith(".txt"), seen or {}, docs / "index")
+def _listing(docs: Path, seen: dict[str, FileSignature] | None = None) -> FolderListing:
+    return DocumentFolder(docs).listing(
+        lambda name: name.endswith(".txt"), seen or {}, docs / "index"
+    )
 
 
 def test_readable_files_below_the_folder_are_documents(docs: Path) -> None:
@@ -75,7 +77,7 @@ def test_a_file_that_looks_the_same_is_not_hashed_again(docs: Path) -> None:
     status = top.stat()
     times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
     signature = f"{status.st_size} {times} {status.st_dev} {status.st_ino}"
-    known = {"top.txt": Seen(signature, "as it was")}
+    known = {"top.txt": FileSignature(signature, "as it was")}
     contents = {file.name: file.content for file in _listing(docs, known).files}
     assert contents["top.txt"] == "as it was"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kbd.core.search.vector_index import REFUSED_AT_ONCE, vectors_of
+from kbd.core.search.vector_index import MAX_REFUSED_TEXTS, embed_texts
 from kbd.errors import KbdError, ProviderUnavailable, ValidationFailed
 from kbd.messages import Usage
 from kbd.providers import Embeddings, MalformedReply
@@ -36,7 +36,7 @@ class Choosy:
 @pytest.mark.parametrize("error", [ValidationFailed("no"), MalformedReply("no")])
 def test_only_the_refused_text_has_no_meaning(error: KbdError) -> None:
     """It gets a vector of zeros, near to nothing; the others get theirs, and their cost counts."""
-    made = vectors_of(Choosy("c", error), ["a", "b", "c", "a"], "passage")
+    made = embed_texts(Choosy("c", error), ["a", "b", "c", "a"], "passage")
 
     assert struct.unpack("<8f", made.data) == (1, 0, 0, 1, 0, 0, 1, 0)
     assert (made.size, made.usage) == (2, Usage(3, 0))
@@ -46,12 +46,12 @@ def test_who_takes_nothing_is_not_asked_for_everything() -> None:
     """After a few texts that are refused by themselves it is about whoever refuses."""
     choosy = Choosy("abcdefgh", ValidationFailed("no"))
     with pytest.raises(ValidationFailed):
-        vectors_of(choosy, list("abcdefgh"), "passage")
+        embed_texts(choosy, list("abcdefgh"), "passage")
 
-    assert choosy.asked == 1 + REFUSED_AT_ONCE
+    assert choosy.asked == 1 + MAX_REFUSED_TEXTS
     with pytest.raises(ValidationFailed):
-        vectors_of(choosy, ["a"], "query")
+        embed_texts(choosy, ["a"], "query")
     absent = Choosy("a", ProviderUnavailable("gone"))
     with pytest.raises(ProviderUnavailable):
-        vectors_of(absent, ["a", "b"], "passage")
+        embed_texts(absent, ["a", "b"], "passage")
     assert absent.asked == 1

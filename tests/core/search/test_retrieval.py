@@ -9,16 +9,16 @@ import pytest
 from benchmarks._questions import KINDS, load, questions, shared_stems
 from benchmarks._retrieval import Measured, Searched, mean, searched
 from kbd.core.search.engine import DOCUMENT_CHARACTERS
-from kbd.core.search.local import LocalWork
-from kbd.core.search.ports import EmbedTexts
+from kbd.core.search.local import LocalRuntime
+from kbd.core.search.ports import TextEmbedder
 
 pytestmark = [pytest.mark.corpora, pytest.mark.soak, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")
-def embed() -> Iterator[EmbedTexts]:
+def embed() -> Iterator[TextEmbedder]:
     """The embedder of this machine, or a skip with its reason."""
-    work = LocalWork(DOCUMENT_CHARACTERS)
+    work = LocalRuntime(DOCUMENT_CHARACTERS)
     found, why = work.embedding()
     if found is None:
         work.close()
@@ -29,7 +29,7 @@ def embed() -> Iterator[EmbedTexts]:
 
 @pytest.fixture(scope="module")
 def found(
-    corpora: Path, embed: EmbedTexts, tmp_path_factory: pytest.TempPathFactory
+    corpora: Path, embed: TextEmbedder, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Searched]:
     """An index of the files of the questions."""
     with searched(corpora, tmp_path_factory.mktemp("retrieval"), load(), embed) as index:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbd.core.search.sentences import sentences
-from kbd.core.search.summary import extract_summary, shortened
+from kbd.core.search.sentences import split_sentences
+from kbd.core.search.summary import extract_summary, truncate_text
 
 ABOUT_MILLS = (
     "The mill of Aldford",
@@ -40,7 +40,7 @@ def test_the_sentences_are_the_texts_own_in_its_order() -> None:
     """Title first, then what says most; what says nothing alone is left out."""
     summary = extract_summary("\n\n".join(ABOUT_MILLS), 260)
     title, _, said = summary.partition("\n")
-    places = [ABOUT_MILLS.index(sentence) for sentence in sentences(said)]
+    places = [ABOUT_MILLS.index(sentence) for sentence in split_sentences(said)]
 
     assert title == ABOUT_MILLS[0]
     assert places == sorted(places)
@@ -75,7 +75,7 @@ SPLIT = {
 @pytest.mark.parametrize("text", list(SPLIT))
 def test_sentences_end_where_they_do(text: str) -> None:
     """Not after abbreviations, initials and numbers that count; nothing is lost."""
-    found = list(sentences(text))
+    found = list(split_sentences(text))
 
     assert len(found) == SPLIT[text], found
     assert "".join("".join(found).split()) == "".join(text.split())
@@ -146,9 +146,9 @@ def test_what_must_be_cut_ends_with_an_ellipsis_after_a_word() -> None:
     summary = extract_summary(text, 50)
 
     assert summary == "Extraordinarily complicated circumstances…"
-    assert shortened("abcdefghij", 5) == "abcd…"
-    assert shortened("one two three", 8) == "one two…"
-    assert shortened("one two", 0) == ""
+    assert truncate_text("abcdefghij", 5) == "abcd…"
+    assert truncate_text("one two three", 8) == "one two…"
+    assert truncate_text("one two", 0) == ""
 
 
 def test_a_very_long_text_is_read_all_over() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kbd.core.search.tokenizer import (
     COLUMNS,
     FTS5_TOKENIZER,
-    MOST_WORDS,
+    MAX_QUERY_WORDS,
     index_terms,
     parse_query,
     snippet,
@@ -117,7 +117,7 @@ def test_words_that_bind_are_not_looked_for() -> None:
 
 def test_a_question_has_a_bounded_number_of_words() -> None:
     """A page of text is no question for thousands of words."""
-    assert len(parse_query(" ".join(f"word{n}" for n in range(5000))).terms) == MOST_WORDS
+    assert len(parse_query(" ".join(f"word{n}" for n in range(5000))).terms) == MAX_QUERY_WORDS
 
 
 @pytest.mark.parametrize(

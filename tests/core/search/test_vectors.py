@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.core.search.vector_index import VectorTable, pack
+from kbd.core.search.vector_index import VectorTable, pack_vectors
 
 SIZE = 3
 
@@ -27,7 +27,7 @@ def turned(angle: float) -> tuple[float, float, float]:
 def test_the_nearest_come_first_and_others_are_told() -> None:
     """Similarities are cosines; the mean and the deviation are of all."""
     table = VectorTable(SIZE)
-    table.put([7, 8, 9], pack(data(turned(1.0), turned(0.1), turned(2.0))))
+    table.put([7, 8, 9], pack_vectors(data(turned(1.0), turned(0.1), turned(2.0))))
     compared = table.compare(data(turned(0.0)), 2, [9, 99])
     assert [key for key, _ in compared.nearest] == [8, 7]
     assert compared.nearest[0][1] == pytest.approx(math.cos(0.1), abs=1e-3)
@@ -40,7 +40,7 @@ def test_the_nearest_come_first_and_others_are_told() -> None:
 def test_those_that_are_equally_near_come_by_key() -> None:
     """Which of many equal ones are named is no accident of where they lie."""
     table = VectorTable(SIZE)
-    table.put(range(50, 0, -1), pack(data(*[turned(0.5)] * 50)))
+    table.put(range(50, 0, -1), pack_vectors(data(*[turned(0.5)] * 50)))
     assert [key for key, _ in table.compare(data(turned(0.0)), 4).nearest] == [1, 2, 3, 4]
 
 
@@ -54,8 +54,8 @@ def test_vectors_of_another_size_are_refused() -> None:
     """Neither put nor compared, so two embedders are never mixed."""
     table = VectorTable(SIZE)
     with pytest.raises(ValueError, match="reshape"):
-        table.put([1], pack(data((1.0, 0.0))))
-    table.put([1], pack(data(turned(0.0))))
+        table.put([1], pack_vectors(data((1.0, 0.0))))
+    table.put([1], pack_vectors(data(turned(0.0))))
     with pytest.raises(ValueError, match="matmul"):
         table.compare(data((1.0, 0.0)), 1)
 
@@ -73,7 +73,7 @@ def test_the_table_holds_what_a_dictionary_would(steps: list[tuple[bool, list[in
     for is_put, keys in steps:
         if is_put:
             angles = [angle + 0.05 * at for at in range(len(keys))]
-            table.put(keys, pack(data(*map(turned, angles))))
+            table.put(keys, pack_vectors(data(*map(turned, angles))))
             plain |= dict(zip(keys, angles, strict=True))
             angle += 0.3
         else:

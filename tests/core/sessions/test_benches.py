@@ -14,9 +14,9 @@ from kbd.core.api.handlers import handlers
 from kbd.core.api.logs import LogMethods
 from kbd.core.domain.daemon_decisions import DeleteWorkbench
 from kbd.core.server.dispatch import Stream, Synced
-from kbd.core.sessions.workbenches import Benches
+from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.keeper import Observer
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.requests import notifications as wire
@@ -35,9 +35,9 @@ async def test_workbenches_that_open_together_open_once(tmp_path: Path) -> None:
     """Whoever asks first or meanwhile gets the same one."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="x")
-    found: list[Bench] = []
+    found: list[OpenWorkbench] = []
 
-    async def ask(benches: Benches) -> None:
+    async def ask(benches: Workbenches) -> None:
         found.append(await benches.open(bench.id))
 
     async with supervised(tmp_path / "h") as again:
@@ -203,7 +203,7 @@ async def test_observers_see_recovery(tmp_path: Path) -> None:
     async with supervised(tmp_path / "h") as running:
         seen: list[Seq] = []
 
-        def watch(bench: Bench) -> Observer:
+        def watch(bench: OpenWorkbench) -> Observer:
             def observe(seq: Seq, record: Recorded) -> None:
                 seen.append(seq)
 
@@ -243,7 +243,7 @@ class _Nobody:
         return False
 
 
-def _failing(bench: Bench) -> Observer:
+def _failing(bench: OpenWorkbench) -> Observer:
     raise DiskFull("no space is left")
 
 

@@ -10,7 +10,7 @@ import pytest
 from kbd.core.domain.commands import Record
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.snapshots import CLOSED_EVENTS, of_workbench
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events import snapshots
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 _SCHEMA = of_workbench(Path(), Path())._schema()
 
 
-async def _busy(folder: Path, count: int = CLOSED_EVENTS) -> tuple[Bench, WorkbenchState]:
+async def _busy(folder: Path, count: int = CLOSED_EVENTS) -> tuple[OpenWorkbench, WorkbenchState]:
     """Make a workbench with so many events and return it, closed, with its last state."""
     async with supervised(folder) as running:
         bench = await running.bench(a__txt="x")
@@ -32,12 +32,12 @@ async def _busy(folder: Path, count: int = CLOSED_EVENTS) -> tuple[Bench, Workbe
     return bench, bench.state
 
 
-async def _state(folder: Path, bench: Bench) -> WorkbenchState:
+async def _state(folder: Path, bench: OpenWorkbench) -> WorkbenchState:
     async with supervised(folder) as again:
         return (await again.benches.open(bench.id)).state
 
 
-def _snap(folder: Path, bench: Bench) -> Path:
+def _snap(folder: Path, bench: OpenWorkbench) -> Path:
     return folder / "workbenches" / bench.id / "snap"
 
 

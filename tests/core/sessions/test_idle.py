@@ -19,7 +19,7 @@ from kbd.core.domain.commands import Record, SendMessage
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import Batch, Session, Synced
 from kbd.core.sessions import workbenches
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended
 from kbd.requests.workbenches import FilesFound, WorkbenchFilesList, WorkbenchList
@@ -117,7 +117,7 @@ async def test_a_command_that_waits_is_recorded_first(tmp_path: Path) -> None:
         assert bench.keeper.is_idle
 
 
-async def _submit_often(running: Supervised, bench: Bench, times: int) -> None:
+async def _submit_often(running: Supervised, bench: OpenWorkbench, times: int) -> None:
     for number in range(times):
         opened = await running.benches.open(bench.id)
         await opened.keeper.submit(SendMessage(f"u{number}", f"{number}"))

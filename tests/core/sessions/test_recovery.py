@@ -15,7 +15,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, LogCorrupt
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectIntended, PublishCompleted
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 A, B, NEW = FileName("a.txt"), FileName("b.txt"), FileName("new.txt")
 
 
-async def _intend(bench: Bench) -> None:
+async def _intend(bench: OpenWorkbench) -> None:
     """Intend the publish of the whole draft, and do no more."""
     found = {name: entry.blob for name, entry in bench.state.files.items()}
     await bench.keeper.submit(IntendPublish("p" * 16, None, dict(found)))
@@ -38,7 +38,7 @@ def _last(folder: Path) -> Path:
     return max(folder.glob("*.kbl"))
 
 
-async def _types(bench: Bench) -> list[type]:
+async def _types(bench: OpenWorkbench) -> list[type]:
     return [type(record.data) for _, record in await bench.keeper.journal.read(Seq(0), 10_000)]
 
 

@@ -13,9 +13,9 @@ from anyio import to_thread
 from kbd.core.domain.commands import Record
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
 from kbd.core.watch.job import Job
-from kbd.core.workbench.extraction import extract
+from kbd.core.workbench.extraction import copy_to_folder
 from kbd.core.workbench.publish import publish
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
@@ -41,12 +41,12 @@ def out(tmp_path: Path) -> Path:
     return folder
 
 
-def _job(bench: Bench) -> Job:
+def _job(bench: OpenWorkbench) -> Job:
     rule = WatchRule("reports", "/in", "do it")
     return Job(WatchId("00000000000000aa"), rule, (), bench.id, attempt=1, depth=2)
 
 
-async def _deliver(running: Supervised, bench: Bench, out: Path) -> tuple[str, ...]:
+async def _deliver(running: Supervised, bench: OpenWorkbench, out: Path) -> tuple[str, ...]:
     opened = await running.benches.open(bench.id)
     deliveries = Deliveries(running.benches.daemon, CLOCK)
     await deliveries.deliver(opened, _job(opened), str(out))
@@ -54,7 +54,7 @@ async def _deliver(running: Supervised, bench: Bench, out: Path) -> tuple[str, .
     return delivered_paths(opened.state)
 
 
-async def _published(running: Supervised, **files: str) -> Bench:
+async def _published(running: Supervised, **files: str) -> OpenWorkbench:
     """Return a workbench with a file that was added, and with files that were made."""
     bench = await running.bench(mine__txt="as it was added")
     await draft(bench, **files)
@@ -73,7 +73,7 @@ def _move(folder: Path, to: Path) -> None:
     folder.rename(to)
 
 
-async def _begun(bench: Bench, out: Path) -> EffectIntended:
+async def _begun(bench: OpenWorkbench, out: Path) -> EffectIntended:
     """Record the intent of the copy that is made first."""
     entry = bench.state.files[A]
     file = FileVersion(A, entry.blob, entry.size_bytes)
@@ -82,7 +82,7 @@ async def _begun(bench: Bench, out: Path) -> EffectIntended:
     return effect
 
 
-async def _facts(bench: Bench, kind: type) -> int:
+async def _facts(bench: OpenWorkbench, kind: type) -> int:
     read = await bench.keeper.journal.read(Seq(0), 10_000)
     return sum(isinstance(record.data, kind) for _, record in read)
 
@@ -116,7 +116,7 @@ async def test_a_copy_that_was_cut_off_is_made_once(
             case "whole":
                 shutil.copy(bench.blobs.path(effect.file.blob), out / f".kbd-{EFFECT}.part")
             case "made" | "moved" | "done":
-                extract(effect, bench.blobs.path(effect.file.blob))
+                copy_to_folder(effect, bench.blobs.path(effect.file.blob))
                 if reached == "moved":
                     (out / "a.txt").rename(out / "theirs.txt")
                 if reached == "done":
@@ -138,7 +138,7 @@ async def test_one_that_was_taken_away_is_not_made_again(tmp_path: Path, out: Pa
     async with supervised(tmp_path / "h") as running:
         bench = await _published(running, a__txt="a")
         effect = await _begun(bench, out)
-        extract(effect, bench.blobs.path(effect.file.blob))
+        copy_to_folder(effect, bench.blobs.path(effect.file.blob))
         (out / "a.txt").rename(tmp_path / "theirs.txt")
         assert await _deliver(running, bench, out) == (str(out / "a.txt"),)
         assert files_in(out) == {}
@@ -157,7 +157,7 @@ async def test_a_folder_that_is_missing_may_be_there_later(tmp_path: Path, out: 
         assert bench.state.effects == {}
         _move(tmp_path / "away", out)
         effect = await _begun(bench, out)
-        extract(effect, bench.blobs.path(effect.file.blob))
+        copy_to_folder(effect, bench.blobs.path(effect.file.blob))
         _move(out, tmp_path / "away")
         with pytest.raises(FileWriteFailed):
             await _deliver(running, bench, out)

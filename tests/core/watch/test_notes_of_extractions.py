@@ -9,7 +9,7 @@ from kbd.core.api.files import FileMethods
 from kbd.core.domain.watch_decisions import AddWatch, RemoveWatch
 from kbd.core.domain.watch_state import Written
 from kbd.core.server.dispatch import Session
-from kbd.core.workbench.extraction import note_written
+from kbd.core.workbench.extraction import record_planned_writes
 from kbd.events.base import FileVersion
 from kbd.events.watches import WatchRule
 from kbd.requests.workbenches import WorkbenchFilesExtract
@@ -37,7 +37,7 @@ def inbox(tmp_path: Path) -> Path:
 
 
 async def _noted(running: Supervised, directory: Path) -> dict[str, tuple[Written, ...]]:
-    await note_written(running.benches.daemon, str(directory), FILES)
+    await record_planned_writes(running.benches.daemon, str(directory), FILES)
     return running.benches.daemon.state.watching.written
 
 

@@ -8,7 +8,7 @@ from backends import on_trio
 from kbd.core.api.conversation import ConversationMethods
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.gateway.gateway import scope_hash
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import EgressConsentRequired
 from kbd.requests.workshop import WorkshopRegenerate
 from quiet import Quiet
@@ -18,7 +18,7 @@ from unattended_rig import MODEL, unattended, writes
 pytestmark = [pytest.mark.anyio, on_trio]
 
 
-async def _agree(running: Supervised, bench: Bench, *, persist: bool) -> None:
+async def _agree(running: Supervised, bench: OpenWorkbench, *, persist: bool) -> None:
     consent = running.context.egress.consent_to(bench.state, MODEL, persist=persist)
     await bench.keeper.submit(GrantConsent(consent, scope_hash(bench.state, MODEL)))
 

@@ -25,7 +25,7 @@ from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft, SendMessage
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import state_at
 from kbd.core.workbench.publish import publish
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError
 from kbd.providers import ModelReply, ModelRequest
 from kbd.requests import drafts, workbenches, workshop
@@ -71,7 +71,9 @@ class Writer:
 class Conversation:
     """One workbench, and what a person does in it in a seeded order."""
 
-    def __init__(self, running: Supervised, bench: Bench, writer: Writer, seed: int) -> None:
+    def __init__(
+        self, running: Supervised, bench: OpenWorkbench, writer: Writer, seed: int
+    ) -> None:
         self.running, self.bench, self.writer = running, bench, writer
         self.chance = random.Random(seed)
         self.then: dict[str, Stood] = {}

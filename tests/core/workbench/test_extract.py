@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.workbench.extraction import extract, forget_partial, numbered
+from kbd.core.workbench.extraction import copy_to_folder, numbered_names, remove_partial
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectIntended
 from kbd.types import BlobHash, FileName
@@ -36,7 +36,7 @@ def test_a_taken_name_is_numbered(tmp_path: Path, source: Path, name: str, secon
     """The second copy gets a number before the last suffix; the first one stays."""
     folder = tmp_path / "out"
 
-    assert [name, second] == [extract(_effect(folder, name), source) for _ in range(2)]
+    assert [name, second] == [copy_to_folder(_effect(folder, name), source) for _ in range(2)]
     assert {name, second} == {path.name for path in folder.iterdir()}
 
 
@@ -45,13 +45,13 @@ def test_a_gap_in_the_numbers_is_filled(tmp_path: Path, source: Path) -> None:
     for name in ("file.xlsx", "file(2).xlsx"):
         (tmp_path / name).write_text("theirs")
 
-    assert extract(_effect(tmp_path, "file.xlsx"), source) == "file(1).xlsx"
+    assert copy_to_folder(_effect(tmp_path, "file.xlsx"), source) == "file(1).xlsx"
     assert (tmp_path / "file.xlsx").read_text() == "theirs"
 
 
 def test_nested_names_keep_their_folders(tmp_path: Path, source: Path) -> None:
     """sub/a.txt goes to sub/ below the folder."""
-    assert extract(_effect(tmp_path / "out", "sub/a.txt"), source) == "sub/a.txt"
+    assert copy_to_folder(_effect(tmp_path / "out", "sub/a.txt"), source) == "sub/a.txt"
     assert (tmp_path / "out" / "sub" / "a.txt").read_text() == "hello"
 
 
@@ -59,14 +59,14 @@ def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
     """Recovery leaves no partial file in a user's folder, and tolerates that it is gone."""
     effect = _effect(tmp_path, "a.txt")
     (tmp_path / ".kbd-e1.part").write_text("hal")
-    forget_partial(effect)
-    forget_partial(effect)
+    remove_partial(effect)
+    remove_partial(effect)
 
     assert list(tmp_path.iterdir()) == []
 
 
 def test_numbers_go_on() -> None:
     """The names to try never end."""
-    names = numbered("a.b")
+    names = numbered_names("a.b")
 
     assert [next(names) for _ in range(3)] == ["a.b", "a(1).b", "a(2).b"]

@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
-from kbd.core.workbench.extraction import extract_files, numbered
+from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import publish
-from kbd.core.workbench.workbench import Bench
+from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ConflictPublishedChanged, FileWriteFailed, ValidationFailed
 from kbd.requests.drafts import DraftPublished
 from kbd.types import FileName
@@ -21,7 +21,7 @@ A, B, NEW = FileName("a.txt"), FileName("b.txt"), FileName("new.txt")
 
 
 async def _publish(
-    bench: Bench,
+    bench: OpenWorkbench,
     names: tuple[FileName, ...] | None = None,
     *,
     keep_both: bool = False,
@@ -194,7 +194,7 @@ async def test_a_client_that_goes_away_leaves_no_open_extraction(tmp_path: Path)
 )  # fmt: skip
 async def test_a_taken_name_is_numbered(name: str, second: str) -> None:
     """The number goes before the last suffix."""
-    names = numbered(name)
+    names = numbered_names(name)
 
     assert [next(names), next(names)] == [name, second]
 

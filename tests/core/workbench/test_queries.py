@@ -23,8 +23,13 @@ from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.conversation import conversation
-from kbd.core.workbench.event_rows import ENCODED_KEPT, FOLLOW_BATCH, MARK_EVENTS, EventWire
-from kbd.core.workbench.notifications import notification
+from kbd.core.workbench.event_rows import (
+    CHECKPOINT_EVENTS,
+    FOLLOW_BATCH,
+    MAX_CACHED_EVENTS,
+    EventRows,
+)
+from kbd.core.workbench.notifications import notification_of
 from kbd.core.workbench.run_rows import run_budget, run_info, workshop_state
 from kbd.events.base import Recorded
 from kbd.events.codec import recorded
@@ -120,7 +125,7 @@ def test_deletions_wait_for_confirmation() -> None:
 
 def _told(folded: Folded, fact: Event, run: int = 0) -> Notification | None:
     folded.apply(fact, run=run)
-    return notification(folded.state, folded.state.seq, recorded(fact, folded.time_us, run))
+    return notification_of(folded.state, folded.state.seq, recorded(fact, folded.time_us, run))
 
 
 def test_progress_counts_from_one() -> None:
@@ -198,7 +203,7 @@ def test_a_resumed_run_says_so() -> None:
     folded.do(StartRun(None, "p:m"))
     folded.apply(RunFailed("TURN_LIMIT", "no", "rpi_plan", retryable=True), run=1)
     (resumed,) = folded.do(StartRun(None, "p:n")).events
-    told = notification(folded.state, folded.state.seq, recorded(resumed, 1, 1))
+    told = notification_of(folded.state, folded.state.seq, recorded(resumed, 1, 1))
 
     assert isinstance(told, wire.WorkshopRunStarted)
     assert (told.message_id, told.model_id, told.resumed) == ("u1", "p:n", True)
@@ -233,7 +238,7 @@ async def test_events_are_read_in_pages(tmp_path: Path) -> None:
     """Pages join without gap or overlap, the same from memory and from disk."""
     journal = Journal(EventLog.open(tmp_path))
     await _fill(journal, 700)
-    events = EventWire("daemon", journal)
+    events = EventRows("daemon", journal)
     for _ in range(2):
         seen: list[int] = []
         while page := await events.read(Seq(seen[-1] if seen else 0), 64):
@@ -256,14 +261,14 @@ async def test_events_are_read_in_pages(tmp_path: Path) -> None:
 async def test_what_is_kept_in_memory_is_bounded(tmp_path: Path) -> None:
     """The newest encoded events are kept, and no more of them."""
     journal = Journal(EventLog.open(tmp_path))
-    await _fill(journal, ENCODED_KEPT + 500)
-    events = EventWire("daemon", journal)
+    await _fill(journal, MAX_CACHED_EVENTS + 500)
+    events = EventRows("daemon", journal)
     after = 0
     while page := await events.rows(Seq(after), 1000):
         after += len(page)
 
-    assert after == ENCODED_KEPT + 500
-    assert len(events._kept) == ENCODED_KEPT
+    assert after == MAX_CACHED_EVENTS + 500
+    assert len(events._kept) == MAX_CACHED_EVENTS
     await journal.aclose()
 
 
@@ -284,18 +289,25 @@ def _runs(count: int) -> list[Recorded]:
 async def test_an_event_is_told_alike_wherever_one_begins_to_read(tmp_path: Path) -> None:
     """In one go, in pages, backwards, by several at once: titles and places are the same."""
     journal = Journal(EventLog.open(tmp_path))
-    records = _runs(3 * MARK_EVENTS // 8)
+    records = _runs(3 * CHECKPOINT_EVENTS // 8)
     for first in range(0, len(records), 700):  # Frames end anywhere, not where marks are.
         await journal.append(records[first : first + 700])
-    whole = await EventWire("daemon", journal).read(Seq(0), 10_000)
+    whole = await EventRows("daemon", journal).read(Seq(0), 10_000)
     told = [json.loads(row) for row in whole]
     assert told[3]["title"] == "item 1 of 1 started: One"
     assert told[-3]["title"].startswith("item 1 completed in 2.0 s (1 turn)")
     assert told[-3]["place"]["text"] == "phase implement, item 1 of 1"
     assert "place" not in told[-1]
 
-    events = EventWire("daemon", journal)
-    for after in (len(whole) - 5, MARK_EVENTS - 1, MARK_EVENTS, 17, 2 * MARK_EVENTS + 3, 0):
+    events = EventRows("daemon", journal)
+    for after in (
+        len(whole) - 5,
+        CHECKPOINT_EVENTS - 1,
+        CHECKPOINT_EVENTS,
+        17,
+        2 * CHECKPOINT_EVENTS + 3,
+        0,
+    ):
         assert await events.read(Seq(after), 7) == whole[after : after + 7]
     found: dict[int, tuple[bytes, ...]] = {}
 
@@ -326,7 +338,7 @@ async def test_what_is_not_understood_is_shown_all_the_same(tmp_path: Path) -> N
     journal = Journal(EventLog.open(tmp_path))
     for record in (_Newer(1, {"x": 1}, 1), _Odd(1, {"model_id": 7}, 1)):
         await journal.append([record])
-    shown = [json.loads(row) for row in await EventWire("daemon", journal).read(Seq(0), 9)]
+    shown = [json.loads(row) for row in await EventRows("daemon", journal).read(Seq(0), 9)]
     assert [row.get("title") for row in shown] == ["Newer, of a newer kbd: x=1", None]
     assert [row["type"] for row in shown] == ["Newer", "ModelChosen"]
     await journal.aclose()
@@ -337,7 +349,7 @@ async def test_followers_get_history_and_what_is_new(tmp_path: Path) -> None:
     """Each event once and in order, in bounded batches, until the log closes."""
     journal = Journal(EventLog.open(tmp_path))
     await _fill(journal, 600)
-    events = EventWire("daemon", journal)
+    events = EventRows("daemon", journal)
     seen: dict[int, list[int]] = {0: [], 550: []}
     batches: list[int] = []
 

@@ -29,7 +29,7 @@ async def test_all_are_told_once_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, looked_at: int
 ) -> None:
     """Asked on from `last_seq` until there is no more; a part without any is empty, not the end."""
-    monkeypatch.setattr(event_rows, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(event_rows, "MAX_SCANNED_EVENTS", looked_at)
     other = recorded(ModelFailed("PROVIDER_UNAVAILABLE", "down"), 0, run=2)
     journal = Journal(EventLog.open(tmp_path / "log"))
     await journal.append([other, request(1), other, other, other, other, request(2), request(3)])

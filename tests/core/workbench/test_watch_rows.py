@@ -3,7 +3,7 @@
 import pytest
 
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
-from kbd.core.workbench.watch_rows import MAX_LANDINGS, failed_found, watch_info, watch_row
+from kbd.core.workbench.watch_rows import MAX_LANDINGS, failed_landings, watch_info, watch_row
 from kbd.events.watches import WatchConsent, WatchRule
 from kbd.requests.watched import WatchConsentParam, WatchRow
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
@@ -77,7 +77,7 @@ def test_what_failed_has_what_helps(code: str, ran: bool, helps: str) -> None:
     """The likeliest first; each can be tried again, or dismissed, by its number."""
     parked = landing(7, LandingStage.PARKED, code, ran=ran)
     watch = watched(landing(6, LandingStage.RUNNING), parked)
-    (row,) = failed_found((watch,), seen).failed
+    (row,) = failed_landings((watch,), seen).failed
 
     assert (row.landing_id, row.code, row.message, row.watch_name) == (7, code, "why", "in")
     assert row.actions[0] == helps
@@ -92,7 +92,7 @@ def test_a_pause_without_a_reason_is_a_persons() -> None:
     paused = watched(status=WatchStatus.PAUSED)
     failing = watched(status=WatchStatus.PAUSED, reason="a run failed")
     over = watched(status=WatchStatus.SUSPENDED, reason="too many")
-    found = failed_found((watched(), paused, failing, over), seen)
+    found = failed_landings((watched(), paused, failing, over), seen)
 
     assert [row.reason for row in found.suspended] == ["a run failed", "too many"]
 
@@ -102,7 +102,7 @@ def test_a_long_list_is_cut_and_counted() -> None:
     many = [
         watched(*(landing(n, LandingStage.PARKED) for n in range(at, 2001, 2))) for at in (2, 1)
     ]
-    found = failed_found(tuple(many), seen)
+    found = failed_landings(tuple(many), seen)
 
     assert [row.landing_id for row in found.failed] == list(range(1, 1001))
     assert found.total == 2000
