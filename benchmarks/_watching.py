@@ -25,8 +25,8 @@ from kbd.core.runtime.settings import Settings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.inbox import Inbox
-from kbd.core.watch.ingest import Copies
-from kbd.core.watch.tree import Tree
+from kbd.core.watch.ingest import LandedCopies
+from kbd.core.watch.tree import WatchedTree
 from kbd.events.log import EventLog
 from kbd.events.watches import PassedFile, WatchRule
 from kbd.types import WatchId
@@ -91,14 +91,14 @@ async def inbox(folder: str, rounds: int) -> Look:
             clock=SystemClock(),
         )
         await keeper.load()
-        with Tree(folder) as tree:
+        with WatchedTree(folder) as tree:
             passed = tuple(PassedFile(found.path, found.signature) for found in tree.walk())
         settings = Settings()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(keeper.run)
             rule = WatchRule("bench", folder, "nothing", quiet_s=POLL_SECONDS)
             await keeper.submit(AddWatch(WATCH, rule, passed))
-            copies = Copies(home.landed(WATCH))
+            copies = LandedCopies(home.landed(WATCH))
             box = Inbox(WATCH, keeper, copies, settings.watch, settings.limits.file_bytes)
             tasks.start_soon(box.run)
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from kbd.core.audit.backup import check_backup
-from kbd.core.audit.backup_contents import examined
-from kbd.core.audit.backup_inventory import Inventory, LogKept, read_inventory
+from kbd.core.audit.backup_contents import verify_and_list_blobs
+from kbd.core.audit.backup_inventory import Inventory, InventoryLog, read_inventory
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.blobs import BlobStore
@@ -20,7 +20,7 @@ def folder_of(home: Path, log_id: str) -> Path:
     return home / "daemon" if log_id == "daemon" else home / "workbenches" / log_id
 
 
-def kept(inventory: Inventory, log_id: str) -> LogKept:
+def kept(inventory: Inventory, log_id: str) -> InventoryLog:
     """Return what a backup says of a log."""
     return next(log for log in inventory.logs if log.workbench_id == log_id)
 
@@ -62,7 +62,7 @@ def assert_beginning(home: Path, copy: Path, inventory: Inventory, *, folds: boo
             if folds:
                 folded = state_hash(state_at(ours / "log", log.seq))
                 assert folded == state_hash(state_at(theirs / "log", log.seq))
-            found = BlobStore(ours / "blobs").verify(examined(ours / "log")[1])
+            found = BlobStore(ours / "blobs").verify(verify_and_list_blobs(ours / "log")[1])
             assert (found.missing, found.damaged) == ((), ())
             assert found.checked == log.blobs
 

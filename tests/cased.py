@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from events.logs import Unsynced
-from kbd.core.audit.case_file import Contents, Wanted, contents_of
-from kbd.core.audit.case_writer import Source, sorted_members, weighed, write_case
+from kbd.core.audit.case_file import CaseContents, CaseRequest, gather_contents
+from kbd.core.audit.case_writer import MemberSource, hash_member, sorted_members, write_case
 from kbd.core.audit.verify.manifest import Case
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.events import BlobStore, Event, EventLog, codec
@@ -71,29 +71,29 @@ def _commits(workbench_id: WorkbenchId, blobs: BlobStore) -> list[tuple[int, tup
     ]
 
 
-def contents(folders: WorkbenchFolders) -> Contents:
+def contents(folders: WorkbenchFolders) -> CaseContents:
     """What goes into the case file of the run."""
     end = survey(folders.log)
     anchor = Anchor(end.seq, end.chain)
-    return contents_of(Wanted(folders, 1, anchor, is_active=False))
+    return gather_contents(CaseRequest(folders, 1, anchor, is_active=False))
 
 
-def small(folders: WorkbenchFolders) -> Contents:
+def small(folders: WorkbenchFolders) -> CaseContents:
     """The same with a short report: most of a report is alike in every case."""
     found = contents(folders)
-    report = Source("report.html", 6, b"<html>")
+    report = MemberSource("report.html", 6, b"<html>")
     kept = [source for source in found.sources if source.name != report.name]
     return forged(found, [*kept, report])
 
 
-def forged(found: Contents, sources: list[Source], **said: object) -> Contents:
+def forged(found: CaseContents, sources: list[MemberSource], **said: object) -> CaseContents:
     """A case of other members, or with a manifest that says something else, that fits together."""
-    members = sorted_members(weighed(source) for source in sources)
+    members = sorted_members(hash_member(source) for source in sources)
     case = Case(**{**found.case._asdict(), **said, "members": members})
-    return Contents(case, tuple(sources), found.blobs)
+    return CaseContents(case, tuple(sources), found.blobs)
 
 
-def case_bytes(folder: Path, found: Contents) -> bytes:
+def case_bytes(folder: Path, found: CaseContents) -> bytes:
     """Write a case file and return its bytes."""
     path = folder / "case.zip"
     with path.open("wb") as file:

@@ -11,8 +11,8 @@ import msgspec
 from kbd.core.domain.watch_decisions import AddWatch
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.watch.inbox import Inbox
-from kbd.core.watch.ingest import Copies
-from kbd.core.watch.tree import Tree
+from kbd.core.watch.ingest import LandedCopies
+from kbd.core.watch.tree import WatchedTree
 from kbd.events.watches import FileLanded, PassedFile, WatchRule
 from kbd.types import BlobHash, WatchId
 from landings import DaemonLog, daemon_log
@@ -35,7 +35,7 @@ class Dropped:
 
     def __init__(self, log: DaemonLog, folder: Path, settings: WatchSettings, limit: int) -> None:
         self.log, self.folder = log, folder
-        self.copies = Copies(log.home.landed(WatchId(WATCH)))
+        self.copies = LandedCopies(log.home.landed(WatchId(WATCH)))
         self.inbox = Inbox(WatchId(WATCH), log.keeper, self.copies, settings, limit)
 
     def drop(self, path: str, content: str | None = None) -> Path:
@@ -101,7 +101,7 @@ async def dropped(
         if WATCH not in log.keeper.state.watching.watches:
             plain = WatchRule("x", str(folder), "p", quiet_s=QUIET_S)
             made = msgspec.structs.replace(plain, **rule)
-            with Tree(str(folder)) as tree:
+            with WatchedTree(str(folder)) as tree:
                 there = [PassedFile(found.path, found.signature) for found in tree.walk()]
             passed = tuple(there) if pass_over else ()
             await log.keeper.submit(AddWatch(WatchId(WATCH), made, passed))

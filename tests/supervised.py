@@ -26,7 +26,7 @@ from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.watch_jobs import Unattended
+from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.drafts import DraftOpened, FileChanged
@@ -112,7 +112,7 @@ async def supervised(
         runs = RunTasks(context, tasks)
         benches = Workbenches(context, keeper, tasks, runs.watch)
         await benches.recover_marked()
-        work = Unattended(context, benches, runs)
+        work = WatchJobs(context, benches, runs)
         watcher = Watcher(keeper, home, settings, work.carry_out, work.notify, CLOCK)
         yield Supervised(context, benches, runs, watcher, told)
         await runs.aclose()

@@ -25,7 +25,7 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.job import Job, Result
+from kbd.core.watch.job import Job, JobResult
 from kbd.core.watch.watcher import Watcher
 from kbd.events.log import EventLog
 from kbd.events.watches import RuleLimits, WatchRule
@@ -61,9 +61,9 @@ async def _watch(place: Path, folder: str, told: Path) -> None:
     )
     await keeper.load()
 
-    async def labour(job: Job) -> Result:
+    async def labour(job: Job) -> JobResult:
         await run_sync(_tell, told, job)
-        return Result("unchanged")
+        return JobResult("unchanged")
 
     async def notify(watch_id: WatchId, rule: WatchRule, ended: Ended) -> tuple[int | None, str]:
         raise AssertionError("the rule has no command")

@@ -16,8 +16,8 @@ from kbd import hookimpl
 from kbd.core.domain.watch_decisions import AddWatch, FinishRun, Land, RetryLandings, StartNext
 from kbd.core.plugins.entry_points import Installed
 from kbd.core.runtime.settings import RunLimits, Settings
-from kbd.core.watch.job import Job, JobFile, Result
-from kbd.core.watch.watch_jobs import Unattended
+from kbd.core.watch.job import Job, JobFile, JobResult
+from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.events.watches import FileLanded, WatchRule, WatchRunFinished, WatchRunStarted
 from kbd.providers import (
     Access,
@@ -103,7 +103,7 @@ class Scripted(Provider):
 @asynccontextmanager
 async def unattended(
     home: Path, play: Play, *, leaves: bool = False, settings: Settings = SETTINGS
-) -> AsyncIterator[tuple[Supervised, Unattended]]:
+) -> AsyncIterator[tuple[Supervised, WatchJobs]]:
     """Run a supervisor whose model plays, with what carries jobs out."""
     module = ModuleType(PLUGIN)
 
@@ -122,7 +122,7 @@ async def unattended(
     sys.modules[PLUGIN] = module
     found = [Installed("testing", PLUGIN)]
     async with supervised(home, settings, found) as running:
-        yield running, Unattended(running.context, running.benches, running.runs)
+        yield running, WatchJobs(running.context, running.benches, running.runs)
 
 
 async def landed(
@@ -159,7 +159,7 @@ async def landed(
     )
 
 
-async def reported(running: Supervised, job: Job, result: Result) -> Job:
+async def reported(running: Supervised, job: Job, result: JobResult) -> Job:
     """Have a failure recorded as the watcher does, and a person retry; return the job again."""
     numbers = tuple(file.landing_id for file in job.files)
     assert result.outcome == "failed", result

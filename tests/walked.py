@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.audit.steps import steps_of
+from kbd.core.audit.steps import fold_steps
 from kbd.events.base import ReplyCall
 from kbd.events.codec import recorded
 from kbd.events.drafts import DraftOpened, FileChanged
@@ -90,7 +90,7 @@ _FACTS: tuple[tuple[Event, int], ...] = (
 def told_steps() -> list[Step]:
     """Return the run's steps; its last one is open."""
     log = [(Seq(seq), recorded(fact, seq, run)) for seq, (fact, run) in enumerate(_FACTS, 1)]
-    return steps_of(1, log)
+    return fold_steps(1, log)
 
 
 def answers(page: int = 5) -> dict[str, Any]:

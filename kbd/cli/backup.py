@@ -8,11 +8,11 @@ from typing import Any
 
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
-from kbd.cli.terminal import line, note, say, size, table
+from kbd.cli.terminal import line, note, render_table, say, size
 
 __all__ = ["command"]
 
-SHOWN = 20
+MAX_SHOWN = 20
 """How many logs are listed; --json has all of them."""
 
 HEAD_DIGITS = 16
@@ -44,19 +44,19 @@ def _backup(arguments: argparse.Namespace) -> int:
         return OK
     logs: list[dict[str, Any]] = made["logs"]
     rows = [
-        (_called(log), str(log["seq"]), str(log["blobs"]), str(log["head"])[:HEAD_DIGITS])
-        for log in logs[:SHOWN]
+        (_describe_log(log), str(log["seq"]), str(log["blobs"]), str(log["head"])[:HEAD_DIGITS])
+        for log in logs[:MAX_SHOWN]
     ]
-    say(table(("log", "events", "file versions", "head"), rows))
-    if len(logs) > SHOWN:
-        say(f"and {len(logs) - SHOWN} more logs")
+    say(render_table(("log", "events", "file versions", "head"), rows))
+    if len(logs) > MAX_SHOWN:
+        say(f"and {len(logs) - MAX_SHOWN} more logs")
     for left in made["left_out"]:
         note(f"not in it: {line(left, 300)}")
     say(f"{target}: {len(logs)} logs, {size(made['size_bytes'])}, checked.")
     return OK
 
 
-def _called(log: dict[str, Any]) -> str:
+def _describe_log(log: dict[str, Any]) -> str:
     if log["workbench_id"] == "daemon":
         return "the daemon's own"
     return f"{log['workbench_id']} ({line(log['name'], 40)})"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
-from kbd.cli.terminal import ask, interactive, line, moment, say, size, table
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import ask, format_time, is_interactive, line, render_table, say, size
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -40,7 +40,7 @@ A restore leaves a checkpoint of what was there before it, and is refused while 
 
 def _checkpoints(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         match arguments.action:
             case "make":
                 params = {
@@ -64,14 +64,14 @@ def _list(client: Client, workbench_id: str, arguments: argparse.Namespace) -> N
     rows = [
         (
             each["checkpoint_id"],
-            moment(each["created_at"]),
+            format_time(each["created_at"]),
             str(each["stats"]["files"]),
             size(each["stats"]["total_bytes"]),
             line(each["description"] or each["reason"]),
         )
         for each in found
     ]
-    say(table(("checkpoint", "made (UTC)", "files", "size", "what for"), rows))
+    say(render_table(("checkpoint", "made (UTC)", "files", "size", "what for"), rows))
 
 
 def _show(
@@ -83,13 +83,13 @@ def _show(
         say(json.dumps(found))
         return
     rows = [(file["path"], size(file["size_bytes"]), file["hash"]) for file in found["files"]]
-    say(table(("file", "size", "hash"), rows))
+    say(render_table(("file", "size", "hash"), rows))
 
 
 def _restore(
     client: Client, workbench_id: str, checkpoint_id: str, arguments: argparse.Namespace
 ) -> None:
-    if not arguments.yes and not interactive():
+    if not arguments.yes and not is_interactive():
         raise Stop("Restoring needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
     if not arguments.yes and not ask(f"Bring the published files back to {checkpoint_id}?"):
         raise Stop("The files are as they were.", CONFIRMATION_NEEDED)

@@ -8,13 +8,13 @@ from typing import Any
 
 from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
-from kbd.cli.terminal import clean, counted, line, moment, note, say, table
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import clean, counted, format_time, line, note, render_table, say
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
 
-WORTH_TELLING = 0.005
+MIN_REPORTED_SHARE = 0.005
 """A smaller share of the window is not told."""
 
 ACTIONS = ("list", "show", "set", "delete")
@@ -49,7 +49,7 @@ def _context(arguments: argparse.Namespace) -> int:
     if arguments.action == "set" and (arguments.text is None) == (arguments.file is None):
         raise Stop("Give a text, or --file PATH.", USAGE)
     with connect(arguments) as client:
-        named = {"workbench_id": str(find(client, arguments.workbench)["id"])}
+        named = {"workbench_id": str(find_workbench(client, arguments.workbench)["id"])}
         if arguments.action == "list":
             return _list(client, named, as_json=arguments.json)
         named["category"] = arguments.category
@@ -72,12 +72,12 @@ def _list(client: Client, named: dict[str, str], *, as_json: bool) -> int:
             item["category"],
             counted(item["characters"], "character") if item["status"] == "set" else "-",
             line(item.get("source_name", ""), 40),
-            moment(item["updated_at"]) if "updated_at" in item else "",
+            format_time(item["updated_at"]) if "updated_at" in item else "",
         )
         for item in found["items"]
     ]
-    say(table(("category", "text", "from", "set (UTC)"), rows))
-    _tell_weight(found["weight"])
+    say(render_table(("category", "text", "from", "set (UTC)"), rows))
+    _report_size(found["weight"])
     return OK
 
 
@@ -99,7 +99,7 @@ def _set(client: Client, named: dict[str, str], arguments: argparse.Namespace) -
     kept = call(client, "ContextSet", {**named, **given}, slow=True)
     length = counted(kept["item"]["characters"], "character")
     say(f"Every run is told {kept['item']['category']} now: {length}.")
-    _tell_weight(kept["weight"])
+    _report_size(kept["weight"])
     return OK
 
 
@@ -109,11 +109,11 @@ def _delete(client: Client, named: dict[str, str]) -> int:
     return OK
 
 
-def _tell_weight(weight: dict[str, Any]) -> None:
+def _report_size(weight: dict[str, Any]) -> None:
     if not weight["estimated_tokens"]:
         return
     told = f"All together: about {weight['estimated_tokens']:,} tokens in each request"
-    if weight.get("share", 0) >= WORTH_TELLING:
+    if weight.get("share", 0) >= MIN_REPORTED_SHARE:
         told += f", {weight['share']:.1%} of the window of {line(weight['model_id'])}"
     say(told + ".")
     if weight["warning"]:

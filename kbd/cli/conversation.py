@@ -7,19 +7,26 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.log_reader import events_of, title_of
-from kbd.cli.names import find
-from kbd.cli.terminal import clean, line, moment, say, wrap
+from kbd.cli.log_reader import event_title, read_events
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import clean, format_time, line, say, wrap
 from kbd.client.blocking import Client
 
-__all__ = ["command", "conversation_of", "is_message", "message_named", "titles_of", "told"]
+__all__ = [
+    "command",
+    "is_message",
+    "read_conversation",
+    "read_titles",
+    "render_conversation",
+    "resolve_message",
+]
 
 TEXT_COLUMNS = 96
 
 _WHO = {"user": "You", "assistant": "kbd"}
 
 
-def conversation_of(client: Client, workbench_id: str) -> list[dict[str, Any]]:
+def read_conversation(client: Client, workbench_id: str) -> list[dict[str, Any]]:
     """Return the entries of a conversation as `WorkshopGetConversation` tells them."""
     found: list[dict[str, Any]] = call(
         client, "WorkshopGetConversation", {"workbench_id": workbench_id}, slow=True
@@ -27,13 +34,13 @@ def conversation_of(client: Client, workbench_id: str) -> list[dict[str, Any]]:
     return found
 
 
-def titles_of(client: Client, workbench_id: str, entries: list[dict[str, Any]]) -> dict[int, str]:
+def read_titles(client: Client, workbench_id: str, entries: list[dict[str, Any]]) -> dict[int, str]:
     """Return what happened between messages as sentences, by the numbers of the events."""
     found: dict[int, str] = {}
     for entry in entries:
         if entry["type"] == "system_event":
-            for event in events_of(client, workbench_id, entry["seq"] - 1, entry["seq"]):
-                found[entry["seq"]] = title_of(event)
+            for event in read_events(client, workbench_id, entry["seq"] - 1, entry["seq"]):
+                found[entry["seq"]] = event_title(event)
     return found
 
 
@@ -42,7 +49,7 @@ def is_message(entry: dict[str, Any]) -> bool:
     return entry["type"] in ("user_message", "assistant_message") and not entry.get("tool_calls")
 
 
-def message_named(entries: list[dict[str, Any]], named: str) -> str:
+def resolve_message(entries: list[dict[str, Any]], named: str) -> str:
     """Return the id of the message that begins like this, or what was named if none does.
 
     A message that an undo cut off is not among the entries; its whole id is taken as it is.
@@ -59,7 +66,7 @@ def message_named(entries: list[dict[str, Any]], named: str) -> str:
     return meant[0]
 
 
-def told(
+def render_conversation(
     entries: list[dict[str, Any]], titles: dict[int, str], *, with_tools: bool
 ) -> Iterator[str]:
     """Render a conversation as lines.
@@ -70,7 +77,7 @@ def told(
         with_tools: Whether to tell of tool calls, too.
     """
     for entry in entries:
-        when = moment(entry["created_at"])
+        when = format_time(entry["created_at"])
         if is_message(entry):
             yield f"{_WHO[entry['role']]}  {when}  {entry['message_id']}  (event {entry['seq']})"
             for paragraph in clean(str(entry["text"])).splitlines() or [""]:
@@ -80,10 +87,10 @@ def told(
             yield f"--  {when}  {line(titles.get(entry['seq'], str(entry['text'])))}"
             yield ""
         elif with_tools:
-            yield f"    {line(_traffic(entry), TEXT_COLUMNS)}"
+            yield f"    {line(_render_calls(entry), TEXT_COLUMNS)}"
 
 
-def _traffic(entry: dict[str, Any]) -> str:
+def _render_calls(entry: dict[str, Any]) -> str:
     if entry["type"] == "tool_result":
         return f"<- {entry['text']}"
     calls = (each["function"] for each in entry["tool_calls"])
@@ -107,14 +114,14 @@ undone is not shown, and can still be named: `kbd log taxes --type UserMessageAd
 
 def _conversation(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
-        entries = conversation_of(client, workbench_id)
-        titles = {} if arguments.json else titles_of(client, workbench_id, entries)
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
+        entries = read_conversation(client, workbench_id)
+        titles = {} if arguments.json else read_titles(client, workbench_id, entries)
     if arguments.json:
         say(json.dumps(entries))
         return OK
     if not entries:
         say("Nothing was said yet.")
-    for text in told(entries, titles, with_tools=arguments.tools):
+    for text in render_conversation(entries, titles, with_tools=arguments.tools):
         say(text)
     return OK

@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from kbd.cli.link import home_of, socket_of
+from kbd.cli.link import resolve_home, resolve_socket
 
 __all__ = ["command"]
 
-_LAST_WAIT_S = 2.0
+_THREADS_TIMEOUT_S = 2.0
 """How long threads are waited for when all is written; one may hang on a disk that is away."""
 
 
@@ -41,10 +41,10 @@ def _daemon(arguments: argparse.Namespace) -> int:
 
     gc.freeze()
     gc.enable()
-    home = home_of(arguments.home)
-    socket = socket_of(arguments.socket, arguments.home)
+    home = resolve_home(arguments.home)
+    socket = resolve_socket(arguments.socket, arguments.home)
     code = main(home, socket, arguments.backend, arguments.log_format)
-    if _hang():
+    if _has_hung_threads():
         # Python would wait for them, perhaps for ever. What was acknowledged is durable.
         sys.stdout.flush()
         sys.stderr.flush()
@@ -52,9 +52,9 @@ def _daemon(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _hang() -> bool:
+def _has_hung_threads() -> bool:
     """Wait a moment for threads that are left, and tell whether any still is."""
-    until_s = time.monotonic() + _LAST_WAIT_S
+    until_s = time.monotonic() + _THREADS_TIMEOUT_S
     left = [each for each in threading.enumerate() if not each.daemon]
     left.remove(threading.main_thread())
     for thread in left:

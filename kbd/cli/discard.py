@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
-from kbd.cli.terminal import ask, interactive, say
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import ask, is_interactive, say
 
 __all__ = ["command"]
 
@@ -24,11 +24,11 @@ examples:
 
 def _discard(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench = find(client, arguments.workbench)
+        workbench = find_workbench(client, arguments.workbench)
         if not workbench["has_draft"]:
             say("There is no draft.")
             return OK
-        if not arguments.yes and not interactive():
+        if not arguments.yes and not is_interactive():
             raise Stop("Discarding needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
         if not arguments.yes and not ask(f"Throw away the draft of {workbench['name']}?"):
             raise Stop("The draft is kept.", CONFIRMATION_NEEDED)

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 from kbd import __version__
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
-from kbd.cli.link import MAX_SOCKET_PATH_BYTES, call, connect, home_of, socket_of
+from kbd.cli.link import MAX_SOCKET_PATH_BYTES, call, connect, resolve_home, resolve_socket
 from kbd.cli.terminal import line, say, size
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
 
-OLDEST_PYTHON = (3, 11)
+MIN_PYTHON = (3, 11)
 
-LEAST_FREE_BYTES = 1024**3
+MIN_FREE_BYTES = 1024**3
 """Less free space than this is worth a word: a job keeps every version of every file."""
 
 
@@ -46,15 +46,18 @@ plugins, providers and workers."""
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    findings = [*_packages(), *_place(arguments)]
+    findings = [*_check_packages(), *_check_home(arguments)]
     try:
         with connect(arguments) as client:
-            findings += _daemon(client)
+            findings += _check_daemon(client)
     except Stop as stop:
         if stop.code != UNREACHABLE:
             findings.append(_Finding(WRONG, "daemon", stop.message))
         else:
-            findings += [_Finding(KNOWN, "daemon", "not running; `kbd up` starts it"), *_alone()]
+            findings += [
+                _Finding(KNOWN, "daemon", "not running; `kbd up` starts it"),
+                *_check_without_daemon(),
+            ]
     for finding in findings:
         say(f"{finding.mark:<6}{finding.subject:<10}{line(finding.text, 1000)}")
     return FAILED if any(finding.mark == WRONG for finding in findings) else OK
@@ -64,11 +67,9 @@ def _mark(good: object) -> str:
     return GOOD if good else WRONG
 
 
-def _packages() -> Iterator[_Finding]:
+def _check_packages() -> Iterator[_Finding]:
     python = ".".join(str(part) for part in sys.version_info[:3])
-    yield _Finding(
-        _mark(sys.version_info >= OLDEST_PYTHON), "python", f"{python} at {sys.executable}"
-    )
+    yield _Finding(_mark(sys.version_info >= MIN_PYTHON), "python", f"{python} at {sys.executable}")
     yield _Finding(KNOWN, "kbd", __version__)
     try:
         wanted = [text for text in requires("kbd") or () if "extra ==" not in text]
@@ -85,10 +86,10 @@ def _packages() -> Iterator[_Finding]:
     yield _Finding(KNOWN, "packages", ", ".join(found))
 
 
-def _place(arguments: argparse.Namespace) -> Iterator[_Finding]:
-    home = home_of(arguments.home)
+def _check_home(arguments: argparse.Namespace) -> Iterator[_Finding]:
+    home = resolve_home(arguments.home)
     try:
-        path = socket_of(arguments.socket, arguments.home)
+        path = resolve_socket(arguments.socket, arguments.home)
         told = f"{path} ({len(os.fsencode(path))} of {MAX_SOCKET_PATH_BYTES} bytes)"
         yield _Finding(GOOD, "socket", told)
     except Stop as stop:
@@ -104,10 +105,10 @@ def _place(arguments: argparse.Namespace) -> Iterator[_Finding]:
     advice = "" if good else "; others can look in: chmod 700" if mine else "; it is not yours"
     yield _Finding(_mark(good), "home", f"{home} has mode {mode:04o}{advice}")
     free = shutil.disk_usage(home).free
-    yield _Finding(_mark(free >= LEAST_FREE_BYTES), "disk", f"{size(free)} free")
+    yield _Finding(_mark(free >= MIN_FREE_BYTES), "disk", f"{size(free)} free")
 
 
-def _daemon(client: Client) -> Iterator[_Finding]:
+def _check_daemon(client: Client) -> Iterator[_Finding]:
     info = call(client, "EngineGetInfo")
     told = f"{info['engine_version']} on {info['backend']}, process {info['pid']}"
     if info["engine_version"] == __version__:
@@ -126,7 +127,7 @@ def _daemon(client: Client) -> Iterator[_Finding]:
     for plugin in call(client, "PluginsList")["plugins"]:
         loaded = plugin["status"] == "loaded"
         told = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"
-        yield _Finding(_mark(loaded), "plugin", f"{told}{_because(plugin)}")
+        yield _Finding(_mark(loaded), "plugin", f"{told}{_reason_suffix(plugin)}")
     for provider in call(client, "ProvidersGetStatus")["providers"]:
         told = "is set up" if provider["configured"] else "is not set up"
         if not provider["enabled"]:
@@ -135,26 +136,26 @@ def _daemon(client: Client) -> Iterator[_Finding]:
         # A provider that nobody set up is no fault.
         mark = GOOD if provider["configured"] else KNOWN
         yield _Finding(
-            mark, "provider", f"{provider['provider_id']} {told}{leaves}{_because(provider)}"
+            mark, "provider", f"{provider['provider_id']} {told}{leaves}{_reason_suffix(provider)}"
         )
     if call(client, "UserGetConsentMode")["mode"] == "allow_all":
         told = "files of every workbench may leave unasked: kbd egress --mode ask"
         yield _Finding(KNOWN, "consent", told)
     workers = call(client, "ToolWorkerGetStatus")
     sandbox = workers["sandbox"]
-    told = f"sandbox {sandbox['level']}{_because(sandbox)}"
+    told = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
     error = f"; {workers['error']}" if workers.get("error") else ""
     yield _Finding(_mark(workers["available"]), "workers", f"{told}{error}")
 
 
-def _because(row: dict[str, Any]) -> str:
+def _reason_suffix(row: dict[str, Any]) -> str:
     return f": {row['reason']}" if row.get("reason") else ""
 
 
-def _alone() -> Iterator[_Finding]:
+def _check_without_daemon() -> Iterator[_Finding]:
     """What can be told of plugins and providers without a daemon."""
     for plugin in sorted(entry_points(group="kbd"), key=lambda each: each.name):
-        reason = _fault(plugin)
+        reason = _load_error(plugin)
         yield _Finding(_mark(not reason), "plugin", f"{plugin.name}{reason or ' can be loaded'}")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KBD_MODEL"):
         # Whether, never what: a key must not reach a screen.
@@ -162,7 +163,7 @@ def _alone() -> Iterator[_Finding]:
         yield _Finding(KNOWN, "provider", f"{name} {told}")
 
 
-def _fault(plugin: EntryPoint) -> str:
+def _load_error(plugin: EntryPoint) -> str:
     try:
         plugin.load()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code may raise anything

@@ -5,19 +5,28 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Refused, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, OK, RequestRefused, Stop
 from kbd.cli.link import call
-from kbd.cli.names import find
+from kbd.cli.names import find_workbench
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import ask, counted, interactive, moment, note, say, size, table
+from kbd.cli.terminal import (
+    ask,
+    counted,
+    format_time,
+    is_interactive,
+    note,
+    render_table,
+    say,
+    size,
+)
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
 
-NEWEST = 20
+MAX_SHOWN = 20
 """Rows that are shown without `--all`."""
 
-_PAGE = 1000
+_PAGE_EVENTS = 1000
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -34,7 +43,9 @@ to none, as `kbd providers validate` makes. `--mode` chooses for all workbenches
 whether you are asked before contents leave (ask) or agree to everything
 (allow_all)."""
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name")
-    parser.add_argument("--all", action="store_true", help=f"all requests, not the newest {NEWEST}")
+    parser.add_argument(
+        "--all", action="store_true", help=f"all requests, not the newest {MAX_SHOWN}"
+    )
     parser.add_argument("--mode", choices=("ask", "allow_all"), help="whether you are asked")
     parser.add_argument("--yes", action="store_true", help="approve of allow_all")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -44,34 +55,36 @@ whether you are asked before contents leave (ask) or agree to everything
 def _egress(arguments: argparse.Namespace) -> int:
     with connect_or_start(arguments) as client:
         if arguments.mode:
-            _choose(client, arguments.mode, yes=arguments.yes)
+            _set_mode(client, arguments.mode, yes=arguments.yes)
             return OK
-        log_id = find(client, arguments.workbench)["id"] if arguments.workbench else "daemon"
+        log_id = (
+            find_workbench(client, arguments.workbench)["id"] if arguments.workbench else "daemon"
+        )
         consent = _consent(client, {"workbench_id": log_id}) if arguments.workbench else None
-        embedder = _of_embedder(client, log_id, consent)
+        embedder = _embedder_consent(client, log_id, consent)
         mode = call(client, "UserGetConsentMode")["mode"]
-        sent = _sent(client, log_id)
+        sent = _read_requests(client, log_id)
     if arguments.json:
-        shown = sent if arguments.all else sent[-NEWEST:]
+        shown = sent if arguments.all else sent[-MAX_SHOWN:]
         total = sum(row["bytes_out"] for row in sent)
         told = {"consent": consent, "mode": mode, "events": shown, "bytes_out": total}
         say(json.dumps({**told, **({"embedder": embedder} if embedder else {})}))
         return OK
     if consent is not None:
-        say(_told(consent))
+        say(_render_consent(consent))
     if embedder is not None:
-        say(_told(embedder, "Searches"))
+        say(_render_consent(embedder, "Searches"))
     if mode == "allow_all":
         say("Everything is allowed, for all workbenches: kbd egress --mode ask")
-    say(_listed(sent, every=arguments.all))
+    say(_render_requests(sent, every=arguments.all))
     return OK
 
 
-def _choose(client: Client, mode: str, *, yes: bool) -> None:
+def _set_mode(client: Client, mode: str, *, yes: bool) -> None:
     """Set whether people are asked; to allow everything takes a yes of its own."""
     if mode == "allow_all" and not yes:
         note("The files of every workbench may then be sent to its model's provider, unasked.")
-        if not interactive():
+        if not is_interactive():
             raise Stop("Nobody can be asked here; --yes approves.", CONFIRMATION_NEEDED)
         if not ask("Allow everything?"):
             raise Stop("Nothing was changed.", CONFIRMATION_NEEDED)
@@ -83,12 +96,12 @@ def _consent(client: Client, named: dict[str, str]) -> dict[str, Any] | str:
     """Return the status of consent, or why a model could not be called anyway."""
     try:
         status: dict[str, Any] = call(client, "EgressGetConsentStatus", named)
-    except Refused as refused:
+    except RequestRefused as refused:
         return refused.reason
     return status
 
 
-def _of_embedder(
+def _embedder_consent(
     client: Client, workbench_id: str, consent: dict[str, Any] | str | None
 ) -> dict[str, Any] | str | None:
     """Return how consent stands to what makes texts vectors elsewhere; None if nothing does."""
@@ -97,7 +110,7 @@ def _of_embedder(
     return _consent(client, {"workbench_id": workbench_id, "model_id": consent["embedder"]})
 
 
-def _told(consent: dict[str, Any] | str, who: str = "Runs") -> str:
+def _render_consent(consent: dict[str, Any] | str, who: str = "Runs") -> str:
     if isinstance(consent, str):
         return consent
     place = consent["endpoint"] or "this machine"
@@ -106,7 +119,7 @@ def _told(consent: dict[str, Any] | str, who: str = "Runs") -> str:
     return f"Nobody agreed to send these files to {consent['model_id']} at {place}."
 
 
-def _what(row: dict[str, Any]) -> str:
+def _describe_model(row: dict[str, Any]) -> str:
     """Return the model that a request is about, and for what if not for a turn of a run."""
     model_id, purpose = str(row["model_id"]), str(row["purpose"])
     if not model_id:
@@ -114,30 +127,30 @@ def _what(row: dict[str, Any]) -> str:
     return model_id if purpose == "turn" else f"{model_id} ({purpose})"
 
 
-def _sent(client: Client, log_id: str) -> list[dict[str, Any]]:
+def _read_requests(client: Client, log_id: str) -> list[dict[str, Any]]:
     """Return all requests of a log, oldest first."""
     rows: list[dict[str, Any]] = []
     after, has_more = 0, True
     while has_more:
-        asked = {"workbench_id": log_id, "after": after, "limit": _PAGE}
+        asked = {"workbench_id": log_id, "after": after, "limit": _PAGE_EVENTS}
         found = call(client, "EgressListEvents", asked, slow=True)
         rows += found["events"]
         after, has_more = found["last_seq"], found["has_more"]
     return rows
 
 
-def _listed(sent: list[dict[str, Any]], *, every: bool) -> str:
+def _render_requests(sent: list[dict[str, Any]], *, every: bool) -> str:
     """Return the requests, the newest last, and their sum."""
     if not sent:
         return "Nothing was sent."
-    shown = sent if every else sent[-NEWEST:]
+    shown = sent if every else sent[-MAX_SHOWN:]
     rows = [
         (
-            moment(row["ts"]),
+            format_time(row["ts"]),
             row["endpoint"],
             f"{row['method']} {row['path']}",
             size(row["bytes_out"]),
-            _what(row),
+            _describe_model(row),
             row.get("run_id", "-"),
         )
         for row in shown
@@ -145,4 +158,6 @@ def _listed(sent: list[dict[str, Any]], *, every: bool) -> str:
     total = size(sum(row["bytes_out"] for row in sent))
     left_out = f", {len(sent) - len(shown)} of them older" if len(shown) < len(sent) else ""
     header = ("sent (UTC)", "to", "request", "bytes", "model", "run")
-    return f"{table(header, rows)}\n{counted(len(sent), 'request')}{left_out}, {total} in all."
+    return (
+        f"{render_table(header, rows)}\n{counted(len(sent), 'request')}{left_out}, {total} in all."
+    )

@@ -9,7 +9,7 @@ __all__ = [
     "OK",
     "UNREACHABLE",
     "USAGE",
-    "Refused",
+    "RequestRefused",
     "Stop",
 ]
 
@@ -52,7 +52,7 @@ class Stop(Exception):
         self.code = code
 
 
-class Refused(Stop):
+class RequestRefused(Stop):
     """The daemon answered with an error.
 
     Args:

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.conversation import conversation_of, message_named
+from kbd.cli.conversation import read_conversation, resolve_message
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
+from kbd.cli.names import find_workbench
 from kbd.cli.terminal import counted, note, say
 
 __all__ = ["command"]
@@ -43,7 +43,7 @@ It has bytes and a log of its own. A draft is not taken over, nor is consent."""
 
 def _fork(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        source = find(client, arguments.workbench)
+        source = find_workbench(client, arguments.workbench)
         params: dict[str, Any] = {
             "source_workbench_id": source["id"],
             "mode": MODES[arguments.mode],
@@ -53,8 +53,8 @@ def _fork(arguments: argparse.Namespace) -> int:
         if point and point.isascii() and point.isdigit():
             params["from_seq"] = int(point)
         elif point:
-            entries = conversation_of(client, str(source["id"]))
-            params["from_message_id"] = message_named(entries, point)
+            entries = read_conversation(client, str(source["id"]))
+            params["from_message_id"] = resolve_message(entries, point)
         forked = call(client, "WorkbenchFork", params, slow=True)
     say(forked["workbench_id"])
     held = f"{counted(forked['files'], 'file')}, {counted(forked['messages'], 'message')}"

@@ -9,34 +9,44 @@ from typing import Any, Self
 
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
-from kbd.cli.progress import Progress, consumed
-from kbd.cli.review import described
-from kbd.cli.terminal import ask, counted, duration, interactive, line, note, say, size, table
+from kbd.cli.progress import Progress, render_usage
+from kbd.cli.review import render_changes
+from kbd.cli.terminal import (
+    ask,
+    counted,
+    duration,
+    is_interactive,
+    line,
+    note,
+    render_table,
+    say,
+    size,
+)
 from kbd.client.blocking import Client
 
 __all__ = [
     "add_job_arguments",
     "choose_model",
-    "code_of",
+    "exit_code",
     "obtain_consent",
     "obtain_consent_to_search",
-    "run_to_its_end",
+    "print_usage",
+    "read_summary",
+    "report_failure",
+    "run_until_ended",
     "show_result",
-    "summary_of",
-    "tell_what_it_took",
-    "unsuccessful",
 ]
 
-ENDS = {"WorkshopRunFinished", "WorkshopRunFailed"}
+RUN_END_METHODS = {"WorkshopRunFinished", "WorkshopRunFailed"}
 """The notifications after which it is worth asking how the run stands."""
 
 POLL_S = 1.0
 """How long to listen before asking anyway."""
 
-NOW_S = 0.001
+DRAIN_TIMEOUT_S = 0.001
 """For what has been sent already."""
 
-LISTEN_S = 0.2
+LISTEN_TIMEOUT_S = 0.2
 """How soon a Ctrl-C is noticed."""
 
 
@@ -60,8 +70,8 @@ def obtain_consent(
     named = {"workbench_id": workbench_id}
     status = call(client, "EgressGetConsentStatus", named)
     if not status["consented"]:
-        _obtain(client, named, status, yes=yes)
-    _obtain_embedder(client, named, status, yes=yes, declined=declined)
+        _request_consent(client, named, status, yes=yes)
+    _request_embedder_consent(client, named, status, yes=yes, declined=declined)
 
 
 def obtain_consent_to_search(
@@ -79,10 +89,10 @@ def obtain_consent_to_search(
     """
     named = {"workbench_id": workbench_id}
     status = call(client, "EgressGetConsentStatus", named)
-    _obtain_embedder(client, named, status, yes=yes, declined=declined)
+    _request_embedder_consent(client, named, status, yes=yes, declined=declined)
 
 
-def _obtain_embedder(
+def _request_embedder_consent(
     client: Client,
     named: dict[str, str],
     of_model: dict[str, Any],
@@ -96,7 +106,7 @@ def _obtain_embedder(
     if status["consented"] or status["scope_hash"] in (declined or ()):
         return
     try:
-        _obtain(client, named, status, yes=yes, why=", to be found by what they mean")
+        _request_consent(client, named, status, yes=yes, why=", to be found by what they mean")
     except Stop as stop:
         if stop.code != CONFIRMATION_NEEDED:
             raise
@@ -105,7 +115,7 @@ def _obtain_embedder(
             declined.add(status["scope_hash"])
 
 
-def _obtain(
+def _request_consent(
     client: Client, named: dict[str, str], status: dict[str, Any], *, yes: bool, why: str = ""
 ) -> None:
     """Ask whether the files may go where a model is, and have that recorded.
@@ -115,8 +125,8 @@ def _obtain(
     """
     files = call(client, "WorkbenchFilesList", named)["files"]
     told = call(client, "ContextList", named)["items"]
-    note(_question(status, files, [item for item in told if item["status"] == "set"], why))
-    if not yes and not interactive():
+    note(_consent_question(status, files, [item for item in told if item["status"] == "set"], why))
+    if not yes and not is_interactive():
         msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May these files be sent there?"):
@@ -125,13 +135,13 @@ def _obtain(
     call(client, "EgressGrantWorkshopConsent", {**named, **agreed, "persist": True})
 
 
-def _question(
+def _consent_question(
     status: dict[str, Any], files: list[dict[str, Any]], context: list[dict[str, Any]], why: str
 ) -> str:
     where = f" at {line(status['endpoint'])}" if status.get("endpoint") else ""
     rows = [(file["path"], size(file["size"])) for file in files]
     rows += [(item["category"], counted(item["characters"], "character")) for item in context]
-    listed = table(("file", "size"), rows).replace("\n", "\n  ")
+    listed = render_table(("file", "size"), rows).replace("\n", "\n  ")
     return (
         f"The contents of these files would leave this machine{why}.\n"
         f"  provider  {line(status['provider_id'])}{where}\n"
@@ -140,7 +150,7 @@ def _question(
     )
 
 
-def run_to_its_end(
+def run_until_ended(
     client: Client,
     workbench_id: str,
     message_id: str | None,
@@ -169,11 +179,13 @@ def run_to_its_end(
     try:
         with _CtrlC() as ctrl_c:
             run_id = str(call(client, begin, params, slow=True)["run_id"])
-            run = _until_ended(client, run_id, ctrl_c, progress, lambda: last_heard in ENDS)
+            run = _until_ended(
+                client, run_id, ctrl_c, progress, lambda: last_heard in RUN_END_METHODS
+            )
             return run | {"elapsed_s": round(time.monotonic() - began_s, 3)}
     except Stop as stop:
         if stop.code == UNREACHABLE:
-            raise Stop(f"{stop.message}\n{_again(workbench_id)}", UNREACHABLE) from stop
+            raise Stop(f"{stop.message}\n{_resume_hint(workbench_id)}", UNREACHABLE) from stop
         raise
     finally:
         progress.done()
@@ -194,12 +206,12 @@ def _until_ended(
         run: dict[str, Any] = call(client, "RunGet", {"run_id": run_id})
         progress.stands(run)
         if run["status"] != "running":
-            while listen(client, NOW_S):
+            while listen(client, DRAIN_TIMEOUT_S):
                 pass
             return run
         ask_again = time.monotonic() + POLL_S
         while time.monotonic() < ask_again and not ctrl_c.waits:
-            if listen(client, LISTEN_S) and seems_ended():
+            if listen(client, LISTEN_TIMEOUT_S) and seems_ended():
                 break
         if ctrl_c.waits:
             ctrl_c.waits = False
@@ -227,7 +239,7 @@ class _CtrlC:
         self._pressed = self.waits = True
 
 
-def summary_of(client: Client, workbench_id: str) -> str:
+def read_summary(client: Client, workbench_id: str) -> str:
     """Return the last answer in the workbench's conversation, or ""."""
     messages = call(client, "WorkshopGetConversation", {"workbench_id": workbench_id})["messages"]
     answers = [each["text"] for each in messages if each["type"] == "assistant_message"]
@@ -241,29 +253,29 @@ def show_result(client: Client, run: dict[str, Any]) -> int:
         Stop: It did not finish.
     """
     if run["status"] != "finished":
-        raise unsuccessful(run)
+        raise report_failure(run)
     workbench_id = run["workbench_id"]
-    say(f"\n{summary_of(client, workbench_id)}\n")
+    say(f"\n{read_summary(client, workbench_id)}\n")
     changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
-    say(described(changes))
-    code = code_of(run)
+    say(render_changes(changes))
+    code = exit_code(run)
     if changes:
         note(f"The draft waits: kbd review {workbench_id}; kbd publish {workbench_id}")
-    tell_what_it_took(run)
+    print_usage(run)
     return code
 
 
-def tell_what_it_took(run: dict[str, Any]) -> None:
+def print_usage(run: dict[str, Any]) -> None:
     """Print how long a run took, and what it consumed: the last line of a job."""
-    note(_took(run))
+    note(_render_duration(run))
 
 
-def _took(run: dict[str, Any]) -> str:
+def _render_duration(run: dict[str, Any]) -> str:
     took = duration(float(run["elapsed_s"]))
-    return f"{line(run['model_id'])} took {took}, {consumed(run)}."
+    return f"{line(run['model_id'])} took {took}, {render_usage(run)}."
 
 
-def code_of(run: dict[str, Any]) -> int:
+def exit_code(run: dict[str, Any]) -> int:
     """Return the exit code of a run that finished, after telling of items that it could not do."""
     failed = [item for item in run["items"] if item["state"] == "failed"]
     if not failed:
@@ -274,9 +286,9 @@ def code_of(run: dict[str, Any]) -> int:
     return FAILED
 
 
-def unsuccessful(run: dict[str, Any]) -> Stop:
+def report_failure(run: dict[str, Any]) -> Stop:
     """Report why a run did not finish and how to go on; return the exit code."""
-    again = f"{_took(run)}\n{_again(run['workbench_id'])}"
+    again = f"{_render_duration(run)}\n{_resume_hint(run['workbench_id'])}"
     match run["status"]:
         case "cancelled":
             return Stop(f"Cancelled. What was done is kept.\n{again}", CANCELLED)
@@ -285,10 +297,12 @@ def unsuccessful(run: dict[str, Any]) -> Stop:
         case _:
             error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
             told = f"{error['error_code']}: {error['message']}"
-            return Stop(f"{told}\n{again if error.get('retryable') else _took(run)}", FAILED)
+            return Stop(
+                f"{told}\n{again if error.get('retryable') else _render_duration(run)}", FAILED
+            )
 
 
-def _again(workbench_id: str) -> str:
+def _resume_hint(workbench_id: str) -> str:
     return (
         f"Go on where it stopped: kbd run --resume {workbench_id}\n"
         f"(or, to leave the result in the draft: kbd send {workbench_id} --resume)"

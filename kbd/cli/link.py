@@ -7,32 +7,32 @@ daemon's own. The rules stand here a second time, so that a client does not impo
 import argparse
 import os
 
-from kbd.cli.exits import UNREACHABLE, USAGE, Refused, Stop
+from kbd.cli.exits import UNREACHABLE, USAGE, RequestRefused, Stop
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
 from kbd.client.places import default_home, default_socket
 
 __all__ = [
     "MAX_SOCKET_PATH_BYTES",
-    "broken",
     "call",
     "connect",
-    "home_of",
+    "connection_lost",
     "listen",
-    "refusal",
-    "socket_of",
+    "request_refused",
+    "resolve_home",
+    "resolve_socket",
 ]
 
 MAX_SOCKET_PATH_BYTES = 107
 """What fits into sun_path on Linux, less the final NUL."""
 
 
-def home_of(given: str | None) -> str:
+def resolve_home(given: str | None) -> str:
     """Return the absolute path of the home: `--home`, `$KBD_HOME`, or the user's data folder."""
     return os.path.abspath(os.path.expanduser(given)) if given else default_home()
 
 
-def socket_of(given: str | None, home: str | None) -> str:
+def resolve_socket(given: str | None, home: str | None) -> str:
     """Return the absolute path of the socket: `--socket`, `$KBD_SOCKET`, or in the home.
 
     `--home` on the command line goes before `$KBD_SOCKET`: who names a home means its socket.
@@ -40,7 +40,7 @@ def socket_of(given: str | None, home: str | None) -> str:
     Raises:
         Stop: The path is too long for a Unix socket.
     """
-    path = given or (os.path.join(home_of(home), "kbd.sock") if home else default_socket())
+    path = given or (os.path.join(resolve_home(home), "kbd.sock") if home else default_socket())
     path = os.path.abspath(os.path.expanduser(path))
     length = len(os.fsencode(path))
     if length > MAX_SOCKET_PATH_BYTES:
@@ -78,7 +78,7 @@ def connect(arguments: argparse.Namespace) -> Client:
     Raises:
         Stop: None answers there.
     """
-    path = socket_of(arguments.socket, arguments.home)
+    path = resolve_socket(arguments.socket, arguments.home)
     try:
         return Client(path)
     except ConnectionLostError as error:
@@ -104,18 +104,18 @@ def call(
         endless: Whether it takes as long as it takes.
 
     Raises:
-        Refused: The daemon answered with an error.
+        RequestRefused: The daemon answered with an error.
         Stop: The connection broke, or no answer came in time.
     """
     timeout = None if endless else SLOW_TIMEOUT_S if slow else QUERY_TIMEOUT_S
     try:
         return client.send(method, params, timeout)
     except RemoteError as error:
-        raise refusal(error) from error
+        raise request_refused(error) from error
     except NoAnswerError as error:
         raise Stop(f"kbd did not answer {method} in time.", UNREACHABLE) from error
     except ConnectionLostError as error:
-        raise broken(error) from error
+        raise connection_lost(error) from error
 
 
 def listen(client: Client, seconds: float) -> bool:
@@ -127,20 +127,20 @@ def listen(client: Client, seconds: float) -> bool:
     try:
         return client.wait(seconds)
     except ConnectionLostError as error:
-        raise broken(error) from error
+        raise connection_lost(error) from error
 
 
-def broken(error: ConnectionLostError) -> Stop:
+def connection_lost(error: ConnectionLostError) -> Stop:
     """Return the error for a connection that ended."""
     msg = f"The connection to kbd broke ({error}). What was recorded is safe: `kbd up`, and go on."
     return Stop(msg, UNREACHABLE)
 
 
-def refusal(error: RemoteError) -> Refused:
+def request_refused(error: RemoteError) -> RequestRefused:
     """Return the error for a refusal of the daemon."""
     data = error.data if isinstance(error.data, dict) else {}
     code = str(data.get("error_code") or error.code)
     actions = [str(action) for action in data.get("actions") or ()]
     if code in _ADVICE:
         actions.append(_ADVICE[code])
-    return Refused(code, error.message, tuple(actions), data.get("detail") or {})
+    return RequestRefused(code, error.message, tuple(actions), data.get("detail") or {})

@@ -12,25 +12,25 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
-from kbd.cli.link import broken, call, connect, refusal
-from kbd.cli.log_reader import events_of, events_on, place_of, title_of
-from kbd.cli.names import find
+from kbd.cli.link import call, connect, connection_lost, request_refused
+from kbd.cli.log_reader import event_place, event_title, follow_events, read_events
+from kbd.cli.names import find_workbench
 from kbd.cli.terminal import columns, line, note, say
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
 
-__all__ = ["PHASES", "Selection", "command", "described", "known_types", "moment_of"]
+__all__ = ["PHASES", "EventFilter", "command", "parse_time", "parse_types", "render_event"]
 
 PHASES = ("research", "plan", "implement", "summary")
 
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_AGO_PATTERN = re.compile(r"(\d{1,6})([smhdw])")
 _TOLD = frozenset({"title", "place"})
 """What the daemon says of an event beside what is recorded."""
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
-class Selection(NamedTuple):
+class EventFilter(NamedTuple):
     """Filter of events; an empty field asks for nothing.
 
     Attributes:
@@ -60,7 +60,7 @@ class Selection(NamedTuple):
 
     def takes(self, event: dict[str, Any]) -> bool:
         """Tell whether an event passes the filter."""
-        place = place_of(event)
+        place = event_place(event)
         return (
             (not self.types or event["type"] in self.types)
             and (not self.since or event["ts"] >= self.since)
@@ -78,10 +78,10 @@ class Selection(NamedTuple):
     def _is_said(self, event: dict[str, Any]) -> bool:
         wanted = self.text.casefold()
         recorded = {name: value for name, value in event.items() if name not in _TOLD}
-        return any(wanted in text.casefold() for text in _texts(recorded))
+        return any(wanted in text.casefold() for text in _field_texts(recorded))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _field_texts(value: Any) -> Iterator[str]:
     """Yield every name, text and number of a value, texts as they are and not as JSON has them."""
     match value:
         case str():
@@ -89,17 +89,17 @@ def _texts(value: Any) -> Iterator[str]:
         case dict():
             for name, inner in value.items():
                 yield name
-                yield from _texts(inner)
+                yield from _field_texts(inner)
         case list():
             for inner in value:
-                yield from _texts(inner)
+                yield from _field_texts(inner)
         case None | bool():
             pass
         case _:
             yield str(value)
 
 
-def known_types(asked: Iterable[str]) -> frozenset[str]:
+def parse_types(asked: Iterable[str]) -> frozenset[str]:
     """Return the types that are asked for, as they are written.
 
     Args:
@@ -126,7 +126,7 @@ def known_types(asked: Iterable[str]) -> frozenset[str]:
     return frozenset(folded[name.casefold()] for name in names)
 
 
-def moment_of(text: str, now: datetime) -> str:
+def parse_time(text: str, now: datetime) -> str:
     """Return a moment as events tell theirs, so that texts compare like times.
 
     Args:
@@ -138,15 +138,15 @@ def moment_of(text: str, now: datetime) -> str:
         Stop: It is none of these.
     """
     try:
-        found = _moment(text.strip(), now).astimezone(UTC)
+        found = _parse_moment(text.strip(), now).astimezone(UTC)
     except (ValueError, OverflowError):
         msg = f"{text} is no time: say 2026-11-22, 2026-11-22T10:30, 10:30, or 2h (30m, 3d) ago."
         raise Stop(msg, USAGE) from None
     return found.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _moment(text: str, now: datetime) -> datetime:
-    ago = _AGO.fullmatch(text)
+def _parse_moment(text: str, now: datetime) -> datetime:
+    ago = _AGO_PATTERN.fullmatch(text)
     if ago:
         return now - timedelta(seconds=int(ago[1]) * _SECONDS[ago[2]])
     if ":" in text[:3]:
@@ -157,7 +157,7 @@ def _moment(text: str, now: datetime) -> datetime:
 WIDTH = 160
 """Columns of a line where stdout is no terminal; the whole event is in --json and `kbd show`."""
 
-TOGETHER = 500
+LINE_BATCH = 500
 """Lines that are printed at once, while they are not written as they happen."""
 
 
@@ -197,17 +197,17 @@ zone unless they name an offset, or how long ago: 45s, 30m, 2h, 3d."""
 
 
 def _log(arguments: argparse.Namespace) -> int:
-    selection = _selection(arguments)
+    selection = _parse_filter(arguments)
     with connect(arguments) as client:
         log, damage = "daemon", ""
         if arguments.workbench != "daemon":
-            workbench = find(client, arguments.workbench)
+            workbench = find_workbench(client, arguments.workbench)
             log, damage = str(workbench["id"]), str(workbench.get("reason", ""))
             if arguments.run is not None:
-                selection = selection._replace(run=_run(client, workbench, arguments.run))
+                selection = selection._replace(run=_run_number(client, workbench, arguments.run))
         if arguments.head:
-            return _head(client, log, as_json=arguments.json)
-        show = _Show(selection, arguments.after, as_json=arguments.json)
+            return _print_head(client, log, as_json=arguments.json)
+        show = _EventRenderer(selection, arguments.after, as_json=arguments.json)
         if arguments.follow:
             _follow(client, log, show)
         else:
@@ -217,14 +217,14 @@ def _log(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _head(client: Client, log: str, *, as_json: bool) -> int:
+def _print_head(client: Client, log: str, *, as_json: bool) -> int:
     """Print the head, which `kbd verify --head` compares with the log on a later day."""
     head = call(client, "LogHead", {"workbench_id": log})
     say(json.dumps(head) if as_json else f"{head['seq']}:{head['hash']}")
     return OK
 
 
-def _selection(arguments: argparse.Namespace) -> Selection:
+def _parse_filter(arguments: argparse.Namespace) -> EventFilter:
     """Return what is asked for, but the run, which only the daemon knows.
 
     Raises:
@@ -238,13 +238,13 @@ def _selection(arguments: argparse.Namespace) -> Selection:
     if arguments.follow and arguments.until:
         raise Stop("--follow has no end: say either --follow or --until.", USAGE)
     now = datetime.now().astimezone()
-    selection = Selection(
+    selection = EventFilter(
         phase=phase,
         item=arguments.item or 0,
         tool=arguments.tool or "",
-        types=known_types(arguments.type),
-        since=moment_of(arguments.since, now) if arguments.since else "",
-        until=moment_of(arguments.until, now) if arguments.until else "",
+        types=parse_types(arguments.type),
+        since=parse_time(arguments.since, now) if arguments.since else "",
+        until=parse_time(arguments.until, now) if arguments.until else "",
         text=arguments.grep or "",
     )
     if arguments.workbench == "daemon" and (arguments.run is not None or selection.is_about_runs):
@@ -253,7 +253,7 @@ def _selection(arguments: argparse.Namespace) -> Selection:
     return selection
 
 
-def _run(client: Client, workbench: dict[str, Any], named: str) -> int:
+def _run_number(client: Client, workbench: dict[str, Any], named: str) -> int:
     """Return the number of a run that is named by its number or its id.
 
     Raises:
@@ -268,7 +268,7 @@ def _run(client: Client, workbench: dict[str, Any], named: str) -> int:
     raise Stop(f"There is no run {named} in {workbench['name']}; {has}.", FAILED)
 
 
-class _Show:
+class _EventRenderer:
     """Renders the events that pass the filter.
 
     Attributes:
@@ -276,7 +276,7 @@ class _Show:
         count: How many it has shown.
     """
 
-    def __init__(self, selection: Selection, after: int, *, as_json: bool) -> None:
+    def __init__(self, selection: EventFilter, after: int, *, as_json: bool) -> None:
         self.last = after
         self.count = 0
         self.selection, self._as_json = selection, as_json
@@ -290,49 +290,49 @@ class _Show:
         self.count += 1
         if self._as_json:
             return [json.dumps(event)]
-        told = described(event, self._width)
+        told = render_event(event, self._width)
         day, self._day = self._day, event["ts"][:10]
         return [told] if day == self._day else [f"{self._day} UTC", told]
 
 
-def described(event: dict[str, Any], width: int) -> str:
+def render_event(event: dict[str, Any], width: int) -> str:
     """Return an event as one clean line, set in by where it stands, marked if something went wrong.
 
     Args:
         event: As `EventsRead` tells it.
         width: The columns that the line may take.
     """
-    place = place_of(event)
+    place = event_place(event)
     mark = "!" if place.get("is_failure") else " "
     start = f"{event['seq']:>6} {event['ts'][11:19]} {mark} {'  ' * place.get('level', 0)}"
-    return start + line(title_of(event), max(width - len(start), 20))
+    return start + line(event_title(event), max(width - len(start), 20))
 
 
-def _read(client: Client, log: str, show: _Show) -> None:
+def _read(client: Client, log: str, show: _EventRenderer) -> None:
     after = show.last
     lines: list[str] = []
-    for event in events_of(client, log, after):
+    for event in read_events(client, log, after):
         lines += show.lines(event)
-        if len(lines) >= TOGETHER:
+        if len(lines) >= LINE_BATCH:
             say("\n".join(lines))
             lines.clear()
     if lines:
         say("\n".join(lines))
     if not show.count:
-        matched = show.selection == Selection()
+        matched = show.selection == EventFilter()
         note(f"There is nothing after event {after}." if matched else "Nothing matched.")
 
 
-def _follow(client: Client, log: str, show: _Show) -> None:
+def _follow(client: Client, log: str, show: _EventRenderer) -> None:
     try:
-        for event in events_on(client, log, show.last):
+        for event in follow_events(client, log, show.last):
             for text in show.lines(event):
                 say(text)
         note("The log was deleted: nothing more will come.")
     except RemoteError as error:
-        raise refusal(error) from error
+        raise request_refused(error) from error
     except (ConnectionLostError, Stop) as error:
-        why = error if isinstance(error, Stop) else broken(error)
-        filters = "" if show.selection == Selection() else ", with the same filters"
+        why = error if isinstance(error, Stop) else connection_lost(error)
+        filters = "" if show.selection == EventFilter() else ", with the same filters"
         again = f"kbd log {log} --follow --after {show.last}{filters}"
         raise Stop(f"{why.message}\nThen: {again}", UNREACHABLE) from error

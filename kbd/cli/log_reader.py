@@ -6,17 +6,17 @@ The daemon says what an event tells and where it stands (`title`, `place`); olde
 from collections.abc import Iterator
 from typing import Any
 
-from kbd.cli.exits import Refused
+from kbd.cli.exits import RequestRefused
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["events_of", "events_on", "place_of", "title_of"]
+__all__ = ["event_place", "event_title", "follow_events", "read_events"]
 
-PAGE = 1000
+PAGE_EVENTS = 1000
 """Events a request; the method's own default."""
 
 
-def events_of(
+def read_events(
     client: Client, log: str, after: int, until: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the recorded events of a log in order, as `EventsRead` tells them.
@@ -28,12 +28,12 @@ def events_of(
         until: The last one; None for the last one that there is.
 
     Raises:
-        Refused: There is no such log, or it cannot be read.
+        RequestRefused: There is no such log, or it cannot be read.
         Stop: The connection broke.
     """
     last = after
     while until is None or last < until:
-        limit = PAGE if until is None else min(PAGE, until - last)
+        limit = PAGE_EVENTS if until is None else min(PAGE_EVENTS, until - last)
         params = {"workbench_id": log, "after": last, "limit": limit}
         found = call(client, "EventsRead", params, slow=True)
         yield from found["events"]
@@ -42,7 +42,7 @@ def events_of(
             return
 
 
-def events_on(client: Client, log: str, after: int) -> Iterator[dict[str, Any]]:
+def follow_events(client: Client, log: str, after: int) -> Iterator[dict[str, Any]]:
     """Yield the events of a log behind one, and go on with those that are recorded, until it ends.
 
     What is sent to followers has no titles: each time something is, the log is read.
@@ -56,20 +56,20 @@ def events_on(client: Client, log: str, after: int) -> Iterator[dict[str, Any]]:
         if event["seq"] <= last:
             continue
         try:
-            for row in events_of(client, log, last):
+            for row in read_events(client, log, last):
                 last = row["seq"]
                 yield row
-        except Refused:  # The log was deleted since: these are the last events of it.
+        except RequestRefused:  # The log was deleted since: these are the last events of it.
             last = event["seq"]
             yield event
 
 
-def title_of(event: dict[str, Any]) -> str:
+def event_title(event: dict[str, Any]) -> str:
     """Return what an event tells as a sentence, or the name of its type if the daemon says none."""
     return str(event.get("title") or event["type"])
 
 
-def place_of(event: dict[str, Any]) -> dict[str, Any]:
+def event_place(event: dict[str, Any]) -> dict[str, Any]:
     """Return where an event stands, as far as the daemon says."""
     place: dict[str, Any] = event.get("place") or {}
     return place

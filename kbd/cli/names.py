@@ -6,10 +6,10 @@ from kbd.cli.exits import FAILED, Stop
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["find", "find_run"]
+__all__ = ["find_run", "find_workbench"]
 
 
-def find(client: Client, named: str) -> dict[str, Any]:
+def find_workbench(client: Client, named: str) -> dict[str, Any]:
     """Resolve the name of a workbench; return it as `WorkbenchList` tells it.
 
     A whole id goes before a name, and a name before the beginning of an id.
@@ -17,7 +17,7 @@ def find(client: Client, named: str) -> dict[str, Any]:
     Raises:
         Stop: None or several are meant.
     """
-    return _one(_meant(call(client, "WorkbenchList")["workbenches"], named), named)
+    return _single_match(_find_matches(call(client, "WorkbenchList")["workbenches"], named), named)
 
 
 def find_run(client: Client, named: str) -> dict[str, Any]:
@@ -29,12 +29,12 @@ def find_run(client: Client, named: str) -> dict[str, Any]:
         Stop: No workbench or several are meant, or it has no such run.
     """
     workbenches = call(client, "WorkbenchList")["workbenches"]
-    meant, number = _meant(workbenches, named), ""
+    meant, number = _find_matches(workbenches, named), ""
     base, _, last = named.rpartition("-")
     if not meant and base and last.isascii() and last.isdigit() and len(last) <= 15:
-        meant, number = _meant(workbenches, base), last
+        meant, number = _find_matches(workbenches, base), last
         named = base if meant else named
-    workbench_id = str(_one(meant, named)["id"])
+    workbench_id = str(_single_match(meant, named)["id"])
     runs: list[dict[str, Any]] = call(client, "RunList", {"workbench_id": workbench_id})["runs"]
     if not runs:
         raise Stop(f"There was no run in workbench {named} yet.", FAILED)
@@ -48,7 +48,7 @@ def find_run(client: Client, named: str) -> dict[str, Any]:
     return runs[int(number) - 1]
 
 
-def _meant(workbenches: list[dict[str, Any]], named: str) -> list[dict[str, Any]]:
+def _find_matches(workbenches: list[dict[str, Any]], named: str) -> list[dict[str, Any]]:
     for meant in (
         [each for each in workbenches if each["id"] == named],
         [each for each in workbenches if each["name"] == named],
@@ -59,7 +59,7 @@ def _meant(workbenches: list[dict[str, Any]], named: str) -> list[dict[str, Any]
     return []
 
 
-def _one(meant: list[dict[str, Any]], named: str) -> dict[str, Any]:
+def _single_match(meant: list[dict[str, Any]], named: str) -> dict[str, Any]:
     if len(meant) == 1:
         return meant[0]
     if meant:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kbd.cli.exits import OK
 from kbd.cli.link import call
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import say, table
+from kbd.cli.terminal import render_table, say
 
 __all__ = ["command"]
 
@@ -35,5 +35,5 @@ def _plugins(arguments: argparse.Namespace) -> int:
         (each["name"], each["version"], each["kind"], each["status"], each.get("reason", ""))
         for each in found["plugins"]
     ]
-    say(table(("plugin", "version", "brings", "status", "reason"), rows))
+    say(render_table(("plugin", "version", "brings", "status", "reason"), rows))
     return OK

@@ -1,15 +1,22 @@
 """Progress display of a run: line by line, with a bar, or none.
 
-A run is told in notifications; their names and fields are the contract's. `Told` turns each
-into lines; `Drawn` adds the bar and the words that are being written. Everything goes to
+A run is told in notifications; their names and fields are the contract's. `LineProgress` turns each
+into lines; `BarProgress` adds the bar and the words that are being written. Everything goes to
 stderr, so that stdout is the result.
 """
 
 from typing import Any, Protocol
 
-from kbd.cli.terminal import clean, draws, line, money, note
+from kbd.cli.terminal import can_draw, clean, line, money, note
 
-__all__ = ["Drawn", "Progress", "Silent", "Told", "consumed", "progress_for"]
+__all__ = [
+    "BarProgress",
+    "LineProgress",
+    "Progress",
+    "SilentProgress",
+    "choose_progress",
+    "render_usage",
+]
 
 PHASES = {
     "research": "Analyzing files…",
@@ -18,7 +25,7 @@ PHASES = {
     "summary": "Summarizing results…",
 }
 
-AGAIN = "Press Ctrl-C again to stop waiting."
+INTERRUPT_HINT = "Press Ctrl-C again to stop waiting."
 
 LINE_CHARACTERS = 120
 """How much is shown of a line that the model writes; all of it is in the log."""
@@ -43,7 +50,7 @@ class Progress(Protocol):
         """Take the end of the run: nothing more is drawn."""
 
 
-class Silent:
+class SilentProgress:
     """Silent progress display, for scripts."""
 
     def told(self, method: str, params: dict[str, Any]) -> None:
@@ -54,13 +61,13 @@ class Silent:
 
     def interrupted(self) -> None:
         """Say how to stop waiting, for that a person wants to know."""
-        note(AGAIN)
+        note(INTERRUPT_HINT)
 
     def done(self) -> None:
         """Do nothing."""
 
 
-class Told:
+class LineProgress:
     """Line-by-line progress display, for logs, pipes and terminals without drawing.
 
     The words of the summary are left out, because they are the result, which follows on stdout;
@@ -106,7 +113,7 @@ class Told:
     def interrupted(self) -> None:
         """Say how to stop waiting."""
         self.end_sentence()
-        self.write(AGAIN)
+        self.write(INTERRUPT_HINT)
 
     def done(self) -> None:
         """Print what is left of an unfinished sentence."""
@@ -159,7 +166,7 @@ class Told:
             self.step(f"  | {line(text, LINE_CHARACTERS)}")
 
 
-class Drawn(Told):
+class BarProgress(LineProgress):
     """Progress display with a bar below the lines.
 
     Beside it stand the phase or item, the time, what was consumed, and the tool that works or the
@@ -222,7 +229,7 @@ class Drawn(Told):
 
     def stands(self, run: dict[str, Any]) -> None:
         """Show what the run has consumed so far."""
-        self._bars.update(self._bar, consumed=consumed(run))
+        self._bars.update(self._bar, consumed=render_usage(run))
 
     def text(self, delta: str) -> None:
         """Tell whole lines, and show the rest beside the bar."""
@@ -239,7 +246,7 @@ class Drawn(Told):
         self._bars.stop()
 
 
-def consumed(run: dict[str, Any]) -> str:
+def render_usage(run: dict[str, Any]) -> str:
     """Return what a run has consumed, as `RunGet` tells it: tokens, and US dollars if known."""
     usage = run.get("usage", {})
     tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
@@ -249,8 +256,8 @@ def consumed(run: dict[str, Any]) -> str:
     return f"{tokens:,} tokens, {money(cost)}" if cost else f"{tokens:,} tokens, no price known"
 
 
-def progress_for(*, silent: bool) -> Progress:
+def choose_progress(*, silent: bool) -> Progress:
     """Choose how a run is shown here."""
     if silent:
-        return Silent()
-    return Drawn() if draws() else Told()
+        return SilentProgress()
+    return BarProgress() if can_draw() else LineProgress()

@@ -8,7 +8,7 @@ from typing import Any
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import line, note, say, table
+from kbd.cli.terminal import line, note, render_table, say
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -45,7 +45,7 @@ def _providers(arguments: argparse.Namespace) -> int:
         match arguments.action:
             case "list":
                 answer = call(client, "ProvidersGetStatus")
-                told = _told(answer, arguments.provider)
+                told = _render_status(answer, arguments.provider)
             case "validate":
                 answer = call(
                     client, "ProvidersValidate", {"provider_id": arguments.provider}, slow=True
@@ -58,7 +58,7 @@ def _providers(arguments: argparse.Namespace) -> int:
                 told = f"{arguments.provider} is {arguments.action}d."
             case _:
                 answer = _set_effort(client, arguments)
-                told = f"{arguments.provider} thinks {_efforts(answer)}."
+                told = f"{arguments.provider} thinks {_render_efforts(answer)}."
     say(json.dumps(answer) if arguments.json else told)
     return OK
 
@@ -84,24 +84,24 @@ def _set_effort(client: Client, arguments: argparse.Namespace) -> dict[str, Any]
     return answer
 
 
-def _told(answer: dict[str, Any], named: str | None) -> str:
+def _render_status(answer: dict[str, Any], named: str | None) -> str:
     """Return a row for each provider and each embedder, and what searches use."""
     embedders = [row for row in answer.get("embedders", ()) if named in (None, row["provider_id"])]
     rows = [row for row in answer["providers"] if named in (None, row["provider_id"])]
     if not rows and not embedders:
         raise Stop(f"There is no provider {named}; `kbd providers` shows all.", FAILED)
-    parts = [_listed(rows)] if rows else []
+    parts = [_render_providers(rows)] if rows else []
     if embedders:
         header = ("embedder", "status", "address", "leaves here", "model", "missing")
-        parts.append(table(header, [_embedder(row) for row in embedders]))
-        parts.append(_searched(answer))
+        parts.append(render_table(header, [_render_embedder(row) for row in embedders]))
+        parts.append(_render_search(answer))
     return "\n\n".join(parts)
 
 
-def _embedder(row: dict[str, Any]) -> tuple[str, ...]:
+def _render_embedder(row: dict[str, Any]) -> tuple[str, ...]:
     return (
         row["provider_id"],
-        _standing(row),
+        _render_provider_status(row),
         row["endpoint"] or "-",
         "yes" if row["leaves_machine"] else "no",
         row["default_model"] or "-",
@@ -109,35 +109,37 @@ def _embedder(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _searched(answer: dict[str, Any]) -> str:
+def _render_search(answer: dict[str, Any]) -> str:
     if answer.get("embedder"):
         return f"Searches go by words and by meaning, with {line(answer['embedder'])}."
     return f"Searches go by words alone. {line(answer.get('no_embedder', ''))}"
 
 
-def _listed(rows: list[dict[str, Any]]) -> str:
+def _render_providers(rows: list[dict[str, Any]]) -> str:
     """Return a row for each provider."""
     shown = [
         (
             row["provider_id"],
-            _standing(row),
+            _render_provider_status(row),
             row["endpoint"] or "-",
             "yes" if row["leaves_machine"] else "no",
-            _efforts(row),
+            _render_efforts(row),
             row.get("reason", ""),
         )
         for row in rows
     ]
-    return table(("provider", "status", "address", "leaves here", "thinks", "missing"), shown)
+    return render_table(
+        ("provider", "status", "address", "leaves here", "thinks", "missing"), shown
+    )
 
 
-def _standing(row: dict[str, Any]) -> str:
+def _render_provider_status(row: dict[str, Any]) -> str:
     if not row["enabled"]:
         return "disabled"
     return "ready" if row["configured"] else "not set up"
 
 
-def _efforts(row: dict[str, Any]) -> str:
+def _render_efforts(row: dict[str, Any]) -> str:
     reasoning = row.get("rpi_reasoning")
     if not reasoning:
         return "-"

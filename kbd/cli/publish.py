@@ -6,8 +6,8 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
-from kbd.cli.terminal import ask, interactive, line, note, say
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import ask, is_interactive, line, note, say
 from kbd.client.blocking import Client
 
 __all__ = ["command", "publish"]
@@ -34,7 +34,7 @@ Files that you added from elsewhere are never written; `kbd wb extract` copies r
 
 def _publish(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         published = publish(
             client,
             workbench_id,
@@ -61,7 +61,7 @@ def publish(
     """Publish the draft, or the paths given, and return what `DraftPublish` answers.
 
     Raises:
-        Refused: A published file changed meanwhile, or the draft cannot be published.
+        RequestRefused: A published file changed meanwhile, or the draft cannot be published.
         Stop: A deletion was not confirmed.
     """
     _confirm_deletions(client, workbench_id, paths, yes=yes)
@@ -87,7 +87,7 @@ def _confirm_deletions(
     if not wanted:
         return
     listed = ", ".join(line(path) for path in wanted)
-    if not yes and not interactive():
+    if not yes and not is_interactive():
         msg = f"Publishing deletes {listed}; --yes confirms it. The draft is kept."
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask(f"Publishing deletes {listed}. Delete?"):

@@ -3,16 +3,16 @@
 import argparse
 from collections.abc import Callable
 
-from kbd.cli.conversation import conversation_of, message_named
+from kbd.cli.conversation import read_conversation, resolve_message
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
     obtain_consent,
-    run_to_its_end,
+    run_until_ended,
     show_result,
 )
-from kbd.cli.names import find
-from kbd.cli.progress import progress_for
+from kbd.cli.names import find_workbench
+from kbd.cli.progress import choose_progress
 from kbd.cli.start import connect_or_start
 
 __all__ = ["command"]
@@ -38,12 +38,14 @@ Files and draft are again what they were when it was asked. The first answer is 
 
 def _regenerate(arguments: argparse.Namespace) -> int:
     with connect_or_start(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         message_id = None
         if arguments.message:
-            message_id = message_named(conversation_of(client, workbench_id), arguments.message)
+            message_id = resolve_message(read_conversation(client, workbench_id), arguments.message)
         choose_model(client, workbench_id, arguments.model)
         obtain_consent(client, workbench_id, yes=arguments.yes)
-        progress = progress_for(silent=False)
-        run = run_to_its_end(client, workbench_id, message_id, progress, begin="WorkshopRegenerate")
+        progress = choose_progress(silent=False)
+        run = run_until_ended(
+            client, workbench_id, message_id, progress, begin="WorkshopRegenerate"
+        )
         return show_result(client, run)

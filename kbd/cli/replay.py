@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.exits import OK, Refused
+from kbd.cli.exits import OK, RequestRefused
 from kbd.cli.link import connect
 from kbd.cli.names import find_run
-from kbd.cli.record_text import indented
-from kbd.cli.run_steps import Book, moment_of
-from kbd.cli.step_text import facts, headline, told
+from kbd.cli.record_text import indent_lines
+from kbd.cli.run_steps import StepReader, read_moment
+from kbd.cli.step_text import render_facts, render_headline, render_step
 from kbd.cli.terminal import note, say
-from kbd.cli.walk_panels import stood
+from kbd.cli.walk_panels import render_state
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -93,60 +93,60 @@ def _replay(arguments: argparse.Namespace) -> int:
             write_page(client, run_id, arguments.html)
             return OK
         if arguments.at is not None:
-            return _at(client, str(run["workbench_id"]), arguments)
-        book = Book(client, run_id)
+            return _print_moment(client, str(run["workbench_id"]), arguments)
+        book = StepReader(client, run_id)
         start = min(arguments.step or 1, book.total)
         if arguments.json:
             return _print_json(book, start)
-        if not _walks():
+        if not _is_interactive():
             return _print(book, start)
         return _walk(book, start)
 
 
-def _at(client: Client, workbench_id: str, arguments: argparse.Namespace) -> int:
+def _print_moment(client: Client, workbench_id: str, arguments: argparse.Namespace) -> int:
     folder = os.path.abspath(arguments.out) if arguments.out is not None else ""
-    found = moment_of(client, workbench_id, arguments.at, folder)
-    say(json.dumps(found) if arguments.json else "\n".join(stood(found)))
+    found = read_moment(client, workbench_id, arguments.at, folder)
+    say(json.dumps(found) if arguments.json else "\n".join(render_state(found)))
     return OK
 
 
-def _walks() -> bool:
+def _is_interactive() -> bool:
     """Whether there is a terminal to walk in."""
     can_draw = os.environ.get("TERM", "dumb") != "dumb"
     return can_draw and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _walk(book: Book, start: int) -> int:
+def _walk(book: StepReader, start: int) -> int:
     from kbd.cli.screen import shown  # noqa: PLC0415 - 190 ms, prompt_toolkit
     from kbd.cli.walk import Walk  # noqa: PLC0415 - 20 ms, loaded with it
 
     return shown(Walk(book, start))
 
 
-def _print(book: Book, start: int) -> int:
+def _print(book: StepReader, start: int) -> int:
     run = book.run
     say(f"run {run['run_id']}, {run['status']}, {book.total} steps")
-    say("\n".join(indented(book.request.splitlines())))
+    say("\n".join(indent_lines(book.request.splitlines())))
     for step in book.steps(start):
-        say(f"\n{headline(step)}\n    {facts(step)}")
-        lines = told(step, _result(book, step))
+        say(f"\n{render_headline(step)}\n    {render_facts(step)}")
+        lines = render_step(step, _result(book, step))
         if lines:
             say("\n".join(f"    {one}" for one in lines))
     return OK
 
 
-def _print_json(book: Book, start: int) -> int:
+def _print_json(book: StepReader, start: int) -> int:
     for step in book.steps(start):
         say(json.dumps(_complete(book, step)))
     return OK
 
 
-def _result(book: Book, step: dict[str, Any]) -> str | None:
+def _result(book: StepReader, step: dict[str, Any]) -> str | None:
     call = step.get("call", {})
     return _text(book, call.get("result", ""), call.get("blob")) or None
 
 
-def _complete(book: Book, step: dict[str, Any]) -> dict[str, Any]:
+def _complete(book: StepReader, step: dict[str, Any]) -> dict[str, Any]:
     """Return a step with the texts of the blobs that its calls name."""
     if call := step.get("call"):
         result = _text(book, call.get("result", ""), call.get("blob"))
@@ -161,11 +161,11 @@ def _complete(book: Book, step: dict[str, Any]) -> dict[str, Any]:
     return step
 
 
-def _text(book: Book, text: str, blob: str | None) -> str:
+def _text(book: StepReader, text: str, blob: str | None) -> str:
     if text or not blob:
         return text
     try:
         return book.blob(blob)
-    except Refused as refused:
+    except RequestRefused as refused:
         note(f"blob {blob} is left out: {refused.reason}")
         return ""

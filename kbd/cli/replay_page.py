@@ -3,7 +3,7 @@
 import base64
 import os
 
-from kbd.cli.exits import FAILED, USAGE, Refused, Stop
+from kbd.cli.exits import FAILED, USAGE, RequestRefused, Stop
 from kbd.cli.link import call
 from kbd.cli.terminal import note, say, size
 from kbd.client.blocking import Client
@@ -30,16 +30,16 @@ def write_page(client: Client, run_id: str, path: str) -> None:
     """Write a run as one HTML page to a new file, whole or not at all, and say so.
 
     Raises:
-        Refused: There is no such run, or its log is damaged.
+        RequestRefused: There is no such run, or its log is damaged.
         Stop: The file exists, or cannot be written.
     """
     _check(path)
     from kbd.core.audit.page.document import page_of  # noqa: PLC0415 - 90 ms
 
-    found = _story(client, run_id)
-    contents = _contents(client, found.run.workbench_id, found.steps)
+    found = _read_steps(client, run_id)
+    contents = _read_blobs(client, found.run.workbench_id, found.steps)
     page = page_of(found.run, found.request, found.steps, contents).encode()
-    _write(path, page)
+    _write_file(path, page)
     say(f"{path} ({size(len(page))})")
 
 
@@ -52,7 +52,7 @@ def _check(path: str) -> None:
         raise Stop(f"{path}: {folder} is not a folder that can be written to.", USAGE)
 
 
-def _story(client: Client, run_id: str) -> "StepsFound":
+def _read_steps(client: Client, run_id: str) -> "StepsFound":
     """Read all steps of a run; of one that is under way, as many as there are at the end."""
     import msgspec  # noqa: PLC0415 - 8 ms
 
@@ -67,7 +67,9 @@ def _story(client: Client, run_id: str) -> "StepsFound":
             return msgspec.structs.replace(found, steps=tuple(steps))
 
 
-def _contents(client: Client, workbench_id: str, steps: "Sequence[Step]") -> "dict[BlobHash, str]":
+def _read_blobs(
+    client: Client, workbench_id: str, steps: "Sequence[Step]"
+) -> "dict[BlobHash, str]":
     """Read the blobs that the page may hold; what cannot be read is told, and left out."""
     from kbd.core.audit.page.run_index import CONTENTS_LIMIT_CHARACTERS, blobs_of  # noqa: PLC0415 - loaded
 
@@ -79,7 +81,7 @@ def _contents(client: Client, workbench_id: str, steps: "Sequence[Step]") -> "di
         asked = {"workbench_id": workbench_id, "hash": blob, "limit": BLOB_BYTES}
         try:
             part = call(client, "BlobRead", asked, slow=True)
-        except Refused as refused:
+        except RequestRefused as refused:
             note(f"Blob {blob} is not in the page: {refused.reason}")
             continue
         contents[blob] = base64.b64decode(part["base64"]).decode("utf-8", "replace")
@@ -87,7 +89,7 @@ def _contents(client: Client, workbench_id: str, steps: "Sequence[Step]") -> "di
     return contents
 
 
-def _write(path: str, page: bytes) -> None:
+def _write_file(path: str, page: bytes) -> None:
     """Make a file with these bytes; nobody ever sees half of it, and no other is overwritten."""
     beside = f"{path}.{os.getpid()}.part"
     try:

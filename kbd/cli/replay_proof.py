@@ -6,17 +6,17 @@ from textwrap import indent
 from typing import Any
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
-from kbd.cli.link import broken, refusal
-from kbd.cli.terminal import counted, line, note, say, table
+from kbd.cli.link import connection_lost, request_refused
+from kbd.cli.terminal import counted, line, note, render_table, say
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
 
 __all__ = ["prove"]
 
-DIGITS = 12
+HASH_DIGITS = 12
 """How much of a hash is shown: enough to compare by eye; --json has all of it."""
 
-MOST_OTHERS = 50
+MAX_OTHERS = 50
 """Calls behind the first that are listed."""
 
 
@@ -39,47 +39,47 @@ def prove(client: Client, run_id: str, with_plugin: str | None, as_json: bool) -
         # However long it takes: about as long as the tools of the run took.
         found: dict[str, Any] = client.send("ReplayRun", params, timeout=None)
     except RemoteError as error:
-        raise refusal(error) from error
+        raise request_refused(error) from error
     except ConnectionLostError as error:
-        msg = f"{broken(error).message}\nThen: kbd replay {run_id} --verify"
+        msg = f"{connection_lost(error).message}\nThen: kbd replay {run_id} --verify"
         raise Stop(msg, UNREACHABLE) from error
     if as_json:
         say(json.dumps(found))
     else:
-        _tell(found)
+        _print_proof(found)
     return FAILED if found["divergences"] else OK
 
 
-def _tell(found: dict[str, Any]) -> None:
+def _print_proof(found: dict[str, Any]) -> None:
     divergences: list[dict[str, Any]] = found["divergences"]
-    say(_in_short(found))
+    say(_render_summary(found))
     for skipped in found["skipped"]:
         say(f"  skipped: {line(skipped['tool'], 40)} (event {skipped['seq']}): {skipped['reason']}")
-    _tell_plugins(found["plugins"])
+    _print_plugins(found["plugins"])
     if not divergences:
         return
     first, *others = divergences
     say()
-    say(f"The first: {_heading(first)}")
-    _tell_diff(first)
+    say(f"The first: {_render_heading(first)}")
+    _print_diff(first)
     if others:
         say()
         say(f"And {counted(len(others), 'more call')}:")
         rows = [
             (
-                str(each["seq"]), each["tool"], _where(each), ", ".join(each["what"]),
-                _at_a_glance(each),
+                str(each["seq"]), each["tool"], _render_place(each), ", ".join(each["what"]),
+                _first_difference(each),
             )
-            for each in others[:MOST_OTHERS]
+            for each in others[:MAX_OTHERS]
         ]  # fmt: skip
-        say(table(("Event", "Tool", "Where", "Differs in", "First of it"), rows))
-        if len(others) > MOST_OTHERS:
-            say(f"… and {len(others) - MOST_OTHERS} more")
+        say(render_table(("Event", "Tool", "Where", "Differs in", "First of it"), rows))
+        if len(others) > MAX_OTHERS:
+            say(f"… and {len(others) - MAX_OTHERS} more")
     workbench = found["run_id"].partition("-")[0]
     note(f"`kbd show {workbench} {first['seq']}` shows what was recorded; --json has all of this.")
 
 
-def _in_short(found: dict[str, Any]) -> str:
+def _render_summary(found: dict[str, Any]) -> str:
     calls, equal = found["calls"], found["equal"]
     held = [
         counted(found["files"], "file version"),
@@ -94,51 +94,55 @@ def _in_short(found: dict[str, Any]) -> str:
     return f"{done}, {equal} came out as recorded, {calls - equal} did not ({', '.join(held)})"
 
 
-def _tell_plugins(plugins: list[dict[str, Any]]) -> None:
+def _print_plugins(plugins: list[dict[str, Any]]) -> None:
     """Say which plugins are not the recorded ones."""
     for each in plugins:
         if each["recorded_sha256"] and each["recorded_sha256"] != each["sha256"]:
-            then = f"{each['recorded_version']} ({each['recorded_sha256'][:DIGITS]})"
-            now = f"{each['version']} ({each['sha256'][:DIGITS]})" if each["sha256"] else "missing"
+            then = f"{each['recorded_version']} ({each['recorded_sha256'][:HASH_DIGITS]})"
+            now = (
+                f"{each['version']} ({each['sha256'][:HASH_DIGITS]})"
+                if each["sha256"]
+                else "missing"
+            )
             package = line(each["package"], 40)
             say(f"  {package} is not the one that was recorded: {then} then, {now} now")
 
 
-def _heading(each: dict[str, Any]) -> str:
+def _render_heading(each: dict[str, Any]) -> str:
     entry = f"call {each['entry_id']}, " if each["entry_id"] else ""
     return (
-        f"{entry}{line(each['tool'], 40)} (event {each['seq']}, {_where(each)}) differs in "
+        f"{entry}{line(each['tool'], 40)} (event {each['seq']}, {_render_place(each)}) differs in "
         f"{', '.join(each['what'])}"
     )
 
 
-def _where(each: dict[str, Any]) -> str:
+def _render_place(each: dict[str, Any]) -> str:
     return f"item {each['item']}" if each["item"] else str(each["phase"])
 
 
-def _tell_diff(each: dict[str, Any]) -> None:
+def _print_diff(each: dict[str, Any]) -> None:
     for field in each["fields"]:
         say(f"  {line(field['path'])}")
         say(f"    recorded  {line(field['recorded'], 400) or '(nothing)'}")
         say(f"    now       {line(field['replayed'], 400) or '(nothing)'}")
     for file in each["files"]:
-        say(f"  {line(file['path'])}: {_of_file(file)}")
+        say(f"  {line(file['path'])}: {_render_file_diff(file)}")
         rows = [
-            (part["part"], _hash(part["recorded"]), _hash(part["replayed"]))
+            (part["part"], _short_hash(part["recorded"]), _short_hash(part["replayed"]))
             for part in file["parts"]
         ]
         if rows:
-            say(indent(table(("Part", "Recorded", "Now"), rows), "    "))
+            say(indent(render_table(("Part", "Recorded", "Now"), rows), "    "))
     if each["plugins"]:
         say(f"  done by what is not the recorded version: {', '.join(each['plugins'])}")
 
 
-def _of_file(file: dict[str, Any]) -> str:
+def _render_file_diff(file: dict[str, Any]) -> str:
     if not file["replayed"]:
         return "was written then, is not now"
     if not file["recorded"]:
         return "was not written then, is now"
-    told = [f"recorded {_hash(file['recorded'])}, now {_hash(file['replayed'])}"]
+    told = [f"recorded {_short_hash(file['recorded'])}, now {_short_hash(file['replayed'])}"]
     if file["offset"] >= 0:
         told.append(f"first at byte {file['offset']:,}")
     if file["note"]:
@@ -146,7 +150,7 @@ def _of_file(file: dict[str, Any]) -> str:
     return "; ".join(told)
 
 
-def _at_a_glance(each: dict[str, Any]) -> str:
+def _first_difference(each: dict[str, Any]) -> str:
     """Name one thing that differs: a field, or a part of a file."""
     for file in each["files"]:
         parts = file["parts"]
@@ -154,5 +158,5 @@ def _at_a_glance(each: dict[str, Any]) -> str:
     return str(each["fields"][0]["path"]) if each["fields"] else ""
 
 
-def _hash(digest: str) -> str:
-    return digest[:DIGITS] if digest else "(none)"
+def _short_hash(digest: str) -> str:
+    return digest[:HASH_DIGITS] if digest else "(none)"

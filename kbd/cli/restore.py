@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kbd.cli.exits import FAILED, OK, Stop
-from kbd.cli.link import home_of
+from kbd.cli.link import resolve_home
 from kbd.cli.terminal import line, note, say
 from kbd.errors import KbdError
 
@@ -36,7 +36,10 @@ def _restore(arguments: argparse.Namespace) -> int:
     from kbd.core.audit.backup import check_backup  # noqa: PLC0415 - 75 ms, of this command alone
     from kbd.core.audit.restore import restore  # noqa: PLC0415 - 2 ms more
 
-    backup, home = Path(arguments.backup).expanduser().absolute(), Path(home_of(arguments.home))
+    backup, home = (
+        Path(arguments.backup).expanduser().absolute(),
+        Path(resolve_home(arguments.home)),
+    )
     try:
         checked = check_backup(backup)
         for fault in checked.faults:

@@ -7,13 +7,13 @@ from typing import Any
 
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
-from kbd.cli.terminal import line, note, say, size, table
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import line, note, render_table, say, size
 
-__all__ = ["changed_paths", "command", "deleted_paths", "described"]
+__all__ = ["changed_paths", "command", "deleted_paths", "render_changes"]
 
 
-def described(changes: list[dict[str, Any]]) -> str:
+def render_changes(changes: list[dict[str, Any]]) -> str:
     """Render the changes as a table, each warning below it."""
     if not changes:
         return "No changes."
@@ -21,8 +21,8 @@ def described(changes: list[dict[str, Any]]) -> str:
         (
             str(change["change_type"]),
             str(change["path"]),
-            _sizes(change),
-            _ranges(change.get("items") or ()),
+            _render_sizes(change),
+            _render_ranges(change.get("items") or ()),
         )
         for change in changes
     ]
@@ -31,7 +31,7 @@ def described(changes: list[dict[str, Any]]) -> str:
         for change in changes
         for warning in change.get("warnings") or ()
     ]
-    return "\n".join([table(("change", "file", "size", "items"), rows), *warnings])
+    return "\n".join([render_table(("change", "file", "size", "items"), rows), *warnings])
 
 
 def changed_paths(changes: list[dict[str, Any]]) -> list[str]:
@@ -44,7 +44,7 @@ def deleted_paths(changes: list[dict[str, Any]]) -> list[str]:
     return [str(each["path"]) for each in changes if each["change_type"] == "deleted"]
 
 
-def _ranges(items: Sequence[int]) -> str:
+def _render_ranges(items: Sequence[int]) -> str:
     """Return the numbers, neighbours as a range: 1-3, 5."""
     told: list[list[int]] = []
     for item in sorted(items):
@@ -55,7 +55,7 @@ def _ranges(items: Sequence[int]) -> str:
     return ", ".join("-".join(str(end) for end in ends) for ends in told)
 
 
-def _sizes(change: dict[str, Any]) -> str:
+def _render_sizes(change: dict[str, Any]) -> str:
     before, after = change.get("size_before"), change.get("size_bytes")
     match change["change_type"]:
         case "deleted":
@@ -79,7 +79,7 @@ examples:
 
 def _review(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         found = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})
     if arguments.json:
         say(json.dumps(found))
@@ -89,6 +89,6 @@ def _review(arguments: argparse.Namespace) -> int:
         return OK
     if found.get("draft_summary"):
         say(f"{found['draft_summary']}\n")
-    say(described(found["changes"]))
+    say(render_changes(found["changes"]))
     note(f"Publish: kbd publish {workbench_id}   Throw away: kbd discard {workbench_id}")
     return OK

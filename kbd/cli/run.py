@@ -5,25 +5,25 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Refused, Stop
+from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, RequestRefused, Stop
 from kbd.cli.files import add, check_folder, extract
 from kbd.cli.job import (
     add_job_arguments,
     choose_model,
-    code_of,
+    exit_code,
     obtain_consent,
-    run_to_its_end,
-    summary_of,
-    tell_what_it_took,
-    unsuccessful,
+    print_usage,
+    read_summary,
+    report_failure,
+    run_until_ended,
 )
 from kbd.cli.link import call
-from kbd.cli.names import find
-from kbd.cli.progress import progress_for
+from kbd.cli.names import find_workbench
+from kbd.cli.progress import choose_progress
 from kbd.cli.publish import publish
-from kbd.cli.review import changed_paths, described
+from kbd.cli.review import changed_paths, render_changes
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import ask, interactive, line, note, say
+from kbd.cli.terminal import ask, is_interactive, line, note, say
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -79,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             raise
         report["error"] = report["error"] or {
-            "error_code": stop.error_code if isinstance(stop, Refused) else None,
+            "error_code": stop.error_code if isinstance(stop, RequestRefused) else None,
             "message": stop.message,
         }
         code = stop.code
@@ -89,38 +89,38 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) -> int:
-    workbench_id, message_id = _prepared(client, arguments, report)
-    progress = progress_for(silent=arguments.json)
-    run = run_to_its_end(client, workbench_id, message_id, progress)
+    workbench_id, message_id = _prepare_workbench(client, arguments, report)
+    progress = choose_progress(silent=arguments.json)
+    run = run_until_ended(client, workbench_id, message_id, progress)
     report.update(run_id=run["run_id"], status=run["status"], error=run.get("error"))
     report.update(usage=run["usage"], cost=run["cost"], elapsed_s=run["elapsed_s"])
     if run["status"] != "finished":
-        raise unsuccessful(run)
+        raise report_failure(run)
     try:
-        return _results(client, arguments, report, run)
+        return _deliver_results(client, arguments, report, run)
     finally:
         if not arguments.json:
-            tell_what_it_took(run)
+            print_usage(run)
 
 
-def _results(
+def _deliver_results(
     client: Client, arguments: argparse.Namespace, report: dict[str, Any], run: dict[str, Any]
 ) -> int:
     """Show what a finished run made, publish it and hand it out; return the exit code."""
     workbench_id = report["workbench_id"]
-    report["summary"] = summary_of(client, workbench_id)
+    report["summary"] = read_summary(client, workbench_id)
     changes = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})["changes"]
     report.update(changes=changes, extracted=[])
     if not arguments.json:
         say(f"\n{report['summary']}\n")
-        say(described(changes))
-    code = code_of(run)
+        say(render_changes(changes))
+    code = exit_code(run)
     if not changes:
         return code
     if arguments.keep:
         note(f"The draft is kept. See it: kbd review {workbench_id}")
         return code
-    _agree(arguments, workbench_id)
+    _confirm_publish(arguments, workbench_id)
     publish(client, workbench_id, yes=arguments.yes)
     report["extracted"] = extract(client, workbench_id, arguments.out, changed_paths(changes))
     if not arguments.json:
@@ -130,20 +130,20 @@ def _results(
     return code
 
 
-def _prepared(
+def _prepare_workbench(
     client: Client, arguments: argparse.Namespace, report: dict[str, Any]
 ) -> tuple[str, str | None]:
     """Return a workbench that is ready to run, and the message to run on (None: go on)."""
     if arguments.resume:
-        workbench_id = report["workbench_id"] = str(find(client, arguments.resume)["id"])
-        _ready(client, workbench_id, arguments)
+        workbench_id = report["workbench_id"] = str(find_workbench(client, arguments.resume)["id"])
+        _set_up_run(client, workbench_id, arguments)
         return workbench_id, None
     name = arguments.name or line(arguments.prompt, 60)
     workbench_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
     try:
         if add(client, workbench_id, arguments.files):
             raise Stop("Nothing was done, because a file could not be added.", FAILED)
-        _ready(client, workbench_id, arguments)
+        _set_up_run(client, workbench_id, arguments)
     except Stop:
         # Nothing was asked in it yet: nobody would miss it.
         call(client, "WorkbenchDelete", {"workbench_id": workbench_id})
@@ -153,16 +153,16 @@ def _prepared(
     return workbench_id, str(call(client, "WorkshopSendUserMessage", params)["message_id"])
 
 
-def _ready(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
+def _set_up_run(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
     choose_model(client, workbench_id, arguments.model)
     obtain_consent(client, workbench_id, yes=arguments.yes)
 
 
-def _agree(arguments: argparse.Namespace, workbench_id: str) -> None:
+def _confirm_publish(arguments: argparse.Namespace, workbench_id: str) -> None:
     if arguments.publish or arguments.yes:
         return
     later = f"The draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
-    if not interactive():
+    if not is_interactive():
         msg = f"Publishing needs a yes, and nobody can be asked here (--publish). {later}"
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not ask("Publish these changes?"):

@@ -8,15 +8,15 @@ from typing import Any
 from kbd.cli.link import call
 from kbd.client.blocking import Client
 
-__all__ = ["Book", "moment_of"]
+__all__ = ["StepReader", "read_moment"]
 
-KEPT = 16
+MAX_CACHED = 16
 """How many blobs, and how many states, are kept for going back."""
 
 BLOB_BYTES = 8 * 1024 * 1024
 """How much of one blob is read; nobody reads more on a screen."""
 
-STEPS = 1000
+STEPS_PER_PAGE = 1000
 """How many steps are asked for at a time; the daemon tells fewer if they are large."""
 
 _PART_BYTES = 1024 * 1024
@@ -24,7 +24,7 @@ _PART_BYTES = 1024 * 1024
 Step = dict[str, Any]
 
 
-class Book:
+class StepReader:
     """Reader of a run's steps and the blobs that they name; caches what it read.
 
     Args:
@@ -32,7 +32,7 @@ class Book:
         run_id: The run.
 
     Raises:
-        Refused: There is no such run.
+        RequestRefused: There is no such run.
     """
 
     def __init__(self, client: Client, run_id: str) -> None:
@@ -81,12 +81,12 @@ class Book:
         """Return a blob as text, at most 8 MiB of it.
 
         Raises:
-            Refused: It is not kept.
+            RequestRefused: It is not kept.
         """
         kept = self._blobs.get(blob)
         if kept is None:
             kept = self._blobs[blob] = self._read_blob(blob)
-            if len(self._blobs) > KEPT:
+            if len(self._blobs) > MAX_CACHED:
                 self._blobs.popitem(last=False)
         return kept
 
@@ -95,16 +95,16 @@ class Book:
         kept = self._states.get(seq)
         if kept is None:
             kept = self._states[seq] = self.moment(seq)
-            if len(self._states) > KEPT:
+            if len(self._states) > MAX_CACHED:
                 self._states.popitem(last=False)
         return kept
 
     def moment(self, seq: int, folder: str = "") -> dict[str, Any]:
         """Ask how the workbench stood; have it written to a folder if one is named."""
-        return moment_of(self._client, self.run["workbench_id"], seq, folder)
+        return read_moment(self._client, self.run["workbench_id"], seq, folder)
 
     def _read(self, run_id: str) -> dict[str, Any]:
-        asked = {"run_id": run_id, "after": len(self._steps), "limit": STEPS}
+        asked = {"run_id": run_id, "after": len(self._steps), "limit": STEPS_PER_PAGE}
         found: dict[str, Any] = call(self._client, "ReplaySteps", asked, slow=True)
         self._steps += found["steps"]
         return found
@@ -120,7 +120,7 @@ class Book:
         return data.decode("utf-8", "replace")
 
 
-def moment_of(client: Client, workbench_id: str, seq: int, folder: str = "") -> dict[str, Any]:
+def read_moment(client: Client, workbench_id: str, seq: int, folder: str = "") -> dict[str, Any]:
     """Ask how a workbench stood after an event; have it written to a folder if one is named."""
     asked: dict[str, Any] = {"workbench_id": workbench_id, "seq": seq}
     if folder:

@@ -8,12 +8,12 @@ from typing import Any
 
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
-from kbd.cli.terminal import columns, duration, line, moment, say, table
+from kbd.cli.names import find_workbench
+from kbd.cli.terminal import columns, duration, format_time, line, render_table, say
 
 __all__ = ["command"]
 
-WIDTH = 200
+DEFAULT_COLUMNS = 200
 """Columns where stdout is no terminal."""
 
 REQUEST_COLUMNS = 24
@@ -39,7 +39,7 @@ if they are unknown or it is free."""
 def _runs(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         if arguments.workbench:
-            workbenches = [find(client, arguments.workbench)]
+            workbenches = [find_workbench(client, arguments.workbench)]
             of = {"workbench_id": workbenches[0]["id"]}
         else:
             workbenches, of = call(client, "WorkbenchList")["workbenches"], {}
@@ -51,45 +51,49 @@ def _runs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps({"runs": runs}))
     else:
-        say(_told(runs, columns(WIDTH), datetime.now(UTC)) if runs else "There are no runs yet.")
+        say(
+            _render_runs(runs, columns(DEFAULT_COLUMNS), datetime.now(UTC))
+            if runs
+            else "There are no runs yet."
+        )
     return OK
 
 
 _HEADER = ("run", "status", "phase", "items", "started (UTC)", "took")
 
 
-def _told(runs: list[dict[str, Any]], width: int, now: datetime) -> str:
+def _render_runs(runs: list[dict[str, Any]], width: int, now: datetime) -> str:
     """Return the table; where it is too narrow for all of a run, each has a second line."""
-    rows = [_row(run, now) for run in runs]
+    rows = [_render_row(run, now) for run in runs]
     header = (*_HEADER, "workbench", "model", "in", "out", "cost", "request")
-    wide = [(*row, *_more(run), "") for row, run in zip(rows, runs, strict=True)]
-    left = width - len(table(header, wide).partition("\n")[0]) + len(header[-1])
+    wide = [(*row, *_render_details(run), "") for row, run in zip(rows, runs, strict=True)]
+    left = width - len(render_table(header, wide).partition("\n")[0]) + len(header[-1])
     if left >= REQUEST_COLUMNS:
         whole = zip(wide, runs, strict=True)
-        return table(header, [(*row[:-1], line(run["request"], left)) for row, run in whole])
-    first, *lines = table(_HEADER, rows).split("\n")
+        return render_table(header, [(*row[:-1], line(run["request"], left)) for row, run in whole])
+    first, *lines = render_table(_HEADER, rows).split("\n")
     told = [first]
     for row, run in zip(lines, runs, strict=True):
-        name, model, tokens_in, tokens_out, cost = _more(run)
+        name, model, tokens_in, tokens_out, cost = _render_details(run)
         about = f"{name}, {model}, {tokens_in} in, {tokens_out} out, {cost}: {run['request']}"
         told += [row, f"    {line(about, width - 4)}"]
     return "\n".join(told)
 
 
-def _row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
+def _render_row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
     ended = datetime.fromisoformat(run["ended_at"]) if "ended_at" in run else now
     took = (ended - datetime.fromisoformat(run["started_at"])).total_seconds()
     return (
         run["run_id"],
         f"{run['status']}, undone" if run.get("undone") else run["status"],
         run["phase"] or "",
-        _items(run["items"]),
-        moment(run["started_at"]),
+        _render_items(run["items"]),
+        format_time(run["started_at"]),
         duration(max(took, 0.0)),
     )
 
 
-def _items(items: list[dict[str, Any]]) -> str:
+def _render_items(items: list[dict[str, Any]]) -> str:
     """Return how many items are done, of how many; and how many failed, if some did."""
     if not items:
         return ""
@@ -98,7 +102,7 @@ def _items(items: list[dict[str, Any]]) -> str:
     return f"{states.count('done')}/{len(items)}{failed}"
 
 
-def _more(run: dict[str, Any]) -> tuple[str, ...]:
+def _render_details(run: dict[str, Any]) -> tuple[str, ...]:
     usage = run["usage"]
     return (
         line(run["workbench_name"], 24),

@@ -21,7 +21,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.terminal import cell_width
-from kbd.cli.walk import Row, Walk
+from kbd.cli.walk import ScreenRow, Walk
 
 __all__ = ["shown"]
 
@@ -95,7 +95,7 @@ class _Screen(UIControl):
 
     def create_content(self, width: int, height: int) -> UIContent:
         """Return the frame; none when that failed, which ends the application."""
-        rows: list[Row] = []
+        rows: list[ScreenRow] = []
         self._attempt(lambda: rows.extend(self._walk.frame(width, height)))
         self._is_uneven = any(get_cwidth(row.text) != cell_width(row.text) for row in rows)
         return UIContent(lambda at: [self._fragment(rows[at])], len(rows), show_cursor=False)
@@ -148,7 +148,7 @@ class _Screen(UIControl):
             if self._walk.is_over and not self.application.is_done:
                 self.application.exit()
 
-    def _fragment(self, row: Row) -> tuple[str, str]:
+    def _fragment(self, row: ScreenRow) -> tuple[str, str]:
         # prompt_toolkit underlines blanks that do not break, and draws a mark of no width that is
         # the last of a row twice.
         text = row.text.replace("\xa0", " ") + " "

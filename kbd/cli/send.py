@@ -8,12 +8,12 @@ from kbd.cli.job import (
     add_job_arguments,
     choose_model,
     obtain_consent,
-    run_to_its_end,
+    run_until_ended,
     show_result,
 )
 from kbd.cli.link import call
-from kbd.cli.names import find
-from kbd.cli.progress import progress_for
+from kbd.cli.names import find_workbench
+from kbd.cli.progress import choose_progress
 from kbd.cli.start import connect_or_start
 
 __all__ = ["command"]
@@ -39,12 +39,12 @@ def _send(arguments: argparse.Namespace) -> int:
     if bool(arguments.text) == arguments.resume:
         raise Stop("Say what to do, or --resume: kbd send WB TEXT | kbd send WB --resume", USAGE)
     with connect_or_start(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         choose_model(client, workbench_id, arguments.model)
         obtain_consent(client, workbench_id, yes=arguments.yes)
         message_id = None
         if arguments.text:
             params = {"workbench_id": workbench_id, "text": arguments.text}
             message_id = call(client, "WorkshopSendUserMessage", params)["message_id"]
-        run = run_to_its_end(client, workbench_id, message_id, progress_for(silent=False))
+        run = run_until_ended(client, workbench_id, message_id, choose_progress(silent=False))
         return show_result(client, run)

@@ -15,27 +15,27 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from kbd.cli.exits import FAILED, OK, USAGE, Refused, Stop
+from kbd.cli.exits import FAILED, OK, USAGE, RequestRefused, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.log_reader import events_of, place_of, title_of
-from kbd.cli.names import find
-from kbd.cli.record_text import cut, fields, indented, unfolded
-from kbd.cli.terminal import line, note, say, size, table
+from kbd.cli.log_reader import event_place, event_title, read_events
+from kbd.cli.names import find_workbench
+from kbd.cli.record_text import indent_lines, render_fields, render_value, truncate_lines
+from kbd.cli.terminal import line, note, render_table, say, size
 from kbd.client.blocking import Client
 
 __all__ = [
-    "Named",
+    "BlobDescription",
+    "BlobReference",
     "Related",
-    "Version",
-    "chosen",
     "command",
-    "named",
-    "related",
-    "save",
-    "version_of",
+    "describe_blob",
+    "find_hash",
+    "referenced_blobs",
+    "related_events",
+    "save_blob",
 ]
 
-SAID_COLUMNS = 100
+MESSAGE_COLUMNS = 100
 """How much is shown of each message that a model saw; `kbd show` of its event has all of it."""
 
 
@@ -46,7 +46,7 @@ class Related(NamedTuple):
     fields: dict[str, Any]
 
 
-def related(history: Sequence[dict[str, Any]]) -> list[Related]:
+def related_events(history: Sequence[dict[str, Any]]) -> list[Related]:
     """Return the records related to the last of these events.
 
     Args:
@@ -56,18 +56,21 @@ def related(history: Sequence[dict[str, Any]]) -> list[Related]:
     data = event.get("data") or {}
     match event["type"]:
         case "ToolCalled" | "ToolReturned" | "ToolRefused" if data.get("call_id"):
-            return _of_call(history, str(data["call_id"]))
+            return _related_to_call(history, str(data["call_id"]))
         case "FileChanged" if data.get("call_id"):
-            return [_named(each) for each in _of_call(history, str(data["call_id"]))[:1]]
+            return [
+                _without_arguments(each)
+                for each in _related_to_call(history, str(data["call_id"]))[:1]
+            ]
         case "ModelRequested":
-            return _seen(history)
+            return _seen_messages(history)
         case "ModelReplied" | "ModelFailed":
-            return _asked(history)
+            return _related_request(history)
         case _:
             return []
 
 
-def _of_call(history: Sequence[dict[str, Any]], call_id: str) -> list[Related]:
+def _related_to_call(history: Sequence[dict[str, Any]], call_id: str) -> list[Related]:
     """Return a call with its arguments, and the reply that asked for it."""
     call: dict[str, Any] = {}
     number = 0
@@ -81,13 +84,13 @@ def _of_call(history: Sequence[dict[str, Any]], call_id: str) -> list[Related]:
             asked = [each for each in data.get("calls", ()) if each.get("id") == call_id]
             if asked:
                 return [
-                    _call(number, {**asked[0], **call}),
-                    Related(f"asked for by the model, event {event['seq']}", _reply(data)),
+                    _call_fields(number, {**asked[0], **call}),
+                    Related(f"asked for by the model, event {event['seq']}", _reply_fields(data)),
                 ]
-    return [_call(number, call)] if call else []
+    return [_call_fields(number, call)] if call else []
 
 
-def _call(number: int, fields: dict[str, Any]) -> Related:
+def _call_fields(number: int, fields: dict[str, Any]) -> Related:
     """Return a call: as it was made, or as it was only asked for."""
     shown = {"tool": fields.get("tool") or fields.get("name", "")}
     kept = ("plugin", "arguments", "arguments_blob", "blob", "fault")
@@ -95,18 +98,18 @@ def _call(number: int, fields: dict[str, Any]) -> Related:
     return Related(f"the call, event {number}" if number else "the call", shown)
 
 
-def _named(call: Related) -> Related:
+def _without_arguments(call: Related) -> Related:
     """Return a call without what it was given, which `kbd show` of it has."""
     kept = {"tool", "plugin"}
     return Related(call.heading, {name: call.fields[name] for name in call.fields if name in kept})
 
 
-def _reply(data: dict[str, Any]) -> dict[str, Any]:
+def _reply_fields(data: dict[str, Any]) -> dict[str, Any]:
     calls = [str(call.get("name")) for call in data.get("calls", ())]
     return {**({"text": data["text"]} if data.get("text") else {}), "calls": calls}
 
 
-def _asked(history: Sequence[dict[str, Any]]) -> list[Related]:
+def _related_request(history: Sequence[dict[str, Any]]) -> list[Related]:
     """Return the request that a reply answers."""
     for event in reversed(history):
         if event["type"] == "ModelRequested":
@@ -116,7 +119,7 @@ def _asked(history: Sequence[dict[str, Any]]) -> list[Related]:
     return []
 
 
-def _seen(history: Sequence[dict[str, Any]]) -> list[Related]:
+def _seen_messages(history: Sequence[dict[str, Any]]) -> list[Related]:
     """Return the replies and results that a model saw after its opening messages."""
     seen: dict[str, Any] = {}
     for event in history[:-1]:
@@ -127,14 +130,14 @@ def _seen(history: Sequence[dict[str, Any]]) -> list[Related]:
             case "ModelReplied":
                 calls = ", ".join(str(call.get("name")) for call in data.get("calls", ()))
                 said = " ".join(part for part in (calls, str(data.get("text", ""))) if part)
-                seen[f"event {event['seq']}, model"] = line(said, SAID_COLUMNS)
+                seen[f"event {event['seq']}, model"] = line(said, MESSAGE_COLUMNS)
             case "ToolReturned" | "ToolRefused":
-                shown = line(str(data.get("shown", "")), SAID_COLUMNS)
+                shown = line(str(data.get("shown", "")), MESSAGE_COLUMNS)
                 seen[f"event {event['seq']}, tool"] = shown
     return [Related("after the opening messages it saw", seen)] if seen else []
 
 
-FIELDS = frozenset(
+BLOB_FIELDS = frozenset(
     {"after", "arguments_blob", "base", "before", "blob", "new", "old", "opening", "origin"}
 )
 """The fields of events that hold the hash of kept bytes; a test compares this with the events."""
@@ -148,7 +151,7 @@ _NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f]")
 """Characters that texts do not have."""
 
 
-class Named(NamedTuple):
+class BlobReference(NamedTuple):
     """Reference of an event to a blob: its hash, the field, maybe a file's name."""
 
     hash: str
@@ -156,7 +159,7 @@ class Named(NamedTuple):
     file: str
 
 
-class Version(NamedTuple):
+class BlobDescription(NamedTuple):
     """Description of a blob.
 
     Attributes:
@@ -172,21 +175,21 @@ class Version(NamedTuple):
     fault: str = ""
 
 
-def named(data: Any, field: str = "", file: str = "") -> Iterator[Named]:
+def referenced_blobs(data: Any, field: str = "", file: str = "") -> Iterator[BlobReference]:
     """Yield the blobs that an event's data name, each hash as often as it is named."""
     match data:
         case dict():
             own = data.get("name")
             for name, value in data.items():
-                yield from named(value, name, own if isinstance(own, str) else file)
+                yield from referenced_blobs(value, name, own if isinstance(own, str) else file)
         case list():
             for value in data:
-                yield from named(value, field, file)
-        case str() if field in FIELDS and len(data) == _HASH_DIGITS:
-            yield Named(data, field, file)
+                yield from referenced_blobs(value, field, file)
+        case str() if field in BLOB_FIELDS and len(data) == _HASH_DIGITS:
+            yield BlobReference(data, field, file)
 
 
-def chosen(blobs: list[Named], begin: str) -> str:
+def find_hash(blobs: list[BlobReference], begin: str) -> str:
     """Return the hash that begins like this.
 
     Raises:
@@ -200,7 +203,7 @@ def chosen(blobs: list[Named], begin: str) -> str:
     raise Stop(f"The event names no file version {begin}.", FAILED)
 
 
-def version_of(client: Client, workbench_id: str, blob: str, *, whole: bool) -> Version:
+def describe_blob(client: Client, workbench_id: str, blob: str, *, whole: bool) -> BlobDescription:
     """Describe a blob.
 
     Args:
@@ -212,25 +215,25 @@ def version_of(client: Client, workbench_id: str, blob: str, *, whole: bool) -> 
     decoder, digest = codecs.getincrementaldecoder("utf-8")(), sha256()
     text, size_bytes = "", 0
     try:
-        for part, size_bytes, has_more in _parts(client, workbench_id, blob):
+        for part, size_bytes, has_more in _read_parts(client, workbench_id, blob):
             digest.update(part)
             piece = decoder.decode(part, final=not has_more)
             text += piece
             if _NO_TEXT.search(piece):
-                return Version(size_bytes)
+                return BlobDescription(size_bytes)
             if has_more and not whole:
-                return Version(size_bytes, text)
+                return BlobDescription(size_bytes, text)
     except UnicodeDecodeError:
-        return Version(size_bytes)
-    except Refused as refused:
+        return BlobDescription(size_bytes)
+    except RequestRefused as refused:
         if refused.error_code != "NOT_FOUND":
             raise
-        return Version(fault="not kept")
+        return BlobDescription(fault="not kept")
     fault = "" if digest.hexdigest() == blob else "damaged"
-    return Version(size_bytes, text, is_whole=True, fault=fault)
+    return BlobDescription(size_bytes, text, is_whole=True, fault=fault)
 
 
-def save(client: Client, workbench_id: str, blob: str, target: str) -> int:
+def save_blob(client: Client, workbench_id: str, blob: str, target: str) -> int:
     """Save a blob to a new file and return its size in bytes.
 
     Raises:
@@ -240,7 +243,7 @@ def save(client: Client, workbench_id: str, blob: str, target: str) -> int:
     try:
         with open(target, "xb") as file:
             try:
-                for part, _, _ in _parts(client, workbench_id, blob):
+                for part, _, _ in _read_parts(client, workbench_id, blob):
                     written += file.write(part)
                     digest.update(part)
                 if digest.hexdigest() != blob:
@@ -253,7 +256,7 @@ def save(client: Client, workbench_id: str, blob: str, target: str) -> int:
     return written
 
 
-def _parts(client: Client, workbench_id: str, blob: str) -> Iterator[tuple[bytes, int, bool]]:
+def _read_parts(client: Client, workbench_id: str, blob: str) -> Iterator[tuple[bytes, int, bool]]:
     """Yield kept bytes part by part, with the size of the whole and whether more follow."""
     offset, has_more = 0, True
     while has_more:
@@ -266,16 +269,16 @@ def _parts(client: Client, workbench_id: str, blob: str) -> Iterator[tuple[bytes
         yield part, int(found["size_bytes"]), has_more
 
 
-CHARACTERS = 6000
+MAX_FIELD_CHARACTERS = 6000
 """How much of a field, a call or a text is shown, unless all is asked for."""
 
-BLOBS = 8
+MAX_BLOBS = 8
 """How many texts that an event names are shown, unless all are asked for."""
 
-DIGITS = 16
+HASH_DIGITS = 16
 """How much of a hash is shown: enough to name it."""
 
-BACK = 1000
+MAX_HISTORY_EVENTS = 1000
 """Events that are read at once, backwards, to find where an event's run began."""
 
 
@@ -307,26 +310,26 @@ def _show(arguments: argparse.Namespace) -> int:
         log = name = "daemon"
         reason = ""
         if arguments.workbench != "daemon":
-            workbench = find(client, arguments.workbench)
+            workbench = find_workbench(client, arguments.workbench)
             log, name = str(workbench["id"]), str(workbench["name"])
             reason = str(workbench.get("reason", ""))
-        event = _event(client, log, arguments.seq, name, reason)
+        event = _read_event(client, log, arguments.seq, name, reason)
         if arguments.json:
             say(json.dumps(event))
             return OK
-        history = _history(client, log, event)
+        history = _read_history(client, log, event)
         if arguments.blob:
-            _give(client, log, history, arguments.blob, arguments.out)
+            _print_blob(client, log, history, arguments.blob, arguments.out)
             return OK
-        limit = sys.maxsize if arguments.full else CHARACTERS
-        lines = _told(name, log, history, limit)
+        limit = sys.maxsize if arguments.full else MAX_FIELD_CHARACTERS
+        lines = _render_event(name, log, history, limit)
         shown = f"kbd show {log} {arguments.seq}"
-        lines += _versions(client, log, shown, _blobs(history), limit)
+        lines += _render_blobs(client, log, shown, _event_blobs(history), limit)
         say("\n".join(lines))
     return OK
 
 
-def _event(client: Client, log: str, seq: int, name: str, reason: str) -> dict[str, Any]:
+def _read_event(client: Client, log: str, seq: int, name: str, reason: str) -> dict[str, Any]:
     """Return an event.
 
     Raises:
@@ -345,71 +348,73 @@ def _event(client: Client, log: str, seq: int, name: str, reason: str) -> dict[s
     raise Stop(f"There is no event {seq} in {line(name)}; {has}.{damage}", FAILED)
 
 
-def _give(
+def _print_blob(
     client: Client, log: str, history: list[dict[str, Any]], begin: str, target: str | None
 ) -> None:
     """Print bytes that an event names if they are text, or write them to a file."""
-    blob = chosen(_blobs(history), begin)
+    blob = find_hash(_event_blobs(history), begin)
     if target:
-        written = save(client, log, blob, target)
+        written = save_blob(client, log, blob, target)
         note(f"{size(written)} -> {target}")
         return
-    version = version_of(client, log, blob, whole=True)
+    version = describe_blob(client, log, blob, whole=True)
     if version.fault or version.text is None:
         raise Stop(f"{blob} is {version.fault or 'no text; say --out FILE'}.", FAILED)
     say(version.text)
 
 
-def _history(client: Client, log: str, event: dict[str, Any]) -> list[dict[str, Any]]:
+def _read_history(client: Client, log: str, event: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the events up to this one, from the begin of its run on, or some if it has none."""
     history: list[dict[str, Any]] = []
     first = int(event["seq"]) + 1
     while first > 1:
-        after = max(first - 1 - BACK, 0)
-        history[:0] = events_of(client, log, after, first - 1)
+        after = max(first - 1 - MAX_HISTORY_EVENTS, 0)
+        history[:0] = read_events(client, log, after, first - 1)
         first = after + 1
-        begun = any(_begins(each, event) for each in history)
+        begun = any(_is_run_start(each, event) for each in history)
         if begun or "run_id" not in event:
             break
     return history
 
 
-def _begins(each: dict[str, Any], event: dict[str, Any]) -> bool:
+def _is_run_start(each: dict[str, Any], event: dict[str, Any]) -> bool:
     return each["type"] == "RunStarted" and each.get("run_id") == event.get("run_id")
 
 
-def _blobs(history: list[dict[str, Any]]) -> list[Named]:
+def _event_blobs(history: list[dict[str, Any]]) -> list[BlobReference]:
     """Return the bytes that an event names and those that its call does, each once."""
-    parts = [history[-1].get("data"), *(each.fields for each in related(history))]
-    found: dict[str, Named] = {}
-    for blob in (blob for part in parts for blob in named(part)):
+    parts = [history[-1].get("data"), *(each.fields for each in related_events(history))]
+    found: dict[str, BlobReference] = {}
+    for blob in (blob for part in parts for blob in referenced_blobs(part)):
         found.setdefault(blob.hash, blob)
     return list(found.values())
 
 
-def _told(name: str, log: str, history: list[dict[str, Any]], limit: int) -> list[str]:
+def _render_event(name: str, log: str, history: list[dict[str, Any]], limit: int) -> list[str]:
     """Return what an event says, and what belongs to it."""
     event = history[-1]
     lines = [
         f"event {event['seq']} of {line(name, 60)} ({log}): {event['type']}",
-        line(title_of(event), 300),
+        line(event_title(event), 300),
         "",
-        *unfolded(_where(event)),
+        *render_value(_event_context(event)),
         "",
     ]
     lines += _cut_fields(event.get("data") or {}, limit)
-    for each in related(history):
+    for each in related_events(history):
         lines += ["", f"{each.heading}:"]
-        lines += indented(_cut_fields(each.fields, limit))
+        lines += indent_lines(_cut_fields(each.fields, limit))
     return lines
 
 
 def _cut_fields(record: dict[str, Any], limit: int) -> list[str]:
     """Return the fields of a record, each cut by itself."""
-    return [text for field in fields(record) for text in cut(field, limit)]
+    return [text for field in render_fields(record) for text in truncate_lines(field, limit)]
 
 
-def _versions(client: Client, log: str, shown: str, blobs: list[Named], limit: int) -> list[str]:
+def _render_blobs(
+    client: Client, log: str, shown: str, blobs: list[BlobReference], limit: int
+) -> list[str]:
     """Return which bytes are named, how many they are, and what they say.
 
     Args:
@@ -422,36 +427,36 @@ def _versions(client: Client, log: str, shown: str, blobs: list[Named], limit: i
     if not blobs:
         return []
     whole = limit == sys.maxsize
-    few = blobs if whole else blobs[:BLOBS]
-    versions = [version_of(client, log, blob.hash, whole=whole) for blob in few]
+    few = blobs if whole else blobs[:MAX_BLOBS]
+    versions = [describe_blob(client, log, blob.hash, whole=whole) for blob in few]
     rows = [
-        (blob.field, blob.file, _size(version), blob.hash[:DIGITS])
+        (blob.field, blob.file, _render_size(version), blob.hash[:HASH_DIGITS])
         for blob, version in zip(few, versions, strict=True)
     ]
-    lines = ["", table(("kept as", "file", "size", "hash"), rows)]
+    lines = ["", render_table(("kept as", "file", "size", "hash"), rows)]
     if len(few) < len(blobs):
         lines.append(f"… and {len(blobs) - len(few)} more; --full tells all")
     lines.append(f"To have one: {shown} --blob HASH --out FILE")
     for blob, version in zip(few, versions, strict=True):
         if version.text and not version.fault:
             heading = " ".join(part for part in (blob.field, blob.file) if part)
-            texts = unfolded(version.text) if version.is_whole else version.text.split("\n")
+            texts = render_value(version.text) if version.is_whole else version.text.split("\n")
             rest = [] if version.is_whole else ["… --full shows all of it"]
-            lines += ["", f"{heading}, {blob.hash[:DIGITS]}:"]
-            lines += indented([*cut(texts, limit), *rest])
+            lines += ["", f"{heading}, {blob.hash[:HASH_DIGITS]}:"]
+            lines += indent_lines([*truncate_lines(texts, limit), *rest])
     return lines
 
 
-def _size(version: Version) -> str:
+def _render_size(version: BlobDescription) -> str:
     return version.fault or size(version.size_bytes)
 
 
-def _where(event: dict[str, Any]) -> dict[str, Any]:
+def _event_context(event: dict[str, Any]) -> dict[str, Any]:
     """Return when an event was, and what it belongs to."""
     where: dict[str, Any] = {"time": event["ts"].replace("T", " ").replace("Z", " UTC")}
     if "run_id" in event:
         where["run"] = event["run_id"]
-    place = place_of(event)
+    place = event_place(event)
     if place.get("text"):
         where["place"] = place["text"]
     if place.get("label"):

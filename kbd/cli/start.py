@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 
-from kbd.cli.exits import ANOTHER_DAEMON, UNREACHABLE, Refused, Stop
-from kbd.cli.link import call, home_of, socket_of
+from kbd.cli.exits import ANOTHER_DAEMON, UNREACHABLE, RequestRefused, Stop
+from kbd.cli.link import call, resolve_home, resolve_socket
 from kbd.cli.terminal import line, note
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError
@@ -32,7 +32,7 @@ def connect_or_start(arguments: argparse.Namespace) -> Client:
     Raises:
         Stop: It could not be started.
     """
-    client = _answering(socket_of(arguments.socket, arguments.home))
+    client = _answering(resolve_socket(arguments.socket, arguments.home))
     if client is not None:
         return client
     note("Starting kbd…")
@@ -52,8 +52,8 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
     Raises:
         Stop: It ended early, with the log's last line; or it did not answer in time.
     """
-    home = home_of(arguments.home)
-    path = socket_of(arguments.socket, arguments.home)
+    home = resolve_home(arguments.home)
+    path = resolve_socket(arguments.socket, arguments.home)
     with _open_log(home) as log:
         begin = log.seek(0, os.SEEK_END)
         # -P: the folder that kbd is called from must not be where Python looks for modules.
@@ -108,7 +108,7 @@ def _answering(path: str) -> Client | None:
         return None
     try:
         call(client, "EngineGetInfo")
-    except Refused:
+    except RequestRefused:
         return client
     except Stop:
         client.close()

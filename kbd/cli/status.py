@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable
 
 from kbd.cli.exits import OK, UNREACHABLE, Stop
-from kbd.cli.link import call, connect, home_of
-from kbd.cli.terminal import duration, line, say, size, table
+from kbd.cli.link import call, connect, resolve_home
+from kbd.cli.terminal import duration, line, render_table, say, size
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs.
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SHOWN = 20
+MAX_SHOWN = 20
 """How many workbenches are listed, those that take most; --json has all of them."""
 
 
@@ -39,7 +39,7 @@ def _status(arguments: argparse.Namespace) -> int:
         client = connect(arguments)
     except Stop as stop:
         if arguments.json and stop.code == UNREACHABLE:
-            say(json.dumps({"running": False, "home": home_of(arguments.home)}))
+            say(json.dumps({"running": False, "home": resolve_home(arguments.home)}))
             return UNREACHABLE
         raise
     with client:
@@ -47,7 +47,7 @@ def _status(arguments: argparse.Namespace) -> int:
         found = call(client, "WorkbenchList", slow=True)
         runs = call(client, "RunList", {"running": True})["runs"]
         watches = call(client, "WatchList")["watches"]
-    workbenches, disk = found["workbenches"], _disk(found)
+    workbenches, disk = found["workbenches"], _disk_usage(found)
     if arguments.json:
         active = {"runs": [run["run_id"] for run in runs], "watches": watches}
         say(json.dumps({"running": True, **info, **active, "disk": disk}))
@@ -64,11 +64,11 @@ def _status(arguments: argparse.Namespace) -> int:
         told = [f"{failed} failed files, see `kbd watch failed`"] if failed else []
         told += [f"{still} not active"] if still else []
         say(f"  watches      {', '.join([str(len(watches)), *told])}")
-    _say_disk(disk)
+    _print_disk_usage(disk)
     return OK
 
 
-def _disk(found: "dict[str, Any]") -> "dict[str, Any]":
+def _disk_usage(found: "dict[str, Any]") -> "dict[str, Any]":
     """Return what takes how much, in bytes; the workbench that takes most first."""
     rows = [
         {
@@ -90,7 +90,7 @@ def _disk(found: "dict[str, Any]") -> "dict[str, Any]":
     }
 
 
-def _say_disk(disk: "dict[str, Any]") -> None:
+def _print_disk_usage(disk: "dict[str, Any]") -> None:
     rows = disk["workbenches"]
     own = [f"{size(disk['daemon_bytes'])} the daemon's log"]
     if disk["landed_bytes"]:
@@ -105,10 +105,10 @@ def _say_disk(disk: "dict[str, Any]") -> None:
             str(row["files"]),
             size(row["disk_bytes"]),
         )
-        for row in rows[:SHOWN]
+        for row in rows[:MAX_SHOWN]
     ]
     say()
-    say(table(("workbench", "events", "files", "disk"), told))
-    if len(rows) > SHOWN:
-        rest = sum(row["disk_bytes"] for row in rows[SHOWN:])
-        say(f"and {len(rows) - SHOWN} more, {size(rest)} together")
+    say(render_table(("workbench", "events", "files", "disk"), told))
+    if len(rows) > MAX_SHOWN:
+        rest = sum(row["disk_bytes"] for row in rows[MAX_SHOWN:])
+        say(f"and {len(rows) - MAX_SHOWN} more, {size(rest)} together")

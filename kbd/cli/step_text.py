@@ -6,10 +6,17 @@ What is returned is lines of text as it was recorded; whoever prints them cleans
 from collections.abc import Iterator
 from typing import Any
 
-from kbd.cli.record_text import indented, unfolded
+from kbd.cli.record_text import indent_lines, render_value
 from kbd.cli.terminal import duration, size
 
-__all__ = ["MARKS", "facts", "has", "headline", "plan_lines", "told"]
+__all__ = [
+    "MARKS",
+    "contains_text",
+    "render_facts",
+    "render_headline",
+    "render_plan",
+    "render_step",
+]
 
 Step = dict[str, Any]
 
@@ -17,13 +24,13 @@ MARKS = {"open": " ", "active": ">", "done": "x", "failed": "!"}
 """What stands before an item of a plan."""
 
 
-def headline(step: Step) -> str:
+def render_headline(step: Step) -> str:
     """Return a step in one line."""
     took = f"  ({duration(step['duration_ms'] / 1000)})" if step.get("duration_ms") else ""
     return f"#{step['index']}  {step['ts'][11:19]}  {step['kind']:<8}  {step['title']}{took}"
 
 
-def facts(step: Step) -> str:
+def render_facts(step: Step) -> str:
     """Return where a step belongs: its events, phase, item, attempt, time."""
     first, last = step["first_seq"], step["seq"]
     parts = [f"event {last}" if first == last else f"events {first}-{last}"]
@@ -34,7 +41,7 @@ def facts(step: Step) -> str:
     return ", ".join(parts)
 
 
-def told(step: Step, result: str | None = None) -> list[str]:
+def render_step(step: Step, result: str | None = None) -> list[str]:
     """Render a step in full.
 
     Args:
@@ -44,17 +51,17 @@ def told(step: Step, result: str | None = None) -> list[str]:
     """
     lines = step["text"].splitlines() if step.get("text") else []
     if "model" in step:
-        lines += _model(step["model"])
+        lines += _render_turn(step["model"])
     if "call" in step:
-        lines += _call(step["call"], result)
+        lines += _render_call(step["call"], result)
     if step.get("files"):
-        lines += ["in the draft:", *indented(_files(step["files"]))]
+        lines += ["in the draft:", *indent_lines(_render_files(step["files"]))]
     if step.get("items") and step["kind"] != "plan":
-        lines.append(f"the plan: {_plan(step['items'])}")
+        lines.append(f"the plan: {_render_plan_line(step['items'])}")
     return lines
 
 
-def plan_lines(items: list[dict[str, Any]]) -> list[str]:
+def render_plan(items: list[dict[str, Any]]) -> list[str]:
     """Return a plan, an item a line."""
     lines: list[str] = []
     for item in items:
@@ -64,13 +71,13 @@ def plan_lines(items: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def has(step: dict[str, Any], wanted: str) -> bool:
+def contains_text(step: dict[str, Any], wanted: str) -> bool:
     """Whether a text is somewhere in a step; what the plan says would be found in every item."""
     return any(wanted in text.casefold() for name in step if name not in ("items", "place")
-               for text in _texts(step[name]))  # fmt: skip
+               for text in _step_texts(step[name]))  # fmt: skip
 
 
-def _plan(items: list[dict[str, Any]]) -> str:
+def _render_plan_line(items: list[dict[str, Any]]) -> str:
     """Return in one line which items stand how: "1-2 done, 3 active, 4-9 open"."""
     spans: list[tuple[str, int, int]] = []
     for item in items:
@@ -84,7 +91,7 @@ def _plan(items: list[dict[str, Any]]) -> str:
     )
 
 
-def _model(model: dict[str, Any]) -> list[str]:
+def _render_turn(model: dict[str, Any]) -> list[str]:
     lines = [f"model: {model['model_id']}, turn {model['turn']}"]
     if tools := model.get("tools"):
         # A conversation is offered the same tools again and again.
@@ -95,9 +102,9 @@ def _model(model: dict[str, Any]) -> list[str]:
     if model.get("is_open"):
         return [*lines, "no answer is recorded"]
     if model.get("text"):
-        lines += ["said:", *indented(model["text"].splitlines())]
+        lines += ["said:", *indent_lines(model["text"].splitlines())]
     for call in model.get("calls", ()):
-        lines += [f"asked for {call['tool']}:", *indented(_arguments(call, "blob"))]
+        lines += [f"asked for {call['tool']}:", *indent_lines(_render_arguments(call, "blob"))]
         if call.get("fault"):
             lines.append(f"  ill-formed: {call['fault']}")
     usage = model.get("usage", {})
@@ -105,59 +112,59 @@ def _model(model: dict[str, Any]) -> list[str]:
     return [*lines, f"ended: {model.get('finish_reason') or 'stop'}; {used}"]
 
 
-def _arguments(call: dict[str, Any], blob: str) -> list[str]:
+def _render_arguments(call: dict[str, Any], blob: str) -> list[str]:
     if call.get("arguments"):
-        return unfolded(call["arguments"])
+        return render_value(call["arguments"])
     return [f"kept as blob {call[blob]}"] if call.get(blob) else ["none"]
 
 
-def _call(call: dict[str, Any], result: str | None) -> list[str]:
+def _render_call(call: dict[str, Any], result: str | None) -> list[str]:
     entry = f", no. {call['entry_id']} of the tool log" if call.get("entry_id") else ""
     lines = [f"tool: {call['tool']}{entry}"]
-    lines += ["arguments:", *indented(_arguments(call, "arguments_blob"))]
+    lines += ["arguments:", *indent_lines(_render_arguments(call, "arguments_blob"))]
     if call.get("is_open"):
         return [*lines, "its end is not recorded: it wrote nothing"]
     shown = call.get("shown", "")
     how = "" if call.get("ok") else f" ({call.get('error_code')})"
-    lines += [f"the model saw{how}:", *indented(unfolded(shown))]
+    lines += [f"the model saw{how}:", *indent_lines(render_value(shown))]
     if call.get("result") or call.get("blob"):
         length = size(call.get("size_bytes", 0))
         if result is None:
             lines.append(f"the whole result has {length}")
         else:
-            lines += [f"the whole result, {length}:", *indented(unfolded(result))]
+            lines += [f"the whole result, {length}:", *indent_lines(render_value(result))]
     if call.get("plugins"):
-        lines += ["plugins:", *(f"  {_plugin(plugin)}" for plugin in call["plugins"])]
+        lines += ["plugins:", *(f"  {_render_plugin(plugin)}" for plugin in call["plugins"])]
     return lines
 
 
-def _plugin(told_as: str) -> str:
+def _render_plugin(told_as: str) -> str:
     """Shorten the hash: it is for telling two apart, and the whole one is in the JSON."""
     name, _, sha256 = told_as.rpartition(" ")
     return f"{name}, {sha256[:12]}" if len(sha256) == 64 else told_as
 
 
-def _files(files: list[dict[str, Any]]) -> list[str]:
+def _render_files(files: list[dict[str, Any]]) -> list[str]:
     lines: list[str] = []
     for file in files:
-        lines.append(f"{file['change']:<11} {file['path']}  {_sizes(file)}")
+        lines.append(f"{file['change']:<11} {file['path']}  {_render_sizes(file)}")
         lines += [f"  ! {warning}" for warning in file.get("warnings", ())]
     return lines
 
 
-def _sizes(file: dict[str, Any]) -> str:
+def _render_sizes(file: dict[str, Any]) -> str:
     before, now = file.get("before_size_bytes", 0), file.get("size_bytes", 0)
     if not file.get("before"):
         return size(now)
     return f"{size(before)} -> {size(now)}" if file.get("after") else f"was {size(before)}"
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _step_texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for inner in value.values():
-            yield from _texts(inner)
+            yield from _step_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from _step_texts(inner)

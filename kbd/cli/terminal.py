@@ -16,28 +16,28 @@ from kbd.figures import counted, duration, money, size
 
 __all__ = [
     "ask",
+    "can_draw",
     "cell_width",
     "clean",
     "columns",
     "counted",
-    "draws",
     "duration",
+    "format_time",
     "graphemes",
-    "interactive",
+    "is_interactive",
     "line",
-    "moment",
     "money",
     "note",
+    "render_table",
     "say",
     "size",
-    "table",
     "truncate",
     "wrap",
 ]
 
 TAB_COLUMNS = 4
 
-CHARACTERS_A_COLUMN = 8
+MAX_CHARACTERS_PER_COLUMN = 8
 """How many characters a column may hold before a text is cut for their number alone.
 
 Emoji have up to five (a kiss of two with skin tones: ten in two columns), letters with marks fewer;
@@ -82,12 +82,12 @@ def graphemes(text: str) -> Iterator[tuple[str, int]]:
 
 def line(text: str, width: int = 200) -> str:
     """Return the text as one clean line, its blanks single, of at most `width` columns."""
-    return _cut(" ".join(clean(text).split()), width)
+    return _truncate_cells(" ".join(clean(text).split()), width)
 
 
 def truncate(text: str, width: int) -> str:
     """Return the text as one clean line of at most `width` columns, with `…` where it was cut."""
-    return _cut(clean(text).replace("\n", " ").replace("\t", " "), width)
+    return _truncate_cells(clean(text).replace("\n", " ").replace("\t", " "), width)
 
 
 def wrap(text: str, width: int) -> list[str]:
@@ -101,7 +101,9 @@ def wrap(text: str, width: int) -> list[str]:
         indent = one[: len(one) - len(one.lstrip())][: width // 2]
         at = len(indent)
         # A line may be a file of megabytes: no more of it is copied than may fit.
-        while not _fits(rest := indent + one[at : at + CHARACTERS_A_COLUMN * width + 1], width):
+        while not _fits(
+            rest := indent + one[at : at + MAX_CHARACTERS_PER_COLUMN * width + 1], width
+        ):
             end = max(_prefix(rest, width), len(indent) + 1)
             space = rest.rfind(" ", len(indent) + 1, end + 1)
             # A space far to the left would leave half of the line empty.
@@ -115,14 +117,14 @@ def wrap(text: str, width: int) -> list[str]:
     return lines
 
 
-def _cut(text: str, width: int) -> str:
+def _truncate_cells(text: str, width: int) -> str:
     if _fits(text, width):
         return text
     return f"{text[: _prefix(text, width - 1)]}…" if width > 0 else ""
 
 
 def _fits(text: str, width: int) -> bool:
-    return len(text) <= width * CHARACTERS_A_COLUMN and cell_width(text) <= width
+    return len(text) <= width * MAX_CHARACTERS_PER_COLUMN and cell_width(text) <= width
 
 
 def _prefix(text: str, width: int) -> int:
@@ -133,7 +135,7 @@ def _prefix(text: str, width: int) -> int:
 
     end = 0
     # Most texts have at most two characters a column: measuring more would be for nothing.
-    for reach in (2 * width, CHARACTERS_A_COLUMN * width):
+    for reach in (2 * width, MAX_CHARACTERS_PER_COLUMN * width):
         end = used = 0
         spans, _ = split_graphemes(text[:reach])
         for _, after, taken in spans:
@@ -162,13 +164,13 @@ def note(text: str) -> None:
     print(clean(text), file=sys.stderr, flush=True)
 
 
-def draws() -> bool:
+def can_draw() -> bool:
     """Whether progress may be drawn: stderr is a terminal that nobody asked to be plain."""
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     return sys.stderr.isatty() and not plain
 
 
-def interactive() -> bool:
+def is_interactive() -> bool:
     """Whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -179,12 +181,12 @@ def ask(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def moment(time: str) -> str:
+def format_time(time: str) -> str:
     """Return a time of the wire to the minute; it is UTC."""
     return time[:16].replace("T", " ")
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def render_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows under a header, in columns as wide as they need, the last one ragged."""
     # By hand: rich.table needs a Console, 55 ms in a `kbd status` of 65, and folds or drops what is
     # wider than that; scripts read these rows.

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.conversation import conversation_of, is_message, message_named
+from kbd.cli.conversation import is_message, read_conversation, resolve_message
 from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
+from kbd.cli.names import find_workbench
 from kbd.cli.terminal import line, note, say
 
 __all__ = ["command"]
@@ -31,15 +31,17 @@ is a checkpoint of what they were before."""
 
 def _undo(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench = find(client, arguments.workbench)
-        entries = conversation_of(client, str(workbench["id"]))
+        workbench = find_workbench(client, arguments.workbench)
+        entries = read_conversation(client, str(workbench["id"]))
         last = _messages(entries)[-1:]
         message_id = (
-            message_named(entries, arguments.message) if arguments.message else _one_back(entries)
+            resolve_message(entries, arguments.message)
+            if arguments.message
+            else _previous_message(entries)
         )
         params = {"workbench_id": workbench["id"], "message_id": message_id}
         done = call(client, "WorkshopUndoToMessage", params, slow=True)
-        now = _messages(conversation_of(client, str(workbench["id"])))
+        now = _messages(read_conversation(client, str(workbench["id"])))
     said = line(now[-1]["text"], 60) if now else ""
     say(f"{line(workbench['name'])} ends in message {message_id} again: {said}")
     say(f"  draft   {'as it was then, see `kbd review`' if done['has_draft'] else 'none'}")
@@ -52,7 +54,7 @@ def _undo(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _one_back(entries: list[dict[str, Any]]) -> str:
+def _previous_message(entries: list[dict[str, Any]]) -> str:
     """Return the message before the last one.
 
     Raises:

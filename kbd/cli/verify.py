@@ -9,7 +9,7 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
+from kbd.cli.names import find_workbench
 from kbd.cli.terminal import line, say
 from kbd.client.blocking import Client
 from kbd.errors import KbdError
@@ -69,23 +69,23 @@ workbench first, then `daemon` for the daemon's own log, then a file or a folder
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    named, head = arguments.target, _head(arguments.head)
+    named, head = arguments.target, _parse_head(arguments.head)
     if head and not named:
         raise Stop("--head is of one log: name the workbench, or `daemon`.", USAGE)
-    found = _copy_first(named, head) if named else None
+    found = _verify_copy_first(named, head) if named else None
     if found is None:
         try:
-            found = _logs(arguments, named, head)
+            found = _verify_logs(arguments, named, head)
         except Stop:
             # No such workbench, or no daemon; a copy needs none.
             if not named or not Path(named).exists():
                 raise
-            found = _copy(named, head)
+            found = _verify_copy(named, head)
     if arguments.json:
         say(json.dumps({log: verified for log, _, verified in found}))
     else:
         for log, name, verified in found:
-            say(_told(log, name, verified))
+            say(_render_verification(log, name, verified))
     return OK if all(verified["ok"] for _, _, verified in found) else FAILED
 
 
@@ -93,7 +93,7 @@ _Found = list[tuple[str, str, dict[str, Any]]]
 """What was checked, with its name for people, and what was found."""
 
 
-def _head(text: str | None) -> dict[str, Any]:
+def _parse_head(text: str | None) -> dict[str, Any]:
     """Return a head that was kept as parameters of `LogVerify`."""
     if text is None:
         return {}
@@ -105,7 +105,7 @@ def _head(text: str | None) -> dict[str, Any]:
     return {"seq": int(match[1]), "hash": match[2]}
 
 
-def _logs(arguments: argparse.Namespace, named: str | None, head: dict[str, Any]) -> _Found:
+def _verify_logs(arguments: argparse.Namespace, named: str | None, head: dict[str, Any]) -> _Found:
     with connect(arguments) as client:
         return [
             (
@@ -113,11 +113,11 @@ def _logs(arguments: argparse.Namespace, named: str | None, head: dict[str, Any]
                 name,
                 call(client, "LogVerify", {"workbench_id": log, **head}, slow=True),
             )
-            for log, name in _meant(client, named)
+            for log, name in _select_logs(client, named)
         ]
 
 
-def _meant(client: Client, named: str | None) -> list[tuple[str, str]]:
+def _select_logs(client: Client, named: str | None) -> list[tuple[str, str]]:
     """The logs that are meant: each id with its name for people."""
     own = ("daemon", "the daemon's own")
     listed = call(client, "WorkbenchList")["workbenches"]
@@ -126,18 +126,18 @@ def _meant(client: Client, named: str | None) -> list[tuple[str, str]]:
         return [*logs, own]
     if named == "daemon" and named not in {name for _, name in logs}:
         return [own]
-    workbench = find(client, named)
+    workbench = find_workbench(client, named)
     return [(str(workbench["id"]), str(workbench["name"]))]
 
 
-def _copy_first(named: str, head: dict[str, Any]) -> _Found | None:
+def _verify_copy_first(named: str, head: dict[str, Any]) -> _Found | None:
     """Check a copy if a name must mean one; None if it may mean a workbench."""
     if ("/" in named or named.endswith(".zip")) and Path(named).exists():
-        return _copy(named, head)
+        return _verify_copy(named, head)
     return None
 
 
-def _copy(named: str, head: dict[str, Any]) -> _Found:
+def _verify_copy(named: str, head: dict[str, Any]) -> _Found:
     """Check an exported run or a backup, without a daemon.
 
     Raises:
@@ -164,14 +164,14 @@ def _copy(named: str, head: dict[str, Any]) -> _Found:
     return [(named, checked.kind, {"ok": not verified["faults"], **verified})]
 
 
-def _told(log: str, name: str, verified: dict[str, Any]) -> str:
+def _render_verification(log: str, name: str, verified: dict[str, Any]) -> str:
     """Tell what was found: one line if all is well, else a line a fault, and what to do."""
     title = f"{log} ({line(name, 40)})"
     kind = verified.get("kind")
     if not verified["ok"]:
         kinds = dict.fromkeys(each["kind"] for each in verified["faults"])
         advice = [_COPY_ADVICE] if kind else [ADVICE[each] for each in kinds if each in ADVICE]
-        faults = [f"  {_fault(each)}" for each in verified["faults"]]
+        faults = [f"  {_render_fault(each)}" for each in verified["faults"]]
         return "\n".join([f"{title} DAMAGED:", *faults, *(f"  - {text}" for text in advice)])
     if kind:
         head = f", head {verified['head'][:HEAD_DIGITS]}" if verified["head"] else ""
@@ -185,6 +185,6 @@ def _told(log: str, name: str, verified: dict[str, Any]) -> str:
     )
 
 
-def _fault(fault: dict[str, Any]) -> str:
+def _render_fault(fault: dict[str, Any]) -> str:
     event = f", event {fault['seq']}" if fault.get("seq") else ""
     return f"{fault['kind']}: {fault['file']}, byte {fault['offset']}{event}: {fault['message']}"

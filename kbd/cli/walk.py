@@ -8,13 +8,13 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kbd.cli.exits import Refused
-from kbd.cli.run_steps import Book
-from kbd.cli.step_text import facts, has
+from kbd.cli.exits import RequestRefused
+from kbd.cli.run_steps import StepReader
+from kbd.cli.step_text import contains_text, render_facts
 from kbd.cli.terminal import cell_width, counted, duration, truncate, wrap
-from kbd.cli.walk_panels import PICTURES
+from kbd.cli.walk_panels import PANELS
 
-__all__ = ["Row", "Walk"]
+__all__ = ["ScreenRow", "Walk"]
 
 LIST_ROWS = 12
 """How many steps are listed at most, a third of the screen if that is less."""
@@ -27,7 +27,7 @@ _DEPTHS = {"asked": 0, "run": 0, "phase": 0, "other": 0}
 _NEXT, _BACK = ("down", "right", "j"), ("up", "left", "k")
 
 
-class Row(NamedTuple):
+class ScreenRow(NamedTuple):
     """Row of the screen.
 
     Attributes:
@@ -51,7 +51,7 @@ class Walk:
         is_over: Whether the person has had enough.
     """
 
-    def __init__(self, book: Book, start: int = 1) -> None:
+    def __init__(self, book: StepReader, start: int = 1) -> None:
         self.is_over = False
         self._book, self._at = book, start
         self._picture, self._top = "", 0
@@ -73,10 +73,10 @@ class Walk:
                 self._type(key)
             else:
                 self._command(key)
-        except Refused as refused:
+        except RequestRefused as refused:
             self._said = refused.message
 
-    def frame(self, width: int, height: int) -> list[Row]:
+    def frame(self, width: int, height: int) -> list[ScreenRow]:
         """Return the rows of the screen, as many as it has.
 
         Raises:
@@ -85,17 +85,17 @@ class Walk:
         body = max(height - 3, 2)
         listed = max(1, min(LIST_ROWS, body // 3))
         self._page = max(body - listed, 1)
-        rows = [Row(self._heading(width), "bar"), *self._list(width, listed)]
+        rows = [ScreenRow(self._heading(width), "bar"), *self._list(width, listed)]
         lines = self._text(width)
         self._lines = len(lines)
         if self._is_sought:
             self._top, self._is_sought = self._sought(lines), False
         self._top = max(0, min(self._top, len(lines) - self._page))
-        rows.append(Row(self._rule(width), "bar"))
+        rows.append(ScreenRow(self._rule(width), "bar"))
         shown = lines[self._top : self._top + self._page]
-        rows += [Row(one, self._style(one)) for one in shown]
-        rows += [Row("")] * (self._page - len(shown))
-        rows.append(Row(self._footer(width), "" if self._prompt or self._said else "dim"))
+        rows += [ScreenRow(one, self._style(one)) for one in shown]
+        rows += [ScreenRow("")] * (self._page - len(shown))
+        rows.append(ScreenRow(self._footer(width), "" if self._prompt or self._said else "dim"))
         return rows[:height]
 
     def _command(self, key: str) -> None:  # noqa: C901 - a case a key
@@ -137,7 +137,7 @@ class Walk:
                 self._at = min(self._at, self._book.total)
                 self._drawn = None
                 self._said = f"{self._book.total} steps, run {self._book.run['status']}"
-            case key if key and key in PICTURES:
+            case key if key and key in PANELS:
                 self._picture, self._top = ("" if key == self._picture else key), 0
             case _:
                 self._said = "? shows the keys"
@@ -172,7 +172,7 @@ class Walk:
         kind = self._book.step(self._at)["kind"]
         for place in places:
             step = self._book.step(place)
-            if has(step, self._wanted) if self._wanted else step["kind"] == kind:
+            if contains_text(step, self._wanted) if self._wanted else step["kind"] == kind:
                 self._go(place)
                 self._is_sought = bool(self._wanted)
                 return
@@ -202,7 +202,7 @@ class Walk:
             self._wanted = typed.casefold()
             if self._wanted:
                 total, at = self._book.total, self._at
-                self._is_sought = has(self._book.step(at), self._wanted)
+                self._is_sought = contains_text(self._book.step(at), self._wanted)
                 if not self._is_sought:
                     self._seek(range(at + 1, total + 1))
             return
@@ -216,37 +216,37 @@ class Walk:
     def _heading(self, width: int) -> str:
         run = self._book.run
         request = " ".join(self._book.request.split())
-        return _filled(f" {run['run_id']}  {run['status']}  {request}", width)
+        return _pad_line(f" {run['run_id']}  {run['status']}  {request}", width)
 
-    def _list(self, width: int, rows: int) -> Iterator[Row]:
+    def _list(self, width: int, rows: int) -> Iterator[ScreenRow]:
         total = self._book.total
         first = max(1, min(self._at - rows // 2, total - rows + 1))
         for place in range(first, first + rows):
             if place > total:
-                yield Row("")
+                yield ScreenRow("")
                 continue
             step, is_here = self._book.step(place), place == self._at
-            yield Row(_listed(step, width, is_here=is_here), "chosen" if is_here else "")
+            yield ScreenRow(_list_row(step, width, is_here=is_here), "chosen" if is_here else "")
 
     def _rule(self, width: int) -> str:
         step = self._book.step(self._at)
-        name, _ = PICTURES[self._picture]
+        name, _ = PANELS[self._picture]
         more = ""
         if self._lines > self._page:
             last = min(self._top + self._page, self._lines)
             more = f"  lines {self._top + 1}-{last} of {self._lines}"
         what = f"  [{name}]" if name else ""
-        told = f" step {self._at} of {self._book.total}{what}{more}  {facts(step)}"
-        return _filled(told, width)
+        told = f" step {self._at} of {self._book.total}{what}{more}  {render_facts(step)}"
+        return _pad_line(told, width)
 
     def _text(self, width: int) -> list[str]:
         """Return the lines of the picture, wrapped; kept, for scrolling draws them again."""
         key = (self._at, self._picture, width)
         if self._drawn is None or self._drawn[0] != key:
-            _, draw = PICTURES[self._picture]
+            _, draw = PANELS[self._picture]
             try:
                 drawn = draw(self._book, self._at)
-            except Refused as refused:
+            except RequestRefused as refused:
                 drawn = [refused.message]
             self._drawn = (key, [part for one in drawn for part in wrap(one, max(width, 1))])
         return self._drawn[1]
@@ -278,13 +278,13 @@ class Walk:
         return truncate(keys if width >= len(keys) else "j/k step  ? keys  q quit", width)
 
 
-def _filled(text: str, width: int) -> str:
+def _pad_line(text: str, width: int) -> str:
     """Return a line that takes all columns."""
     shown = truncate(text, width)
     return shown + " " * (width - cell_width(shown))
 
 
-def _listed(step: dict[str, Any], width: int, *, is_here: bool) -> str:
+def _list_row(step: dict[str, Any], width: int, *, is_here: bool) -> str:
     """Return a step as a row of the list; what it is part of sets it in."""
     depth = _DEPTHS.get(step["kind"], 2 if step.get("item") else 1)
     time = f"{step['ts'][11:19]} " if width >= 60 else ""

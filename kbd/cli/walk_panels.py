@@ -8,23 +8,23 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kbd.cli.exits import Refused
-from kbd.cli.record_text import indented, unfolded
-from kbd.cli.run_steps import Book
-from kbd.cli.step_text import plan_lines, told
-from kbd.cli.terminal import moment, size, table
+from kbd.cli.exits import RequestRefused
+from kbd.cli.record_text import indent_lines, render_value
+from kbd.cli.run_steps import StepReader
+from kbd.cli.step_text import render_plan, render_step
+from kbd.cli.terminal import format_time, render_table, size
 
-__all__ = ["KEYS", "PICTURES", "Picture", "file_lines", "stood"]
+__all__ = ["KEYS", "PANELS", "Panel", "render_files", "render_state"]
 
-TEXT_LINES = 12
+MAX_TEXT_LINES = 12
 """Lines of a text that are told beside state and files; the plan is the state, and told whole."""
 
 
-def stood(found: dict[str, Any]) -> list[str]:
+def render_state(found: dict[str, Any]) -> list[str]:
     """Render the answer of `StateAt`, in lines."""
     which = f"workbench {found['name']} ({found['workbench_id']})"
     lines = [
-        f"{which} after event {found['seq']}, {moment(found['ts'])}",
+        f"{which} after event {found['seq']}, {format_time(found['ts'])}",
         f"state {found['state_hash']}",
     ]
     run = found.get("run")
@@ -34,12 +34,12 @@ def stood(found: dict[str, Any]) -> list[str]:
         usage = run["usage"]
         used = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
         lines.append(f"run {run['run_id']}: {run['status']}{phase}{item}; {used}")
-    lines += ["", *file_lines(found["files"])]
+    lines += ["", *render_files(found["files"])]
     for name in ("research", "plan", "summary"):
         if run is not None and run[name]:
             told = run[name].splitlines()
-            most = len(told) if name == "plan" else TEXT_LINES
-            lines += ["", f"{name}:", *indented(told[:most])]
+            most = len(told) if name == "plan" else MAX_TEXT_LINES
+            lines += ["", f"{name}:", *indent_lines(told[:most])]
             if len(told) > most:
                 lines.append(f"  … {len(told) - most} more lines: --out DIR or --json has them")
     if found["destination"]:
@@ -47,7 +47,7 @@ def stood(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def file_lines(files: list[dict[str, Any]], touched: frozenset[str] = frozenset()) -> list[str]:
+def render_files(files: list[dict[str, Any]], touched: frozenset[str] = frozenset()) -> list[str]:
     """Return files as a table.
 
     Args:
@@ -65,81 +65,81 @@ def file_lines(files: list[dict[str, Any]], touched: frozenset[str] = frozenset(
         )
         for file in files
     ]
-    return table(("state", "file", "size", "sha256"), rows).splitlines()
+    return render_table(("state", "file", "size", "sha256"), rows).splitlines()
 
 
 Step = dict[str, Any]
 
-Picture = Callable[[Book, int], list[str]]
+Panel = Callable[[StepReader, int], list[str]]
 """Draws what there is of a step, named by its place."""
 
-DIFF_BYTES = 256 * 1024
+MAX_DIFF_BYTES = 256 * 1024
 """Up to which size two versions of a text are compared line by line."""
 
 
-def overview(book: Book, index: int) -> list[str]:
+def render_overview(book: StepReader, index: int) -> list[str]:
     """Return all that the step says."""
-    return told(book.step(index))
+    return render_step(book.step(index))
 
 
-def plan(book: Book, index: int) -> list[str]:
+def render_plan_panel(book: StepReader, index: int) -> list[str]:
     """Return the plan as it stood after the step."""
     for place in range(index, 0, -1):
         if items := book.step(place).get("items"):
-            return plan_lines(items)
+            return render_plan(items)
     return ["There was no plan yet."]
 
 
-def files(book: Book, index: int) -> list[str]:
+def render_files_panel(book: StepReader, index: int) -> list[str]:
     """Return the files as they stood after the step; what it changed is marked."""
     step = book.step(index)
     touched = frozenset(file["path"] for file in step.get("files", ()))
-    lines = file_lines(book.state(step["seq"])["files"], touched)
+    lines = render_files(book.state(step["seq"])["files"], touched)
     return [*lines, "", "* changed by this step"] if touched else lines
 
 
-def saw(book: Book, index: int) -> list[str]:
+def render_conversation(book: StepReader, index: int) -> list[str]:
     """Return the conversation that the model saw, up to the step.
 
     That is the messages that opened it, and the replies and results since. kbd shortens old results
     if all of it would not fit the model's window; that is not repeated here.
     """
-    chain = _chain(book, index)
+    chain = _conversation_chain(book, index)
     if not chain:
         return ["Nothing was sent to the model for this step."]
-    lines = _opening(book, chain[0]["model"]["opening"])
+    lines = _render_opening(book, chain[0]["model"]["opening"])
     for step in chain:
         model = step.get("model")
         if model is None:
             call = step["call"]
-            lines += ["", f"── {call['tool']} returned", *unfolded(call.get("shown", ""))]
+            lines += ["", f"── {call['tool']} returned", *render_value(call.get("shown", ""))]
         elif not model.get("is_open"):
             last = " (its answer)" if step is chain[-1] else ""
-            lines += ["", f"── model, turn {model['turn']}{last}", *_reply(model)]
+            lines += ["", f"── model, turn {model['turn']}{last}", *_render_reply(model)]
     return lines
 
 
-def result(book: Book, index: int) -> list[str]:
+def render_result(book: StepReader, index: int) -> list[str]:
     """Return the whole result of the step's call."""
     call = book.step(index).get("call")
     if call is None:
         return ["This step is no tool call."]
     if call.get("result"):
-        return unfolded(str(call["result"]))
+        return render_value(str(call["result"]))
     if call.get("blob"):
-        return unfolded(book.blob(call["blob"]))
-    return unfolded(call.get("shown", "")) or ["It returned nothing."]
+        return render_value(book.blob(call["blob"]))
+    return render_value(call.get("shown", "")) or ["It returned nothing."]
 
 
-def receipt(book: Book, index: int) -> list[str]:
+def render_receipt(book: StepReader, index: int) -> list[str]:
     """Return what the model saw of the result of the step's call."""
     call = book.step(index).get("call")
     if call is None:
         return ["This step is no tool call."]
-    return unfolded(call.get("shown", "")) or ["It saw nothing."]
+    return render_value(call.get("shown", "")) or ["It saw nothing."]
 
 
-def changes(book: Book, index: int) -> list[str]:
+def render_changes(book: StepReader, index: int) -> list[str]:
     """Return what the step changed in the draft; of texts the lines that differ."""
     lines: list[str] = []
     for file in book.step(index).get("files", ()):
@@ -150,11 +150,11 @@ def changes(book: Book, index: int) -> list[str]:
         ):
             lines.append(f"  {what:<7} {f'{size(length)}, sha256 {blob}' if blob else 'no file'}")
         lines += [f"  ! {warning}" for warning in file.get("warnings", ())]
-        lines += [*indented(_difference(book, file)), ""]
+        lines += [*indent_lines(_diff_texts(book, file)), ""]
     return lines or ["This step changed no file."]
 
 
-def keys(book: Book, index: int) -> list[str]:
+def render_keys(book: StepReader, index: int) -> list[str]:
     """Return what each key does."""
     del book, index
     return [*KEYS.splitlines()]
@@ -181,20 +181,20 @@ w   write the workbench as it stood to a new folder
 R   ask what was recorded since, of a run that is under way
 q   quit"""
 
-PICTURES: dict[str, tuple[str, Picture]] = {
-    "": ("", overview),
-    "p": ("the plan as it stood", plan),
-    "f": ("the files as they stood", files),
-    "m": ("what the model saw", saw),
-    "r": ("the whole result", result),
-    "t": ("what the model saw of the result", receipt),
-    "d": ("what it changed", changes),
-    "?": ("keys", keys),
+PANELS: dict[str, tuple[str, Panel]] = {
+    "": ("", render_overview),
+    "p": ("the plan as it stood", render_plan_panel),
+    "f": ("the files as they stood", render_files_panel),
+    "m": ("what the model saw", render_conversation),
+    "r": ("the whole result", render_result),
+    "t": ("what the model saw of the result", render_receipt),
+    "d": ("what it changed", render_changes),
+    "?": ("keys", render_keys),
 }
 """By the key that shows it: what it is called, and what draws it."""
 
 
-def _chain(book: Book, index: int) -> list[Step]:
+def _conversation_chain(book: StepReader, index: int) -> list[Step]:
     """Return the turns and calls of the conversation that a step belongs to, up to itself."""
     chain: list[Step] = []
     opening = ""
@@ -214,29 +214,29 @@ def _chain(book: Book, index: int) -> list[Step]:
     return chain if chain and "model" in chain[0] else []
 
 
-def _opening(book: Book, blob: str) -> list[str]:
+def _render_opening(book: StepReader, blob: str) -> list[str]:
     try:
         messages = json.loads(book.blob(blob))
         lines: list[str] = []
         for message in messages:
             lines += ["", f"── {message['role']}", *str(message.get("text", "")).splitlines()]
-    except (Refused, ValueError, KeyError, TypeError):
+    except (RequestRefused, ValueError, KeyError, TypeError):
         return [f"The messages that opened it cannot be read: blob {blob}."]
     return lines[1:]
 
 
-def _reply(model: dict[str, Any]) -> list[str]:
+def _render_reply(model: dict[str, Any]) -> list[str]:
     lines = str(model.get("text", "")).splitlines()
     for call in model.get("calls", ()):
-        given = unfolded(call.get("arguments", "")) or [f"(blob {call.get('blob')})"]
-        lines += [f"calls {call['tool']}", *indented(given)]
+        given = render_value(call.get("arguments", "")) or [f"(blob {call.get('blob')})"]
+        lines += [f"calls {call['tool']}", *indent_lines(given)]
     return lines
 
 
-def _difference(book: Book, file: dict[str, Any]) -> list[str]:
+def _diff_texts(book: StepReader, file: dict[str, Any]) -> list[str]:
     """Compare two versions of a text; nothing for what is no text, or long."""
     sizes = (file.get("before_size_bytes", 0), file.get("size_bytes", 0))
-    if max(sizes) > DIFF_BYTES:
+    if max(sizes) > MAX_DIFF_BYTES:
         return []
     texts: list[list[str]] = []
     for blob in (file.get("before"), file.get("after")):

@@ -9,8 +9,8 @@ from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import line, note, say
-from kbd.cli.watch_rules import add, chosen, consent_for, find_watch, tried
-from kbd.cli.watch_text import LISTED, failed_text, list_text, test_text, watch_text
+from kbd.cli.watch_rules import add_watch, consent_for, dry_run, find_watch, select_failed
+from kbd.cli.watch_text import MAX_LISTED, render_dry_run, render_failed, render_list, render_watch
 from kbd.client.blocking import Client
 
 __all__ = ["ACTIONS", "command"]
@@ -87,7 +87,7 @@ def _watch(arguments: argparse.Namespace) -> int:
         case "failed":
             return _failed(arguments)
         case "show" | "pause" | "resume" | "rm" | "test":
-            return _named(arguments)
+            return _run_named_action(arguments)
         case _:
             msg = f"There is no `kbd watch {line(arguments.action)}`; there is: "
             raise Stop(msg + ", ".join(ACTIONS), USAGE)
@@ -97,7 +97,7 @@ def _add(arguments: argparse.Namespace) -> int:
     if len(arguments.named) != 2:
         raise Stop('Which folder, and what to do? kbd watch add FOLDER "PROMPT"', USAGE)
     with connect_or_start(arguments) as client:
-        say(add(client, arguments))
+        say(add_watch(client, arguments))
     return OK
 
 
@@ -107,14 +107,14 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(watches))
         return OK
-    say(list_text(watches))
+    say(render_list(watches))
     for each in watches:
         if "reason" in each:
             note(f"{line(each['name'], 32)}: {line(each['reason'])}")
     return OK
 
 
-def _named(arguments: argparse.Namespace) -> int:
+def _run_named_action(arguments: argparse.Namespace) -> int:
     if len(arguments.named) != 1:
         raise Stop(f"Which watch? kbd watch {arguments.action} WATCH", USAGE)
     named = arguments.named[0]
@@ -122,16 +122,16 @@ def _named(arguments: argparse.Namespace) -> int:
         if arguments.action == "test":
             return _test(client, arguments)
         watch = find_watch(client, named)
-        return _one(client, watch, arguments)
+        return _run_action(client, watch, arguments)
 
 
-def _one(client: Client, watch: dict[str, Any], arguments: argparse.Namespace) -> int:
+def _run_action(client: Client, watch: dict[str, Any], arguments: argparse.Namespace) -> int:
     meant = {"watch_id": watch["watch_id"]}
     name = f"{line(watch['name'], 60)} ({watch['watch_id']})"
     match arguments.action:
         case "show":
             shown = call(client, "WatchGet", meant)["watch"]
-            say(json.dumps(shown) if arguments.json else watch_text(shown))
+            say(json.dumps(shown) if arguments.json else render_watch(shown))
         case "pause":
             call(client, "WatchPause", meant)
             say(f"Paused {name}. What lands is recorded and waits.")
@@ -155,13 +155,15 @@ def _failed(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         watch = find_watch(client, arguments.named[0]) if arguments.named else None
         if arguments.retry or arguments.dismiss:
-            return _settle(client, watch, arguments)
+            return _retry_or_dismiss(client, watch, arguments)
         found = call(client, "WatchFailedList", {"watch_id": watch["watch_id"]} if watch else {})
-    say(json.dumps(found) if arguments.json else failed_text(found))
+    say(json.dumps(found) if arguments.json else render_failed(found))
     return OK
 
 
-def _settle(client: Client, watch: dict[str, Any] | None, arguments: argparse.Namespace) -> int:
+def _retry_or_dismiss(
+    client: Client, watch: dict[str, Any] | None, arguments: argparse.Namespace
+) -> int:
     """Take failed files up again, or forget them, whatever watch they are of."""
     method, told = (
         ("WatchFailedRetry", "Taken up again")
@@ -169,13 +171,13 @@ def _settle(client: Client, watch: dict[str, Any] | None, arguments: argparse.Na
         else ("WatchFailedDismiss", "Dismissed")
     )
     changed: list[int] = []
-    for params in chosen(client, watch, arguments.retry or arguments.dismiss):
+    for params in select_failed(client, watch, arguments.retry or arguments.dismiss):
         changed += call(client, method, params)["landing_ids"]
     if arguments.json:
         say(json.dumps({"landing_ids": changed}))
         return OK
-    named = ", ".join(map(str, changed[:LISTED])) or "nothing had failed"
-    more = f" and {len(changed) - LISTED} more" if len(changed) > LISTED else ""
+    named = ", ".join(map(str, changed[:MAX_LISTED])) or "nothing had failed"
+    more = f" and {len(changed) - MAX_LISTED} more" if len(changed) > MAX_LISTED else ""
     say(f"{told}: {named}{more}.")
     if arguments.retry and changed and watch and watch["status"] != "active":
         note(f"The watch is {watch['status']}: kbd watch resume {watch['watch_id']}")
@@ -183,6 +185,6 @@ def _settle(client: Client, watch: dict[str, Any] | None, arguments: argparse.Na
 
 
 def _test(client: Client, arguments: argparse.Namespace) -> int:
-    tested = tried(client, arguments)
-    say(json.dumps(tested) if arguments.json else test_text(tested))
+    tested = dry_run(client, arguments)
+    say(json.dumps(tested) if arguments.json else render_dry_run(tested))
     return FAILED if tested["problems"] else OK

@@ -7,10 +7,10 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.terminal import ask, counted, interactive, line, note
+from kbd.cli.terminal import ask, counted, is_interactive, line, note
 from kbd.client.blocking import Client
 
-__all__ = ["add", "chosen", "consent_for", "find_watch", "tried"]
+__all__ = ["add_watch", "consent_for", "dry_run", "find_watch", "select_failed"]
 
 
 def find_watch(client: Client, named: str) -> dict[str, Any]:
@@ -21,25 +21,25 @@ def find_watch(client: Client, named: str) -> dict[str, Any]:
     Raises:
         Stop: None or several are meant.
     """
-    found = _meant(client, named)
+    found = _watch_or_folder(client, named)
     if found is None:
         raise Stop(f"There is no watch {named}; `kbd watch list` shows all.", FAILED)
     return found
 
 
-def add(client: Client, arguments: argparse.Namespace) -> str:
+def add_watch(client: Client, arguments: argparse.Namespace) -> str:
     """Add a watch, after asking for the consent that its runs need; return its id.
 
     Raises:
         Stop: The rule makes no sense, or nobody agreed.
     """
-    rule = _rule(arguments)
+    rule = _rule_params(arguments)
     folder = os.path.realpath(rule["folder"])
     for each in call(client, "WatchList")["watches"]:
         if each["folder"] == folder:
             named = f"{line(each['name'])} ({each['watch_id']})"
             note(f"{named} watches this folder already; what lands is for both.")
-    agreed = _consent(client, rule, yes=arguments.consent)
+    agreed = _consent_param(client, rule, yes=arguments.consent)
     added = call(client, "WatchAdd", {**rule, **agreed}, slow=True)
     patterns = " ".join(rule.get("patterns", ["*"]))
     results = f"; results go to {rule['deliver_to']}" if "deliver_to" in rule else ""
@@ -59,10 +59,10 @@ def add(client: Client, arguments: argparse.Namespace) -> str:
 def consent_for(client: Client, watch: dict[str, Any]) -> dict[str, Any]:
     """Return the consent to what a watch's next run would use, after telling what that is."""
     rule = call(client, "WatchGet", {"watch_id": watch["watch_id"]})["watch"]["rule"]
-    return _consent(client, rule, yes=True)
+    return _consent_param(client, rule, yes=True)
 
 
-def chosen(client: Client, watch: dict[str, Any] | None, asked: str) -> list[dict[str, Any]]:
+def select_failed(client: Client, watch: dict[str, Any] | None, asked: str) -> list[dict[str, Any]]:
     """Return which failed files are meant, as the parameters of a request for each watch.
 
     Args:
@@ -93,7 +93,7 @@ def chosen(client: Client, watch: dict[str, Any] | None, asked: str) -> list[dic
     return [{"watch_id": each, "landing_ids": own} for each, own in requests.items()]
 
 
-def tried(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
+def dry_run(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the answer of `WatchTest` for a watch, or for a folder that is not watched.
 
     Raises:
@@ -107,7 +107,7 @@ def tried(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
         rule["mode"] = "batch"
     if arguments.model:
         rule["model_id"] = arguments.model
-    found = _meant(client, named)
+    found = _watch_or_folder(client, named)
     if found is not None and not rule:
         params = {"watch_id": found["watch_id"]}
     elif os.path.isdir(named):
@@ -121,7 +121,7 @@ def tried(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
     return tested
 
 
-def _meant(client: Client, named: str) -> dict[str, Any] | None:
+def _watch_or_folder(client: Client, named: str) -> dict[str, Any] | None:
     watches: list[dict[str, Any]] = call(client, "WatchList")["watches"]
     folder = os.path.realpath(named)
     for meant in (
@@ -138,7 +138,7 @@ def _meant(client: Client, named: str) -> dict[str, Any] | None:
     return None
 
 
-def _rule(arguments: argparse.Namespace) -> dict[str, Any]:
+def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `WatchAdd`: what was given, and nothing else."""
     folder, prompt = arguments.named
     if arguments.deliver_to and arguments.publish != "auto":
@@ -152,28 +152,28 @@ def _rule(arguments: argparse.Namespace) -> dict[str, Any]:
         "quiet_s": arguments.quiet,
         "deliver_to": arguments.deliver_to and os.path.abspath(arguments.deliver_to),
         "publish": arguments.publish,
-        "limits": _those_given(
+        "limits": _given_params(
             runs_per_hour=arguments.runs_per_hour,
             runs_per_path_hour=arguments.runs_per_path,
             chain_depth=arguments.chain_depth,
         ),
-        "on_failure": _those_given(
+        "on_failure": _given_params(
             retries=arguments.retries,
             wait_s=arguments.retry_wait,
             then="pause" if arguments.pause_on_failure else None,
         ),
-        "on_outcome": _program(arguments.on_outcome),
+        "on_outcome": _parse_command(arguments.on_outcome),
         "existing": "run" if arguments.existing else None,
     }
-    return {"folder": os.path.abspath(folder), "prompt": prompt, **_those_given(**given)}
+    return {"folder": os.path.abspath(folder), "prompt": prompt, **_given_params(**given)}
 
 
-def _those_given(**options: Any) -> dict[str, Any]:
+def _given_params(**options: Any) -> dict[str, Any]:
     """Leave out what was not given: the daemon has the defaults."""
     return {name: value for name, value in options.items() if value not in (None, {}, [])}
 
 
-def _program(command: str | None) -> list[str]:
+def _parse_command(command: str | None) -> list[str]:
     """Return a command as its words; a program in a folder gets its absolute path."""
     try:
         words = shlex.split(command or "")
@@ -184,7 +184,7 @@ def _program(command: str | None) -> list[str]:
     return words
 
 
-def _consent(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, Any]:
+def _consent_param(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, Any]:
     """Return the consent to send, if the model leaves the machine or consent was given anyway.
 
     Raises:
@@ -198,8 +198,8 @@ def _consent(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, An
     consent = {"consent": {"provider_id": provider_id, "model_id": model_id}}
     if not leaves:
         return consent if yes else {}
-    note(_question(rule, model_id, known[0]))
-    if not yes and not interactive():
+    note(_consent_question(rule, model_id, known[0]))
+    if not yes and not is_interactive():
         msg = "Consent is needed and nobody can be asked here; --consent gives it. Nothing is done."
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May what lands there be sent to this model, now and later?"):
@@ -207,7 +207,7 @@ def _consent(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[str, An
     return consent
 
 
-def _question(rule: dict[str, Any], model_id: str, provider: dict[str, Any]) -> str:
+def _consent_question(rule: dict[str, Any], model_id: str, provider: dict[str, Any]) -> str:
     where = f" at {line(provider['endpoint'])}" if provider["endpoint"] else ""
     return (
         "The contents of what lands would leave this machine.\n"

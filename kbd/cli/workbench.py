@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import add, extract
 from kbd.cli.link import call, connect
-from kbd.cli.names import find
+from kbd.cli.names import find_workbench
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import ask, interactive, line, moment, note, say, size, table
+from kbd.cli.terminal import ask, format_time, is_interactive, line, note, render_table, say, size
 
 __all__ = ["command"]
 
@@ -77,11 +77,11 @@ def _list(arguments: argparse.Namespace) -> int:
             str(each["files"]),
             "yes" if each["has_draft"] else "no",
             size(each["disk_bytes"]),
-            moment(each["updated_at"]),
+            format_time(each["updated_at"]),
         )
         for each in workbenches
     ]
-    say(table(("id", "name", "files", "draft", "size", "changed (UTC)"), rows))
+    say(render_table(("id", "name", "files", "draft", "size", "changed (UTC)"), rows))
     for each in workbenches:
         if "reason" in each:
             note(f"{each['id']}: {line(each['reason'])}")
@@ -90,7 +90,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _show(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench = find(client, arguments.workbench)
+        workbench = find_workbench(client, arguments.workbench)
         named = {"workbench_id": workbench["id"]}
         opened = call(client, "WorkbenchOpen", named)["workbench"]
         files = call(client, "WorkbenchFilesList", named)["files"]
@@ -106,25 +106,25 @@ def _show(arguments: argparse.Namespace) -> int:
         say(f"  log     can only be read: {line(opened['reason'])}")
     say()
     rows = [(f["path"], size(f["size"]), f["file_kind"], f.get("reason", "")) for f in files]
-    say(table(("file", "size", "kind", "note"), rows))
+    say(render_table(("file", "size", "kind", "note"), rows))
     if runs:
-        told = [(r["run_id"], r["status"], moment(r["started_at"])) for r in runs]
-        say(f"\n{table(('run', 'status', 'started (UTC)'), told)}")
+        told = [(r["run_id"], r["status"], format_time(r["started_at"])) for r in runs]
+        say(f"\n{render_table(('run', 'status', 'started (UTC)'), told)}")
     return OK
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    files = _files(arguments)
+    files = _render_files(arguments)
     with connect(arguments) as client:
-        skipped = add(client, str(find(client, arguments.workbench)["id"]), files)
+        skipped = add(client, str(find_workbench(client, arguments.workbench)["id"]), files)
     say(f"Added {len(files) - len(skipped)} of {len(files)}.")
     return FAILED if skipped else OK
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    files = _files(arguments)
+    files = _render_files(arguments)
     with connect(arguments) as client:
-        named = {"workbench_id": find(client, arguments.workbench)["id"]}
+        named = {"workbench_id": find_workbench(client, arguments.workbench)["id"]}
         removed = call(client, "WorkbenchFilesRemove", {**named, "workbench_paths": files})
     where = " in the draft; publishing confirms it" if removed["in_draft"] else ""
     say(f"Removed {', '.join(line(path) for path in removed['removed']) or 'nothing'}{where}.")
@@ -133,7 +133,7 @@ def _remove(arguments: argparse.Namespace) -> int:
 
 def _extract(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench_id = str(find(client, arguments.workbench)["id"])
+        workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         for path in extract(client, workbench_id, arguments.out, arguments.files or None):
             say(path)
     return OK
@@ -141,8 +141,8 @@ def _extract(arguments: argparse.Namespace) -> int:
 
 def _delete(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        workbench = find(client, arguments.workbench)
-        if not arguments.yes and not interactive():
+        workbench = find_workbench(client, arguments.workbench)
+        if not arguments.yes and not is_interactive():
             raise Stop("Deleting needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
         if not arguments.yes and not ask(f"Delete {workbench['name']} with its log and files?"):
             raise Stop("Nothing was deleted.", CONFIRMATION_NEEDED)
@@ -151,7 +151,7 @@ def _delete(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _files(arguments: argparse.Namespace) -> Sequence[str]:
+def _render_files(arguments: argparse.Namespace) -> Sequence[str]:
     if not arguments.files:
         raise Stop(f"Which files? kbd wb {arguments.action} WB FILE...", USAGE)
     files: Sequence[str] = arguments.files

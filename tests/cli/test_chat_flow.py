@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from kbd.cli.chat.entry import joined
-from kbd.cli.chat.folder import UNREADABLE, folder_of, name_of, walk
-from kbd.cli.chat.run_view import Flow
+from kbd.cli.chat.entry import join_continuations
+from kbd.cli.chat.folder import UNREADABLE, walk_folder, workbench_folder, workbench_name
+from kbd.cli.chat.run_view import AnswerWriter
 from kbd.cli.exits import Stop
 
 
 def flowed(text: str, width: int, piece: int = 3) -> str:
     """What a terminal of so many columns gets of a text that comes in pieces."""
     out = io.StringIO()
-    flow = Flow(out, lambda: width)
+    flow = AnswerWriter(out, lambda: width)
     for start in range(0, len(text), piece):
         flow.write(text[start : start + piece])
     flow.end(text)
@@ -52,11 +52,11 @@ def test_control_sequences_are_taken_out_though_they_come_in_pieces() -> None:
 def test_only_what_is_missing_is_written_at_the_end() -> None:
     """What came last may be lost; an answer that was written anew is written whole."""
     out = io.StringIO()
-    flow = Flow(out, lambda: 40)
+    flow = AnswerWriter(out, lambda: 40)
     flow.write("one tw")
     flow.end("one two")
     assert out.getvalue() == "one two\n"
-    flow = Flow(out := io.StringIO(), lambda: 40)
+    flow = AnswerWriter(out := io.StringIO(), lambda: 40)
     flow.write("another")
     flow.end("one two")
     assert out.getvalue() == "another\n…\none two\n"
@@ -65,7 +65,7 @@ def test_only_what_is_missing_is_written_at_the_end() -> None:
 def test_a_backslash_joins_lines_of_a_pipe() -> None:
     """Blank lines are nothing; the last line may lack its end."""
     lines = ["a\\\n", "b\n", "\n", "  \r\n", "c\r\n", "d\\\n", "e\\"]
-    assert list(joined(lines)) == ["a\nb", "c", "d\ne\n"]
+    assert list(join_continuations(lines)) == ["a\nb", "c", "d\ne\n"]
 
 
 def test_a_folder_is_walked_to_its_readable_files(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_folder_is_walked_to_its_readable_files(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "link.md").symlink_to(tmp_path / "b.md")
-    found = walk(tmp_path, [tmp_path / "index"], {".md", ".txt", ".lock", "makefile"})
+    found = walk_folder(tmp_path, [tmp_path / "index"], {".md", ".txt", ".lock", "makefile"})
     names = [str(path.relative_to(tmp_path)) for path in found.files]
     assert names == ["b.md", "makefile", "deep/B.TXT", "deep/a.md"]
     assert found.skipped == (("link.md", "a link"), ("x.img", UNREADABLE))
@@ -83,22 +83,22 @@ def test_a_folder_is_walked_to_its_readable_files(tmp_path: Path) -> None:
 
 def test_a_whole_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything of it is copied; so is a folder that cannot be looked into."""
-    monkeypatch.setattr("kbd.cli.chat.folder.MOST_ENTRIES", 2)
+    monkeypatch.setattr("kbd.cli.chat.folder.MAX_ENTRIES", 2)
     for name in "abc":
         (tmp_path / name).touch()
     with pytest.raises(Stop, match="more than 2 files"):
-        walk(tmp_path, [], set())
+        walk_folder(tmp_path, [], set())
     with pytest.raises(Stop, match="cannot be looked into"):
-        walk(tmp_path / "none", [], set())
+        walk_folder(tmp_path / "none", [], set())
 
 
 def test_a_folder_is_found_again_by_its_name(tmp_path: Path) -> None:
     """Its path, as far as that is fit for a name; two folders never share one."""
-    assert name_of(tmp_path) == str(tmp_path)
-    assert folder_of(name_of(tmp_path)) == tmp_path
-    assert folder_of("taxes") is None
-    assert folder_of(str(tmp_path / "none")) is None
+    assert workbench_name(tmp_path) == str(tmp_path)
+    assert workbench_folder(workbench_name(tmp_path)) == tmp_path
+    assert workbench_folder("taxes") is None
+    assert workbench_folder(str(tmp_path / "none")) is None
     long = [Path("/" + "x" * 150 + "/" + "y" * 150 + f"/{end}") for end in "ab"]
-    names = {name_of(path) for path in [*long, Path("/a\nb"), Path("/a b")]}
+    names = {workbench_name(path) for path in [*long, Path("/a\nb"), Path("/a b")]}
     assert len(names) == 4
     assert all(len(name) <= 200 and name.isprintable() for name in names)

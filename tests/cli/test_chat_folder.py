@@ -12,7 +12,7 @@ import pytest
 
 from chatted import typed
 from kbd.cli import main
-from kbd.cli.chat.folder import name_of
+from kbd.cli.chat.folder import workbench_name
 from real_daemon import RealDaemon
 
 Captured = pytest.CaptureFixture[str]
@@ -82,7 +82,7 @@ def test_a_folder_keeps_its_workbench(chat: Chat, folder: Path, real: RealDaemon
     assert "notes.md is not in the folder any more, but still in the workbench." in told
     assert "31.00" in out
     found = real.ask("WorkbenchList")["workbenches"]
-    assert [row["files"] for row in found if row["name"] == name_of(folder)] == [3]
+    assert [row["files"] for row in found if row["name"] == workbench_name(folder)] == [3]
 
 
 def test_what_kbd_made_is_handed_out_and_not_taken_in_again(chat: Chat, folder: Path) -> None:
@@ -122,7 +122,9 @@ def test_a_new_conversation_has_the_same_files(chat: Chat, folder: Path, real: R
     assert "A new conversation, with the same files." in out
     assert "Nothing is undone: 1 question so far." in told
     found = [
-        row for row in real.ask("WorkbenchList")["workbenches"] if row["name"] == name_of(folder)
+        row
+        for row in real.ask("WorkbenchList")["workbenches"]
+        if row["name"] == workbench_name(folder)
     ]
     assert len(found) == 2
     code, out, told = chat(folder, "/history")

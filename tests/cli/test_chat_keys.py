@@ -13,19 +13,26 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from chatted import answers
-from kbd.cli.chat.prompt import HISTORY_NAME, Prompt, Words, converse, history_at, standing
-from kbd.cli.chat.session import Session
+from kbd.cli.chat.prompt import (
+    HISTORY_NAME,
+    InputCompleter,
+    Prompt,
+    converse,
+    history_at,
+    render_status,
+)
+from kbd.cli.chat.session import ChatSession
 from kbd.client.blocking import Client
 from scripted_daemon import ScriptedDaemon
 from scripted_job import WORKBENCH
 
 
 @pytest.fixture
-def session(daemon: ScriptedDaemon, short_dir: Path) -> Iterator[Session]:
+def session(daemon: ScriptedDaemon, short_dir: Path) -> Iterator[ChatSession]:
     """A conversation with the scripted daemon."""
     daemon.answers |= answers()
     arguments = argparse.Namespace(home=str(short_dir), socket=None, verbose=False, yes=False)
-    made = Session(arguments, Client(str(daemon.path)))
+    made = ChatSession(arguments, Client(str(daemon.path)))
     made.workbench_id, made.name = WORKBENCH, "taxes"
     yield made
     made.drop()
@@ -38,7 +45,7 @@ def keys() -> Iterator[PipeInput]:
         yield made
 
 
-def asked(session: Session, keys: PipeInput, pressed: str, *before: str) -> str:
+def asked(session: ChatSession, keys: PipeInput, pressed: str, *before: str) -> str:
     """What the prompt returns when these keys are pressed after these lines."""
     keys.send_text(pressed)
     return Prompt(session, InMemoryHistory(list(before)), keys, DummyOutput()).ask()
@@ -59,26 +66,26 @@ def asked(session: Session, keys: PipeInput, pressed: str, *before: str) -> str:
     ],
 )
 def test_keys_do_what_they_do_elsewhere(
-    pressed: str, typed: str, session: Session, keys: PipeInput
+    pressed: str, typed: str, session: ChatSession, keys: PipeInput
 ) -> None:
     """New lines, clearing, history, search in it."""
     assert asked(session, keys, pressed, "first one", "last") == typed
 
 
 def test_ctrl_d_leaves_and_keeps_what_was_done(
-    daemon: ScriptedDaemon, session: Session, keys: PipeInput
+    daemon: ScriptedDaemon, session: ChatSession, keys: PipeInput
 ) -> None:
     """In an empty line; what failed before does not end the conversation."""
     keys.send_text("/nope\r/verbose\r\x04")
     prompt = Prompt(session, InMemoryHistory(), keys, DummyOutput())
     assert converse(session, prompt) == 0
     assert session.is_verbose
-    assert standing(session) == "openai:x · 1 file · verbose"
+    assert render_status(session) == "openai:x · 1 file · verbose"
     daemon.hang_up = {"WorkshopGetState"}
-    assert "does not answer" in standing(session)
+    assert "does not answer" in render_status(session)
 
 
-def _completed(words: Words, text: str) -> Sequence[tuple[str, int]]:
+def _completed(words: InputCompleter, text: str) -> Sequence[tuple[str, int]]:
     found = words.get_completions(Document(text, len(text)), CompleteEvent())
     return [(each.text, each.start_position) for each in found]
 
@@ -91,7 +98,7 @@ def test_commands_files_models_and_folders_are_completed(
     (tmp_path / "other.txt").touch()
     monkeypatch.chdir(tmp_path)
     names = ["Annual report.docx", "a.csv", "bad\x1b.csv"]
-    words = Words(lambda: names, lambda: ["openai:x", "offline:planner"])
+    words = InputCompleter(lambda: names, lambda: ["openai:x", "offline:planner"])
     assert _completed(words, "/un") == [("/undo", -3)]
     assert _completed(words, "/model op") == [("openai:x", -2)]
     assert _completed(words, "/publish o") == [("ut", 0)]

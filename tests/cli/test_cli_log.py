@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbd.cli.log import described
+from kbd.cli.log import render_event
 from scripted_daemon import Notify, ScriptedDaemon
 from scripted_job import RUN, WORKBENCH, run_info, workbench
 
@@ -30,10 +30,10 @@ def test_lines_fit_a_terminal_and_show_what_belongs_together() -> None:
     """Sequence, time, a mark if something went wrong, and the title, set in by its level."""
     long = {"level": 3, "is_failure": True}
     shown = [
-        described({**event(1, "RunStarted"), "title": "run 1 started"}, 80),
-        described({**event(2, "PhaseStarted"), "title": "phase", "place": {"level": 1}}, 80),
-        described({**event(3, "ModelReplied"), "title": "long " * 100, "place": long}, 80),
-        described({**event(4, "ModelReplied"), "title": "\u6f22" * 100, "place": long}, 80),
+        render_event({**event(1, "RunStarted"), "title": "run 1 started"}, 80),
+        render_event({**event(2, "PhaseStarted"), "title": "phase", "place": {"level": 1}}, 80),
+        render_event({**event(3, "ModelReplied"), "title": "long " * 100, "place": long}, 80),
+        render_event({**event(4, "ModelReplied"), "title": "\u6f22" * 100, "place": long}, 80),
     ]
 
     assert shown[0] == "     1 03:04:05   run 1 started"
@@ -45,9 +45,9 @@ def test_lines_fit_a_terminal_and_show_what_belongs_together() -> None:
 
 def test_an_older_daemon_is_told_by_types() -> None:
     """Who says no titles still names what happened; what it says is cleaned."""
-    assert described(event(9, "ModelFailed", code="X"), 80) == "     9 03:04:05   ModelFailed"
+    assert render_event(event(9, "ModelFailed", code="X"), 80) == "     9 03:04:05   ModelFailed"
     titled = {**event(10, "X"), "title": "two\nlines\x1b[2J"}
-    assert described(titled, 80) == "    10 03:04:05   two lines"
+    assert render_event(titled, 80) == "    10 03:04:05   two lines"
 
 
 def test_the_log_is_read_in_pages(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:

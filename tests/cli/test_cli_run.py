@@ -114,7 +114,7 @@ def test_the_end_is_found_without_a_notification(
 ) -> None:
     """A run whose end nobody told is asked for until it has ended."""
     monkeypatch.setattr("kbd.cli.job.POLL_S", 0.01)
-    monkeypatch.setattr("kbd.cli.job.LISTEN_S", 0.01)
+    monkeypatch.setattr("kbd.cli.job.LISTEN_TIMEOUT_S", 0.01)
     states = iter([run_info("running"), run_info("running"), run_info()])
     daemon.answers["RunGet"] = lambda *_: next(states)
 
@@ -326,7 +326,7 @@ def test_drawing_tells_the_same_above_a_bar(
         return {"run_id": RUN}
 
     daemon.answers["WorkshopRunAgent"] = run
-    monkeypatch.setattr("kbd.cli.progress.draws", lambda: True)
+    monkeypatch.setattr("kbd.cli.progress.can_draw", lambda: True)
 
     assert kbd("run", "do it", "--keep") == 0
     told = capsys.readouterr().err

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.cli.record_text import cut, unfolded
-from kbd.cli.show import named
+from kbd.cli.record_text import render_value, truncate_lines
+from kbd.cli.show import referenced_blobs
 from kbd.events import VERSIONS
 from kbd.events.named_blobs import named_blobs
 from logs.make_golden import ADDED, EVENTS
@@ -228,7 +228,7 @@ def test_a_run_is_read_back_to_its_beginning(
     ran: ScriptedDaemon, shown: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many pages that takes; no further."""
-    monkeypatch.setattr("kbd.cli.show.BACK", 3)
+    monkeypatch.setattr("kbd.cli.show.MAX_HISTORY_EVENTS", 3)
 
     assert "after the opening messages it saw" in shown(10)
     assert [ran.params_of("EventsRead")[name] for name in ("after", "limit")] == [0, 1]
@@ -241,7 +241,9 @@ def test_bytes_are_looked_for_where_events_name_them(kind: type) -> None:
 
     assert examples
     for event in examples:
-        found = sorted(blob.hash for blob in named(msgspec.json.decode(msgspec.json.encode(event))))
+        found = sorted(
+            blob.hash for blob in referenced_blobs(msgspec.json.decode(msgspec.json.encode(event)))
+        )
         assert found == sorted(named_blobs(event))
 
 
@@ -260,11 +262,11 @@ def test_bytes_are_looked_for_where_events_name_them(kind: type) -> None:
 )
 def test_records_are_unfolded(value: object, lines: list[str]) -> None:
     """Texts by their lines, JSON in texts as what it says, what is short on one line."""
-    assert unfolded(value) == lines
+    assert render_value(value) == lines
 
 
 def test_a_cut_says_how_much_is_left() -> None:
     """All lines up to the limit, and a count of the characters after it."""
-    assert cut(["ab", "cd"], 5) == ["ab", "cd"]
-    assert cut(["ab", "cd", "e"], 3) == ["ab", "… 4 characters more"]
-    assert cut(["ab", "cd"], 4) == ["ab", "c", "… 1 characters more"]
+    assert truncate_lines(["ab", "cd"], 5) == ["ab", "cd"]
+    assert truncate_lines(["ab", "cd", "e"], 3) == ["ab", "… 4 characters more"]
+    assert truncate_lines(["ab", "cd"], 4) == ["ab", "c", "… 1 characters more"]

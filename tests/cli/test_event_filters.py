@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.cli.exits import USAGE, Stop
-from kbd.cli.log import Selection, known_types, moment_of
+from kbd.cli.log import EventFilter, parse_time, parse_types
 
 EVENT: dict[str, Any] = {
     "seq": 7,
@@ -41,30 +41,33 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (Selection(run=2), Selection(run=1)),
-        (Selection(phase="implement"), Selection(phase="plan")),
-        (Selection(item=3), Selection(item=2)),
-        (Selection(tool="xlsx_operations"), Selection(tool="xlsx")),
-        (Selection(tool="XLSX_*"), Selection(tool="docx_*")),
-        (Selection(types=frozenset({"ToolReturned"})), Selection(types=frozenset({"ToolCalled"}))),
+        (EventFilter(run=2), EventFilter(run=1)),
+        (EventFilter(phase="implement"), EventFilter(phase="plan")),
+        (EventFilter(item=3), EventFilter(item=2)),
+        (EventFilter(tool="xlsx_operations"), EventFilter(tool="xlsx")),
+        (EventFilter(tool="XLSX_*"), EventFilter(tool="docx_*")),
         (
-            Selection(since="2026-01-02T03:04:05.000006Z"),
-            Selection(since="2026-01-02T03:04:05.000007Z"),
+            EventFilter(types=frozenset({"ToolReturned"})),
+            EventFilter(types=frozenset({"ToolCalled"})),
         ),
         (
-            Selection(until="2026-01-02T03:04:05.000007Z"),
-            Selection(until="2026-01-02T03:04:05.000006Z"),
+            EventFilter(since="2026-01-02T03:04:05.000006Z"),
+            EventFilter(since="2026-01-02T03:04:05.000007Z"),
         ),
-        (Selection(text='SAID "grüsse"'), Selection(text="said 'grüsse'")),
-        (Selection(text="kbd_csv"), Selection(text="kbd_xlsx")),
-        (Selection(text="471"), Selection(text="472")),
-        (Selection(text="cdef-2"), Selection(text="cdef-3")),
-        (Selection(text="entry_id"), Selection(text="dining")),
+        (
+            EventFilter(until="2026-01-02T03:04:05.000007Z"),
+            EventFilter(until="2026-01-02T03:04:05.000006Z"),
+        ),
+        (EventFilter(text='SAID "grüsse"'), EventFilter(text="said 'grüsse'")),
+        (EventFilter(text="kbd_csv"), EventFilter(text="kbd_xlsx")),
+        (EventFilter(text="471"), EventFilter(text="472")),
+        (EventFilter(text="cdef-2"), EventFilter(text="cdef-3")),
+        (EventFilter(text="entry_id"), EventFilter(text="dining")),
     ],
 )
-def test_each_filter_takes_and_leaves(one: Selection, other: Selection) -> None:
+def test_each_filter_takes_and_leaves(one: EventFilter, other: EventFilter) -> None:
     """A filter alone decides; together all must agree."""
-    assert Selection().takes(EVENT)
+    assert EventFilter().takes(EVENT)
     assert one.takes(EVENT)
     assert not other.takes(EVENT)
     assert not one._replace(item=4).takes(EVENT)
@@ -74,8 +77,8 @@ def test_an_older_daemon_says_no_places() -> None:
     """Then no event is of a phase, an item or a tool; its run it names itself."""
     event = {name: value for name, value in EVENT.items() if name not in ("title", "place")}
 
-    assert Selection(run=2, text="csv").takes(event)
-    for wanted in (Selection(phase="implement"), Selection(item=3), Selection(tool="*")):
+    assert EventFilter(run=2, text="csv").takes(event)
+    for wanted in (EventFilter(phase="implement"), EventFilter(item=3), EventFilter(tool="*")):
         assert not wanted.takes(event)
 
 
@@ -84,20 +87,20 @@ def test_whatever_stands_in_an_event_is_found(text: str, before: str, after: str
     """Quotes, line ends and characters that JSON writes otherwise are looked for as they are."""
     event = {**EVENT, "data": {"calls": [{"arguments": f"{before}{text}{after}"}]}}
 
-    assert Selection(text=text).takes(event)
+    assert EventFilter(text=text).takes(event)
 
 
 def test_types_are_named_in_any_case() -> None:
     """Several with commas or one by one; an unknown one names what looks alike."""
-    assert known_types(["toolcalled, ItemRetried", "MODELFAILED"]) == {
+    assert parse_types(["toolcalled, ItemRetried", "MODELFAILED"]) == {
         "ToolCalled", "ItemRetried", "ModelFailed",
     }  # fmt: skip
-    assert known_types([]) == frozenset()
+    assert parse_types([]) == frozenset()
     with pytest.raises(Stop, match=r"no type of event ToolCald; near: ToolCalled, ") as refused:
-        known_types(["ToolCald"])
+        parse_types(["ToolCald"])
     assert refused.value.code == USAGE
     with pytest.raises(Stop, match=r"no type of event zzz; docs/reference/events\.md lists all"):
-        known_types(["zzz"])
+        parse_types(["zzz"])
 
 
 @pytest.mark.usefixtures("berlin")
@@ -124,12 +127,12 @@ def test_times_are_of_this_machine_unless_they_say(text: str, meant: str) -> Non
     """ISO 8601, a time of today, or how long ago; summer and winter as the machine has them."""
     now = datetime(2026, 7, 15, 10, 0, tzinfo=UTC).astimezone()
 
-    assert moment_of(text, now) == meant
+    assert parse_time(text, now) == meant
 
 
 @pytest.mark.parametrize("text", ["", "12", "soon", "2026-13-01", "25:00", "2x", "-2h", "999999w"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     """The error shows what a time looks like."""
     with pytest.raises(Stop, match="is no time: say 2026-11-22") as refused:
-        moment_of(text, datetime(2026, 7, 15, tzinfo=UTC))
+        parse_time(text, datetime(2026, 7, 15, tzinfo=UTC))
     assert refused.value.code == USAGE

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.cli.exits import FAILED, USAGE, Refused, Stop
+from kbd.cli.exits import FAILED, USAGE, RequestRefused, Stop
 from kbd.cli.replay_page import write_page
 from kbd.client.blocking import Client
 from kbd.core.audit.page.document import page_of
@@ -126,7 +126,7 @@ def test_a_run_that_is_not_there_leaves_no_file(
         raise AnswerError("NOT_FOUND", "there is no such run")
 
     daemon.answers["ReplaySteps"] = none
-    with pytest.raises(Refused, match="no such run"):
+    with pytest.raises(RequestRefused, match="no such run"):
         write_page(client, RUN.run_id, str(tmp_path / "page.html"))
     assert os.listdir(tmp_path) == []
 

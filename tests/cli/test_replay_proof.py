@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.cli.exits import Refused
+from kbd.cli.exits import RequestRefused
 from kbd.cli.replay_proof import prove
 from kbd.client.blocking import Client
 from kbd.requests.proofs import (
@@ -148,5 +148,8 @@ def test_a_refusal_ends_the_command(daemon: ScriptedDaemon) -> None:
         raise AnswerError("LOG_CORRUPT", "the log is damaged")
 
     daemon.answers["ReplayRun"] = refuse
-    with Client(str(daemon.path)) as client, pytest.raises(Refused, match="the log is damaged"):
+    with (
+        Client(str(daemon.path)) as client,
+        pytest.raises(RequestRefused, match="the log is damaged"),
+    ):
         prove(client, RUN, None, as_json=False)

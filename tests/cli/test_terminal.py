@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from kbd.cli.progress import Told
-from kbd.cli.record_text import fields
-from kbd.cli.terminal import cell_width, clean, duration, line, size, table, truncate, wrap
+from kbd.cli.progress import LineProgress
+from kbd.cli.record_text import render_fields
+from kbd.cli.terminal import cell_width, clean, duration, line, render_table, size, truncate, wrap
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_sizes_are_for_people() -> None:
 
 def test_a_table_aligns() -> None:
     """Columns are as wide as their widest cell, and no line ends in blanks."""
-    assert table(("a", "b"), [("long", "x"), ("s", "")]) == "a     b\nlong  x\ns"
+    assert render_table(("a", "b"), [("long", "x"), ("s", "")]) == "a     b\nlong  x\ns"
 
 
 def test_blocks_for_programs_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
     """What a model writes between fences is left out of the progress; the rest is told."""
-    told = Told()
+    told = LineProgress()
     told.told("WorkshopPhaseStarted", {"phase": "research"})
     text = 'Two files.\n```json\n{"a": 1}\n```\nDone.\n'
     told.told("WorkshopAssistantStreamDelta", {"token_delta": text})
@@ -102,7 +102,7 @@ def test_a_text_takes_the_columns_that_it_is_drawn_in(text: str, columns: int) -
 def test_columns_stand_below_each_other() -> None:
     """In a table of names of all scripts the second column begins at the same place."""
     rows = [(text, "|") for text, _ in SCRIPTS.values()]
-    told = table(("file", ""), rows).splitlines()
+    told = render_table(("file", ""), rows).splitlines()
 
     assert [one.removesuffix("|").rstrip() for one in told[1:]] == [text for text, _ in rows]
     assert {cell_width(one) for one in told[1:]} == {10 + 2 + 1}
@@ -110,7 +110,7 @@ def test_columns_stand_below_each_other() -> None:
 
 def test_names_of_fields_stand_above_each_other() -> None:
     """The values of a record begin in one column, whatever its names are written in."""
-    told = [one for (one,) in fields({text: 1 for text, _ in SCRIPTS.values()})]
+    told = [one for (one,) in render_fields({text: 1 for text, _ in SCRIPTS.values()})]
 
     assert {cell_width(one) for one in told} == {10 + 2 + 1}
 
@@ -145,7 +145,7 @@ def test_no_library_is_loaded_for_what_is_plain() -> None:
 def test_markup_of_libraries_is_text() -> None:
     """What Rich would take for a style or an emoji, and prompt_toolkit for a tag, is shown."""
     name = "[bold red]a[/] :smile: <b>未</b>"
-    assert table(("file",), [(name,)]) == f"file\n{name}"
+    assert render_table(("file",), [(name,)]) == f"file\n{name}"
 
 
 def test_a_text_is_wrapped() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kbd.cli.exits import Stop
-from kbd.cli.run_steps import Book
+from kbd.cli.run_steps import StepReader
 from kbd.cli.terminal import cell_width
 from kbd.cli.walk import Walk
 from kbd.client.blocking import Client
@@ -56,7 +56,7 @@ def walked(daemon: ScriptedDaemon, short_dir: Path) -> Iterator[Walked]:
     """A walk from its first step."""
     daemon.answers.update(answers())
     with Client(str(short_dir / "kbd.sock")) as client:
-        yield Walked(Walk(Book(client, RUN)), daemon)
+        yield Walked(Walk(StepReader(client, RUN)), daemon)
 
 
 def test_a_walk_goes_forward_and_back(walked: Walked) -> None:

@@ -114,7 +114,7 @@ def test_a_person_is_asked(
 ) -> None:
     """A yes is sent with the rule; anything else adds nothing."""
     leave(daemon)
-    monkeypatch.setattr("kbd.cli.watch_rules.interactive", lambda: True)
+    monkeypatch.setattr("kbd.cli.watch_rules.is_interactive", lambda: True)
     monkeypatch.setattr("kbd.cli.watch_rules.ask", lambda _: said.strip() == "y")
 
     assert kbd("watch", "add", "/in", "do it") == code

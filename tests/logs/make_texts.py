@@ -24,7 +24,7 @@ import anyio
 import msgspec
 
 from kbd.cli import main as kbd
-from kbd.core.audit.steps import steps_of
+from kbd.core.audit.steps import fold_steps
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.conversation import ConversationBranch
 from kbd.core.workbench.event_rows import EventRows
@@ -137,7 +137,7 @@ class Daemon:
 
     def _steps(self, params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
         number = int(params["run_id"].rpartition("-")[2])
-        steps = msgspec.to_builtins(steps_of(number, self.events))
+        steps = msgspec.to_builtins(fold_steps(number, self.events))
         return {
             "run": self._run(number),
             "request": "one sheet per category",

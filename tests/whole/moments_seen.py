@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from kbd.core.audit.moment_folder import folders_of
+from kbd.core.audit.moment_folder import folder_files
 from kbd.core.store.history import state_at, state_hash
 from kbd.types import Seq
 from real_daemon import RealDaemon
@@ -76,7 +76,7 @@ class Moments:
         state = state_at(self.folder / "log", Seq(seq))
         return {
             part: {str(name): self._blob(blob) for name, blob in held.items()}
-            for part, held in folders_of(state).items()
+            for part, held in folder_files(state).items()
         }
 
     def hold(self) -> None:

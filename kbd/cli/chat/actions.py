@@ -3,41 +3,41 @@
 import os
 from typing import Any
 
-from kbd.cli.chat.busy import READING, busy
-from kbd.cli.chat.folder import Arrivals, bring, held, made
-from kbd.cli.chat.model_names import NO_MODEL, is_a_model, model_ids, model_named
-from kbd.cli.chat.session import Session
-from kbd.cli.conversation import conversation_of, is_message
+from kbd.cli.chat.busy import READING, show_busy
+from kbd.cli.chat.folder import ImportHistory, import_folder, made_by_kbd, read_workbench_files
+from kbd.cli.chat.model_names import NO_MODEL, can_converse, model_ids, resolve_model
+from kbd.cli.chat.session import ChatSession
+from kbd.cli.conversation import is_message, read_conversation
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import extract
 from kbd.cli.link import call
 from kbd.cli.publish import publish as publish_draft
-from kbd.cli.review import changed_paths, described
-from kbd.cli.terminal import ask, counted, interactive, line, note, say
+from kbd.cli.review import changed_paths, render_changes
+from kbd.cli.terminal import ask, counted, is_interactive, line, note, say
 
 __all__ = ["clear", "discard", "model", "publish", "reload", "undo", "verbose"]
 
 
-def publish(session: Session, argument: str) -> int:
+def publish(session: ChatSession, argument: str) -> int:
     """Make the draft's changes the workbench's files; copy results to a folder if one is named.
 
     Without a draft the folder gets all that kbd made in this workbench.
 
     Raises:
         Stop: Nobody agreed, there is nothing to publish, or the folder cannot be written.
-        Refused: A published file changed meanwhile.
+        RequestRefused: A published file changed meanwhile.
     """
     changes = session.ask("ReviewGetChangeSet")["changes"]
     if changes:
-        note(described(changes))
-        _agree(session, "Publish these changes?")
+        note(render_changes(changes))
+        _confirm(session, "Publish these changes?")
         done = publish_draft(session.client, session.workbench_id, yes=session.says_yes)
         for path in done["published"]:
             say(f"published {line(path)}")
     elif not argument:
         raise Stop("There is no draft: nothing waits to be published.", FAILED)
     if argument:
-        _hand_out(session, changed_paths(changes), argument)
+        _copy_results(session, changed_paths(changes), argument)
     elif changed_paths(changes):
         note(
             "They are in the workbench now; the files you added stay as they are.\n"
@@ -46,17 +46,19 @@ def publish(session: Session, argument: str) -> int:
     return OK
 
 
-def _hand_out(session: Session, paths: list[str], folder: str) -> None:
+def _copy_results(session: ChatSession, paths: list[str], folder: str) -> None:
     if not paths:
         client, workbench_id = session.client, session.workbench_id
-        paths = made(Arrivals(client, workbench_id), held(client, workbench_id))
+        paths = made_by_kbd(
+            ImportHistory(client, workbench_id), read_workbench_files(client, workbench_id)
+        )
     if not paths:
         raise Stop("There are no results yet: every file is as it was added.", FAILED)
     for path in extract(session.client, session.workbench_id, os.path.expanduser(folder), paths):
         say(f"-> {path}")
 
 
-def discard(session: Session, argument: str) -> int:
+def discard(session: ChatSession, argument: str) -> int:
     """Discard the draft.
 
     Raises:
@@ -66,22 +68,22 @@ def discard(session: Session, argument: str) -> int:
     if not session.state()["has_draft"]:
         say("There is no draft.")
         return OK
-    _agree(session, "Throw the draft away?")
+    _confirm(session, "Throw the draft away?")
     session.ask("DraftDiscard")
     say("The draft is thrown away.")
     return OK
 
 
-def _agree(session: Session, question: str) -> None:
+def _confirm(session: ChatSession, question: str) -> None:
     if session.says_yes:
         return
-    if not interactive():
+    if not is_interactive():
         raise Stop(f"{question} Nobody can be asked here; --yes says yes.", CONFIRMATION_NEEDED)
     if not ask(question):
         raise Stop("Nothing was done; the draft is kept.", CONFIRMATION_NEEDED)
 
 
-def undo(session: Session, argument: str) -> int:
+def undo(session: ChatSession, argument: str) -> int:
     """Undo the last questions, with their answers and all that those did.
 
     Raises:
@@ -91,7 +93,7 @@ def undo(session: Session, argument: str) -> int:
         raise Stop("How many questions back? /undo, /undo 2", USAGE)
     back = int(argument or 1)
     messages = [
-        each for each in conversation_of(session.client, session.workbench_id) if is_message(each)
+        each for each in read_conversation(session.client, session.workbench_id) if is_message(each)
     ]
     asked = [at for at, each in enumerate(messages) if each["role"] == "user"]
     if back > len(asked):
@@ -112,7 +114,7 @@ def undo(session: Session, argument: str) -> int:
     return OK
 
 
-def clear(session: Session, argument: str) -> int:
+def clear(session: ChatSession, argument: str) -> int:
     """Begin a new conversation with the same files.
 
     The log forgets nothing, so this goes on in a fork that has the files and the context items of
@@ -120,10 +122,10 @@ def clear(session: Session, argument: str) -> int:
 
     Raises:
         Stop: A draft is open.
-        Refused: A run is under way.
+        RequestRefused: A run is under way.
     """
     del argument
-    entries = conversation_of(session.client, session.workbench_id)
+    entries = read_conversation(session.client, session.workbench_id)
     if not any(is_message(each) for each in entries):
         say("Nothing was said yet.")
         return OK
@@ -151,7 +153,7 @@ def clear(session: Session, argument: str) -> int:
     return OK
 
 
-def _next_name(session: Session) -> str:
+def _next_name(session: ChatSession) -> str:
     taken = {each["name"] for each in call(session.client, "WorkbenchList")["workbenches"]}
     base, _, number = session.name.rpartition(" (")
     base = base if base and number[:-1].isdigit() and number.endswith(")") else session.name
@@ -160,18 +162,18 @@ def _next_name(session: Session) -> str:
     )
 
 
-def model(session: Session, argument: str) -> int:
+def model(session: ChatSession, argument: str) -> int:
     """Tell the model of the next run, or choose another.
 
     Raises:
         Stop: No provider would take it.
     """
     if argument:
-        chosen = model_named(session.client, argument)
+        chosen = resolve_model(session.client, argument)
         session.ask("WorkshopSetActiveModel", model_id=chosen)
     active = str(session.state()["active_model_id"])
     say(f"The next answer is {line(active)}'s.")
-    if not is_a_model(active):
+    if not can_converse(active):
         note(NO_MODEL)
     others = [each for each in model_ids(session.client) if each != active]
     if others and not argument:
@@ -179,17 +181,17 @@ def model(session: Session, argument: str) -> int:
     return OK
 
 
-def reload(session: Session, argument: str) -> int:
+def reload(session: ChatSession, argument: str) -> int:
     """Look into the folder again and bring the index up to date, or use that in another folder.
 
     Raises:
-        Refused: The folder holds something else.
+        RequestRefused: The folder holds something else.
     """
     if session.folder:
-        bring(session, session.folder)
+        import_folder(session, session.folder)
     index_dir = os.path.abspath(os.path.expanduser(argument)) if argument else session.index_dir
     params: dict[str, Any] = {"index_dir": index_dir} if index_dir else {}
-    with busy(READING):
+    with show_busy(READING):
         found = session.ask("WorkspaceReloadIndex", slow=True, **params)
     session.index_dir = index_dir
     by = f", {found['embedded']:,} of them by meaning ({line(found['embedder'])})"
@@ -202,7 +204,7 @@ def reload(session: Session, argument: str) -> int:
     return OK
 
 
-def verbose(session: Session, argument: str) -> int:
+def verbose(session: ChatSession, argument: str) -> int:
     """Show tool calls in full from now on, or no more."""
     del argument
     session.is_verbose = not session.is_verbose

@@ -3,18 +3,18 @@
 from contextlib import nullcontext
 from typing import Any
 
-from kbd.cli.chat.busy import silent_keys
-from kbd.cli.chat.run_view import Trace, Working
-from kbd.cli.chat.session import Session
+from kbd.cli.chat.busy import without_echo
+from kbd.cli.chat.run_view import RunView, ToolTrace
+from kbd.cli.chat.session import ChatSession
 from kbd.cli.exits import CANCELLED, FAILED, UNREACHABLE, Stop
-from kbd.cli.job import code_of, run_to_its_end, summary_of, tell_what_it_took
-from kbd.cli.review import described
-from kbd.cli.terminal import interactive, line, note
+from kbd.cli.job import exit_code, print_usage, read_summary, run_until_ended
+from kbd.cli.review import render_changes
+from kbd.cli.terminal import is_interactive, line, note
 
-__all__ = ["answer", "resume"]
+__all__ = ["answer_message", "resume_run"]
 
 
-def answer(session: Session, text: str) -> int:
+def answer_message(session: ChatSession, text: str) -> int:
     """Send a message, show its answer, and return the code of how that went.
 
     Raises:
@@ -25,7 +25,7 @@ def answer(session: Session, text: str) -> int:
     return _run(session, message_id)
 
 
-def resume(session: Session) -> int:
+def resume_run(session: ChatSession) -> int:
     """Go on with the run that stopped, and return the code of how that went.
 
     Raises:
@@ -35,12 +35,12 @@ def resume(session: Session) -> int:
     return _run(session, None)
 
 
-def _run(session: Session, message_id: str | None) -> int:
-    trace = Trace(session) if session.is_verbose else None
-    shown = Working(trace)
+def _run(session: ChatSession, message_id: str | None) -> int:
+    trace = ToolTrace(session) if session.is_verbose else None
+    shown = RunView(trace)
     try:
-        with silent_keys(), trace or nullcontext():
-            run = run_to_its_end(session.client, session.workbench_id, message_id, shown)
+        with without_echo(), trace or nullcontext():
+            run = run_until_ended(session.client, session.workbench_id, message_id, shown)
     except KeyboardInterrupt:
         # The second Ctrl-C may come before the first was passed on.
         session.drop()
@@ -55,18 +55,18 @@ def _run(session: Session, message_id: str | None) -> int:
         shown.done()
     session.runs.append(str(run["run_id"]))
     if run["status"] != "finished":
-        return _ended_early(run)
-    shown.answered(summary_of(session.client, session.workbench_id))
+        return _report_failure(run)
+    shown.answered(read_summary(session.client, session.workbench_id))
     # Between what was asked for and what is told beside it; a pipe has them apart.
-    if interactive():
+    if is_interactive():
         note("")
-    code = code_of(run)
-    _tell_changes(session, str(run["run_id"]))
-    tell_what_it_took(run)
+    code = exit_code(run)
+    _print_changes(session, str(run["run_id"]))
+    print_usage(run)
     return code
 
 
-def _ended_early(run: dict[str, Any]) -> int:
+def _report_failure(run: dict[str, Any]) -> int:
     """Tell why a run did not finish and how to go on."""
     match run["status"]:
         case "cancelled":
@@ -82,10 +82,10 @@ def _ended_early(run: dict[str, Any]) -> int:
     return FAILED
 
 
-def _tell_changes(session: Session, run_id: str) -> None:
+def _print_changes(session: ChatSession, run_id: str) -> None:
     """Tell what this run changed in the draft."""
     changes = session.ask("ReviewGetChangeSet")["changes"]
     changed = [each for each in changes if each.get("run_id") == run_id]
     if changed:
-        note(described(changed))
+        note(render_changes(changed))
         note("In the draft: /review shows it, /publish takes it over, /undo takes it back.")

@@ -5,16 +5,16 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kbd.cli.terminal import draws
+from kbd.cli.terminal import can_draw
 
-__all__ = ["READING", "busy", "silent_keys"]
+__all__ = ["READING", "show_busy", "without_echo"]
 
 READING = "Reading the documents…"
 """The first time it takes as long as reading all of them does; later it is done at once."""
 
 
 @contextmanager
-def silent_keys() -> Iterator[None]:
+def without_echo() -> Iterator[None]:
     """Have the terminal not show what is typed meanwhile; it is there at the next prompt."""
     if not sys.stdin.isatty():
         yield
@@ -32,13 +32,13 @@ def silent_keys() -> Iterator[None]:
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
+def show_busy(what: str) -> Iterator[None]:
     """Show what is waited for, where something may be drawn, until it is done."""
-    if not draws():
+    if not can_draw():
         yield
         return
     # Only what is drawn pays for it.
     from rich.console import Console  # noqa: PLC0415 - 49 ms
 
-    with silent_keys(), Console(stderr=True, highlight=False).status(what):
+    with without_echo(), Console(stderr=True, highlight=False).status(what):
         yield

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.chat.busy import READING, busy
-from kbd.cli.chat.folder import bring, find_or_make, folder_of
-from kbd.cli.chat.model_names import NO_MODEL, is_a_model, model_named
-from kbd.cli.chat.session import Folder, Session
-from kbd.cli.chat.slash_commands import act
+from kbd.cli.chat.busy import READING, show_busy
+from kbd.cli.chat.folder import find_or_create, import_folder, workbench_folder
+from kbd.cli.chat.model_names import NO_MODEL, can_converse, resolve_model
+from kbd.cli.chat.session import ChatFolder, ChatSession
+from kbd.cli.chat.slash_commands import handle_line
 from kbd.cli.exits import CANCELLED, OK, USAGE, Stop
-from kbd.cli.link import call, home_of
-from kbd.cli.names import find
+from kbd.cli.link import call, resolve_home
+from kbd.cli.names import find_workbench
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import counted, interactive, line, moment, note, table
+from kbd.cli.terminal import counted, format_time, is_interactive, line, note, render_table
 from kbd.client.blocking import Client
 
-__all__ = ["command", "joined"]
+__all__ = ["command", "join_continuations"]
 
-LISTED = 9
+MAX_LISTED = 9
 """How many workbenches are offered where none is named."""
 
 
@@ -59,11 +59,11 @@ def _chat(arguments: argparse.Namespace) -> int:
     if arguments.place and arguments.workspace_dir:
         raise Stop("Name a workbench or a folder once.", USAGE)
     is_typed = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
-    session = Session(arguments, connect_or_start(arguments))
+    session = ChatSession(arguments, connect_or_start(arguments))
     try:
-        _open(session, arguments, is_typed=is_typed)
+        _open_session(session, arguments, is_typed=is_typed)
         if not is_typed:
-            return _talk(session, _lines())
+            return _run_lines(session, _read_lines())
         # Only a terminal pays for it.
         from kbd.cli.chat.prompt import Prompt, converse, history_at  # noqa: PLC0415 - 110 ms
 
@@ -72,46 +72,48 @@ def _chat(arguments: argparse.Namespace) -> int:
         session.drop()
 
 
-def _open(session: Session, arguments: argparse.Namespace, *, is_typed: bool) -> None:
+def _open_session(session: ChatSession, arguments: argparse.Namespace, *, is_typed: bool) -> None:
     """Find the workbench, bring in the folder, choose model and index; tell how it stands."""
-    workbench, folder = _meant(session.client, arguments)
+    workbench, folder = _resolve_target(session.client, arguments)
     session.workbench_id, session.name = str(workbench["id"]), str(workbench["name"])
     if arguments.index_dir:
         session.index_dir = os.path.abspath(os.path.expanduser(arguments.index_dir))
     if folder is not None:
-        left_out = (session.index_dir, home_of(arguments.home))
+        left_out = (session.index_dir, resolve_home(arguments.home))
         inner = tuple(Path(each).resolve() for each in left_out if each)
-        session.folder = Folder(folder, inner)
-        bring(session, session.folder)
+        session.folder = ChatFolder(folder, inner)
+        import_folder(session, session.folder)
     if arguments.model:
-        chosen = model_named(session.client, arguments.model)
+        chosen = resolve_model(session.client, arguments.model)
         session.ask("WorkshopSetActiveModel", model_id=chosen)
     if session.index_dir:
-        with busy(READING):
+        with show_busy(READING):
             session.ask("WorkspaceReloadIndex", index_dir=session.index_dir, slow=True)
     state = session.state()
     if is_typed:
         files = counted(len(session.files()), "file")
         note(f"{line(session.name)} ({session.workbench_id}), {files}. /help tells what to type.")
-    if not is_a_model(str(state["active_model_id"])):
+    if not can_converse(str(state["active_model_id"])):
         note(NO_MODEL)
     if state["run_id"]:
         note("A run is under way here; until it has ended, messages are refused.")
 
 
-def _meant(client: Client, arguments: argparse.Namespace) -> tuple[dict[str, Any], Path | None]:
+def _resolve_target(
+    client: Client, arguments: argparse.Namespace
+) -> tuple[dict[str, Any], Path | None]:
     """Return the workbench that is meant, and the folder that it belongs to if one was named."""
-    named = arguments.workspace_dir or arguments.place or _chosen(client)
+    named = arguments.workspace_dir or arguments.place or _choose_workbench(client)
     path = Path(os.path.expanduser(named))
-    if os.path.isdir(path) and (arguments.workspace_dir or _means_folder(client, named)):
-        return find_or_make(client, path.resolve()), path.resolve()
+    if os.path.isdir(path) and (arguments.workspace_dir or _is_folder(client, named)):
+        return find_or_create(client, path.resolve()), path.resolve()
     if arguments.workspace_dir:
         raise Stop(f"{line(named)} is not a folder.", USAGE)
-    workbench = find(client, named)
-    return workbench, folder_of(str(workbench["name"]))
+    workbench = find_workbench(client, named)
+    return workbench, workbench_folder(str(workbench["name"]))
 
 
-def _means_folder(client: Client, named: str) -> bool:
+def _is_folder(client: Client, named: str) -> bool:
     """Whether a folder is meant by what could also be a workbench's name."""
     if named in {".", ".."} or os.sep in named:
         return True
@@ -119,24 +121,24 @@ def _means_folder(client: Client, named: str) -> bool:
     return not any(named in {each["id"], each["name"]} for each in workbenches)
 
 
-def _chosen(client: Client) -> str:
+def _choose_workbench(client: Client) -> str:
     """Have a person choose among the workbenches that were used last.
 
     Raises:
         Stop: Nobody can be asked, or nothing was chosen.
     """
     usage = "Name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)."
-    if not interactive():
+    if not is_interactive():
         raise Stop(usage, USAGE)
     found = sorted(
         call(client, "WorkbenchList")["workbenches"], key=lambda each: str(each["updated_at"])
-    )[: -LISTED - 1 : -1]
+    )[: -MAX_LISTED - 1 : -1]
     rows = [
-        (str(number), line(each["name"], 48), str(each["files"]), moment(each["updated_at"]))
+        (str(number), line(each["name"], 48), str(each["files"]), format_time(each["updated_at"]))
         for number, each in enumerate(found, 1)
     ]
     if rows:
-        note(table(("", "workbench", "files", "changed (UTC)"), rows))
+        note(render_table(("", "workbench", "files", "changed (UTC)"), rows))
     print("Number, name or folder: ", end="", file=sys.stderr, flush=True)
     said = sys.stdin.readline().strip()
     if not said:
@@ -146,28 +148,28 @@ def _chosen(client: Client) -> str:
     return said
 
 
-def _lines() -> Iterable[str]:
+def _read_lines() -> Iterable[str]:
     """Return the lines of stdin; what is not UTF-8 in them is marked, not fatal."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     return sys.stdin
 
 
-def _talk(session: Session, lines: Iterable[str]) -> int:
+def _run_lines(session: ChatSession, lines: Iterable[str]) -> int:
     """Do each line in turn, and return the code of the first that failed.
 
     What fails does not keep the lines after it from being done; Ctrl-C does.
     """
     first = OK
-    for text in joined(lines):
-        code = act(session, text)
+    for text in join_continuations(lines):
+        code = handle_line(session, text)
         first = first or code
         if session.is_over or code == CANCELLED:
             break
     return first
 
 
-def joined(lines: Iterable[str]) -> Iterator[str]:
+def join_continuations(lines: Iterable[str]) -> Iterator[str]:
     """Yield what belongs together: a line that ends in a backslash goes on in the next one."""
     whole = ""
     for each in lines:

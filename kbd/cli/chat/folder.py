@@ -13,52 +13,52 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbd.cli.chat.session import Folder, Session
-from kbd.cli.exits import FAILED, Refused, Stop
+from kbd.cli.chat.session import ChatFolder, ChatSession
+from kbd.cli.exits import FAILED, RequestRefused, Stop
 from kbd.cli.link import call
-from kbd.cli.log_reader import events_of
+from kbd.cli.log_reader import read_events
 from kbd.cli.terminal import clean, counted, line, note, size
 from kbd.client.blocking import Client
 
 __all__ = [
-    "Arrivals",
-    "Held",
-    "Walked",
-    "bring",
-    "find_or_make",
-    "folder_of",
-    "hash_of",
-    "held",
-    "made",
-    "name_of",
-    "walk",
+    "FolderFiles",
+    "ImportHistory",
+    "WorkbenchFiles",
+    "find_or_create",
+    "hash_file",
+    "import_folder",
+    "made_by_kbd",
+    "read_workbench_files",
+    "walk_folder",
+    "workbench_folder",
+    "workbench_name",
 ]
 
 
-class _Arrival(NamedTuple):
+class _Import(NamedTuple):
     blob: str
     size_bytes: int
     modified_at_us: int
     source_path: str
 
 
-class Arrivals:
+class ImportHistory:
     """History of every content that was copied in, by the file's name.
 
     Those of the workbenches that it was forked from count, too, unless they are gone.
     """
 
     def __init__(self, client: Client, workbench_id: str) -> None:
-        self._came: dict[str, list[_Arrival]] = {}
-        for each in reversed(_line_of(client, workbench_id)):
+        self._came: dict[str, list[_Import]] = {}
+        for each in reversed(_ancestry(client, workbench_id)):
             self._read(client, each)
 
     def _read(self, client: Client, workbench_id: str) -> None:
-        for event in events_of(client, workbench_id, 0):
+        for event in read_events(client, workbench_id, 0):
             data = event["data"]
             # What a fork took over came from nowhere outside.
             if event["type"] == "FileAdded" and data.get("source_path"):
-                arrival = _Arrival(
+                arrival = _Import(
                     str(data["blob"]),
                     int(data["size_bytes"]),
                     int(data.get("modified_at_us", 0)),
@@ -89,7 +89,7 @@ class Arrivals:
                 str(path),
             ):
                 return each.blob
-        return hash_of(path)
+        return hash_file(path)
 
     def names_from(self, folder: Path) -> Iterator[tuple[str, Path]]:
         """Yield the names that came from a folder last, each with where it was."""
@@ -99,13 +99,13 @@ class Arrivals:
                 yield name, source
 
 
-def _line_of(client: Client, workbench_id: str) -> list[str]:
+def _ancestry(client: Client, workbench_id: str) -> list[str]:
     """Return a workbench and those that it was forked from, itself first."""
     line = [workbench_id]
     while True:
         try:
             opened = call(client, "WorkbenchOpen", {"workbench_id": line[-1]})["workbench"]
-        except Refused:
+        except RequestRefused:
             return line[:-1]  # deleted
         parent = str(opened.get("parent_workbench_id", ""))
         if not parent or parent in line:
@@ -113,7 +113,7 @@ def _line_of(client: Client, workbench_id: str) -> list[str]:
         line.append(parent)
 
 
-class Held(NamedTuple):
+class WorkbenchFiles(NamedTuple):
     """Files that a workbench holds.
 
     Args:
@@ -127,26 +127,26 @@ class Held(NamedTuple):
     has_draft: bool
 
 
-def held(client: Client, workbench_id: str) -> Held:
+def read_workbench_files(client: Client, workbench_id: str) -> WorkbenchFiles:
     """Return what a workbench holds now."""
     named = {"workbench_id": workbench_id}
     seq = call(client, "LogHead", named)["seq"]
     state = call(client, "StateAt", {**named, "seq": seq}, slow=True)
     files = state["files"]
     published = {str(each["path"]): each for each in files if each["state"] == "published"}
-    return Held(
+    return WorkbenchFiles(
         {name: str(each["hash"]) for name, each in published.items()},
         frozenset(str(each["path"]) for each in files) - published.keys(),
         bool(state.get("draft_id")),
     )
 
 
-def made(arrivals: Arrivals, now: Held) -> list[str]:
+def made_by_kbd(arrivals: ImportHistory, now: WorkbenchFiles) -> list[str]:
     """Return the published files whose content did not come from outside: kbd made it."""
     return [name for name, blob in now.published.items() if not arrivals.came(name, blob)]
 
 
-def hash_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, as hex.
 
     Raises:
@@ -156,13 +156,13 @@ def hash_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-MOST_ENTRIES = 20_000
+MAX_ENTRIES = 20_000
 """A folder with more in it is somebody's whole disk, not what a conversation is about."""
 
 UNREADABLE = "no installed format reads this type of file"
 
 
-class Walked(NamedTuple):
+class FolderFiles(NamedTuple):
     """Files that a folder holds.
 
     Args:
@@ -174,7 +174,7 @@ class Walked(NamedTuple):
     skipped: tuple[tuple[str, str], ...]
 
 
-def walk(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> Walked:
+def walk_folder(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> FolderFiles:
     """Walk a folder and all below it; what is hidden, or an index, is skipped silently.
 
     Args:
@@ -187,7 +187,7 @@ def walk(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> 
     """
     files: list[Path] = []
     skipped: list[tuple[str, str]] = []
-    for path in _entries(folder, frozenset(left_out)):
+    for path in _walk_entries(folder, frozenset(left_out)):
         name = str(path.relative_to(folder))
         if path.is_symlink():
             skipped.append((name, "a link"))
@@ -198,10 +198,10 @@ def walk(folder: Path, left_out: Collection[Path], endings: Collection[str]) -> 
         else:
             files.append(path)
     files.sort(key=lambda path: (len(path.parts), str(path)))
-    return Walked(tuple(files), tuple(sorted(skipped)))
+    return FolderFiles(tuple(files), tuple(sorted(skipped)))
 
 
-def _entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
+def _walk_entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
     """Yield everything in a folder that is no folder and not hidden; links are not followed."""
     seen = 0
 
@@ -218,9 +218,9 @@ def _entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
             each for each in folders if not each.startswith(".") and here / each not in left_out
         )
         seen += len(folders) + len(names)
-        if seen > MOST_ENTRIES:
+        if seen > MAX_ENTRIES:
             msg = (
-                f"{folder} holds more than {MOST_ENTRIES:,} files and folders: name one with what "
+                f"{folder} holds more than {MAX_ENTRIES:,} files and folders: name one with what "
                 "the conversation is about, or make a workbench (`kbd wb new`)."
             )
             raise Stop(msg, FAILED)
@@ -250,14 +250,14 @@ def _is_readable(name: str, endings: Collection[str]) -> bool:
 NAME_CHARACTERS = 200
 """The longest name of a workbench."""
 
-BATCH = 25
+BATCH_FILES = 25
 """Files in one request: so that a person sees that a large folder is on its way."""
 
-SHOWN = 8
+MAX_SHOWN = 8
 """How many skipped files are named; `--verbose` names all."""
 
 
-def name_of(folder: Path) -> str:
+def workbench_name(folder: Path) -> str:
     """Return the name of the workbench that belongs to a folder: its path.
 
     A path that is too long for a name, or holds what no name should, is cut and marked with a hash.
@@ -269,16 +269,16 @@ def name_of(folder: Path) -> str:
     return f"…{line(clean(path)[-150:])} {mark}"
 
 
-def folder_of(name: str) -> Path | None:
+def workbench_folder(name: str) -> Path | None:
     """Return the folder that the workbench of this name belongs to, if there is such a folder."""
     folder = Path(name)
     is_one = folder.is_absolute() and os.path.isdir(folder) and folder.resolve() == folder
-    return folder if is_one and name_of(folder) == name else None
+    return folder if is_one and workbench_name(folder) == name else None
 
 
-def find_or_make(client: Client, folder: Path) -> dict[str, Any]:
+def find_or_create(client: Client, folder: Path) -> dict[str, Any]:
     """Return the workbench that belongs to a folder: the newest of its name, or a new one."""
-    name = name_of(folder)
+    name = workbench_name(folder)
     workbenches = call(client, "WorkbenchList")["workbenches"]
     # The list begins with the oldest; `/clear` makes another one of the same name.
     found = [each for each in workbenches if each["name"] == name]
@@ -288,41 +288,43 @@ def find_or_make(client: Client, folder: Path) -> dict[str, Any]:
     return {"id": made_id, "name": name}
 
 
-def bring(session: Session, folder: Folder) -> None:
+def import_folder(session: ChatSession, folder: ChatFolder) -> None:
     """Add what is new in the folder, replace what changed there, and tell what was left out."""
     client, workbench_id = session.client, session.workbench_id
     scope = session.ask("WorkbenchGetScope")
     endings = frozenset(scope["supported_types"]["readable_extensions"])
-    found = walk(folder.path, folder.left_out, endings)
-    arrivals = Arrivals(client, workbench_id)
+    found = walk_folder(folder.path, folder.left_out, endings)
+    arrivals = ImportHistory(client, workbench_id)
     limits = scope["limits"]
-    sorted_out = _Sorted(arrivals, held(client, workbench_id), int(limits["max_file_bytes"]))
+    sorted_out = _ImportPlan(
+        arrivals, read_workbench_files(client, workbench_id), int(limits["max_file_bytes"])
+    )
     for path in found.files:
         sorted_out.look_at(path)
     room = int(limits["max_files"]) - len(sorted_out.taken)
-    skipped = [*found.skipped, *_named(sorted_out.skipped, folder.path)]
+    skipped = [*found.skipped, *_relative_names(sorted_out.skipped, folder.path)]
     new = sorted_out.new[: max(room, 0)]
     skipped += [
-        (_below(path, folder.path), f"a workbench holds {limits['max_files']} files")
+        (_relative_path(path, folder.path), f"a workbench holds {limits['max_files']} files")
         for path in sorted_out.new[len(new) :]
     ]
     if sorted_out.changed:
         names = [name for name, _ in sorted_out.changed]
         session.ask("WorkbenchFilesRemove", workbench_paths=names, slow=True)
     replaced = [path for _, path in sorted_out.changed]
-    not_replaced, not_added = _add(session, replaced), _add(session, new)
-    skipped += _named([*not_replaced, *not_added], folder.path)
-    here = {_folded(path.name) for path in found.files}
+    not_replaced, not_added = _add_files(session, replaced), _add_files(session, new)
+    skipped += _relative_names([*not_replaced, *not_added], folder.path)
+    here = {_fold_name(path.name) for path in found.files}
     gone = [
         name
         for name, source in arrivals.names_from(folder.path)
-        if _folded(name) in sorted_out.taken and _folded(source.name) not in here
+        if _fold_name(name) in sorted_out.taken and _fold_name(source.name) not in here
     ]
     added, renewed = len(new) - len(not_added), len(replaced) - len(not_replaced)
-    _tell(session, added, renewed, skipped, gone)
+    _report_import(session, added, renewed, skipped, gone)
 
 
-class _Sorted:
+class _ImportPlan:
     """Files of a folder, sorted by what is to be done with each.
 
     Attributes:
@@ -338,20 +340,20 @@ class _Sorted:
         most_bytes: The largest file that a workbench takes.
     """
 
-    def __init__(self, arrivals: Arrivals, now: Held, most_bytes: int) -> None:
+    def __init__(self, arrivals: ImportHistory, now: WorkbenchFiles, most_bytes: int) -> None:
         self.now = now
         self._most_bytes = most_bytes
-        self.taken = {_folded(name): name for name in (*now.published, *now.drafted)}
+        self.taken = {_fold_name(name): name for name in (*now.published, *now.drafted)}
         self.new: list[Path] = []
         self.changed: list[tuple[str, Path]] = []
         self.skipped: list[tuple[Path, str]] = []
         self._arrivals = arrivals
-        self._made = {now.published[name]: name for name in made(arrivals, now)}
+        self._made = {now.published[name]: name for name in made_by_kbd(arrivals, now)}
         self._seen: dict[str, Path] = {}
 
     def look_at(self, path: Path) -> None:
         """Sort one file."""
-        folded = _folded(path.name)
+        folded = _fold_name(path.name)
         if folded in self._seen:
             reason = f"{self._seen[folded].name} is there already: names must differ"
             self.skipped.append((path, reason))
@@ -396,12 +398,12 @@ class _Sorted:
             self.skipped.append((path, "it changed here, and what you published stays there"))
 
 
-def _add(session: Session, paths: Sequence[Path]) -> list[tuple[Path, str]]:
+def _add_files(session: ChatSession, paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Add files and return those that were not, with the reason."""
     skipped: list[tuple[Path, str]] = []
-    for start in range(0, len(paths), BATCH):
-        batch = paths[start : start + BATCH]
-        if len(paths) > BATCH:
+    for start in range(0, len(paths), BATCH_FILES):
+        batch = paths[start : start + BATCH_FILES]
+        if len(paths) > BATCH_FILES:
             note(f"Copying {start + 1} to {start + len(batch)} of {len(paths)} files…")
         sources = [str(path) for path in batch]
         results = session.ask("WorkbenchFilesAdd", source_paths=sources, slow=True)["add_results"]
@@ -413,14 +415,14 @@ def _add(session: Session, paths: Sequence[Path]) -> list[tuple[Path, str]]:
     return skipped
 
 
-def _tell(
-    session: Session, new: int, replaced: int, skipped: list[tuple[str, str]], gone: list[str]
+def _report_import(
+    session: ChatSession, new: int, replaced: int, skipped: list[tuple[str, str]], gone: list[str]
 ) -> None:
     told = [f"{counted(new, 'file')} added"] if new else []
     told += [f"{counted(replaced, 'file')} brought up to date"] if replaced else []
     if told:
         note(f"{' and '.join(told)} from {session.label}/; your files are copied, never written.")
-    shown = skipped if session.is_verbose else skipped[:SHOWN]
+    shown = skipped if session.is_verbose else skipped[:MAX_SHOWN]
     for name, reason in shown:
         note(f"  left out: {line(name, 60)} ({line(reason)})")
     if len(shown) < len(skipped):
@@ -429,14 +431,14 @@ def _tell(
         note(f"  {line(name, 60)} is not in the folder any more, but still in the workbench.")
 
 
-def _named(skipped: Sequence[tuple[Path, str]], folder: Path) -> list[tuple[str, str]]:
-    return [(_below(path, folder), reason) for path, reason in skipped]
+def _relative_names(skipped: Sequence[tuple[Path, str]], folder: Path) -> list[tuple[str, str]]:
+    return [(_relative_path(path, folder), reason) for path, reason in skipped]
 
 
-def _below(path: Path, folder: Path) -> str:
+def _relative_path(path: Path, folder: Path) -> str:
     return str(path.relative_to(folder))
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     """Return a name as the daemon compares names: without case, composed (Unicode NFC)."""
     return unicodedata.normalize("NFC", name).casefold()

@@ -5,7 +5,7 @@ from kbd.cli.link import call
 from kbd.cli.terminal import line
 from kbd.client.blocking import Client
 
-__all__ = ["NO_MODEL", "is_a_model", "model_ids", "model_named"]
+__all__ = ["NO_MODEL", "can_converse", "model_ids", "resolve_model"]
 
 COMPATIBLE = "openai"
 """The provider that any server of chat completions is reached by (docs/how-to/models.md)."""
@@ -18,7 +18,7 @@ other questions are declined. /search WORDS needs no model. To set one up, leave
   kbd stop"""
 
 
-def is_a_model(model_id: str) -> bool:
+def can_converse(model_id: str) -> bool:
     """Whether it is one that can converse: the offline provider works by fixed rules."""
     return model_id.partition(":")[0] != "offline"
 
@@ -29,7 +29,7 @@ def model_ids(client: Client) -> list[str]:
     return [str(each["model_id"]) for each in models if each["available"]]
 
 
-def model_named(client: Client, named: str) -> str:
+def resolve_model(client: Client, named: str) -> str:
     """Resolve the name of a model to its id.
 
     Without a provider it is one that a provider lists under that name; else it is tried as a model

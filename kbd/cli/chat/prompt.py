@@ -22,18 +22,18 @@ from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
 from kbd.cli.chat.model_names import model_ids
-from kbd.cli.chat.session import Session
-from kbd.cli.chat.slash_commands import COMMANDS, act
+from kbd.cli.chat.session import ChatSession
+from kbd.cli.chat.slash_commands import COMMANDS, handle_line
 from kbd.cli.exits import OK, Stop
-from kbd.cli.link import home_of
+from kbd.cli.link import resolve_home
 from kbd.cli.terminal import counted, line, note
 
-__all__ = ["HISTORY_NAME", "Prompt", "Words", "converse", "history_at"]
+__all__ = ["HISTORY_NAME", "InputCompleter", "Prompt", "converse", "history_at"]
 
 _FOLDERS = ("/publish", "/reload")
 
 
-class Words(Completer):
+class InputCompleter(Completer):
     """Completer of commands, file names, models and folders.
 
     Args:
@@ -58,7 +58,7 @@ class Words(Completer):
                 if name.startswith(text):
                     yield Completion(name, -len(text), display_meta=about.what)
         elif command == "/model":
-            yield from _matching(self._model_ids(), argument)
+            yield from _completions(self._model_ids(), argument)
         elif command in _FOLDERS:
             below = Document(argument, len(argument))
             yield from self._folders.get_completions(below, complete_event)
@@ -77,13 +77,13 @@ class Words(Completer):
         ]
         for start in starts:
             begun = text[start:]
-            found = list(_matching(names, begun)) if begun else []
+            found = list(_completions(names, begun)) if begun else []
             if found:
                 yield from found
                 return
 
 
-def _matching(words: Sequence[str], begun: str) -> Iterator[Completion]:
+def _completions(words: Sequence[str], begun: str) -> Iterator[Completion]:
     for word in words:
         if word.casefold().startswith(begun.casefold()):
             yield Completion(word, -len(begun))
@@ -110,7 +110,7 @@ class Prompt:
 
     def __init__(
         self,
-        session: Session,
+        session: ChatSession,
         history: History,
         keyboard: Input | None = None,
         screen: Output | None = None,
@@ -120,18 +120,18 @@ class Prompt:
         self._models: list[str] = []
         self._prompt: PromptSession[str] = PromptSession(
             history=history,
-            completer=Words(lambda: self._names, self._model_ids),
+            completer=InputCompleter(lambda: self._names, self._model_ids),
             # Names of files would pop up at every second word.
             complete_while_typing=Condition(
                 lambda: get_app().current_buffer.document.text_before_cursor.startswith("/")
             ),
-            key_bindings=_keys(),
+            key_bindings=_key_bindings(),
             multiline=True,
             prompt_continuation=_continuation,
             style=_STYLE,
             enable_suspend=True,
             input=keyboard,
-            output=screen or _screen(),
+            output=screen or _choose_output(),
         )
 
     def ask(self) -> str:
@@ -143,7 +143,7 @@ class Prompt:
         self._names, self._models = self._session.file_names(), []
         label = line(self._session.label, LABEL_COLUMNS)
         return self._prompt.prompt(
-            [("class:label", f"{label}> ")], bottom_toolbar=standing(self._session)
+            [("class:label", f"{label}> ")], bottom_toolbar=render_status(self._session)
         )
 
     def _model_ids(self) -> list[str]:
@@ -159,7 +159,7 @@ class Prompt:
         return self._models
 
 
-def standing(session: Session) -> str:
+def render_status(session: ChatSession) -> str:
     """Return the status line of the conversation: model, files, draft."""
     try:
         state = session.state()
@@ -176,20 +176,20 @@ def standing(session: Session) -> str:
     return " · ".join(told)
 
 
-def converse(session: Session, prompt: Prompt) -> int:
+def converse(session: ChatSession, prompt: Prompt) -> int:
     """Talk until somebody leaves; what went wrong meanwhile was told when it did."""
     while not session.is_over:
         try:
             text = prompt.ask()
         except EOFError:
             break
-        act(session, text)
+        handle_line(session, text)
     return OK
 
 
 def history_at(home: str | None) -> History:
     """Return the input history of this home, in a file that only its owner may read."""
-    path = Path(home_of(home)) / HISTORY_NAME
+    path = Path(resolve_home(home)) / HISTORY_NAME
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
@@ -202,7 +202,7 @@ def history_at(home: str | None) -> History:
     return FileHistory(str(path))
 
 
-def _screen() -> Output | None:
+def _choose_output() -> Output | None:
     """Return where to draw if stdout is no terminal, because it is to have the answers alone.
 
     None leaves the choice to prompt_toolkit, which then spares terminals that cannot draw.
@@ -210,7 +210,7 @@ def _screen() -> Output | None:
     return None if sys.stdout.isatty() else create_output(stdout=sys.stderr)
 
 
-def _keys() -> KeyBindings:
+def _key_bindings() -> KeyBindings:
     keys = KeyBindings()
     # While what was typed before is searched, the keys mean what they mean there.
     is_editing = has_focus(DEFAULT_BUFFER)

@@ -7,22 +7,22 @@ import base64
 import difflib
 from typing import Any
 
-from kbd.cli.chat.session import Session
-from kbd.cli.exits import OK, USAGE, Refused, Stop
-from kbd.cli.log_reader import events_of
-from kbd.cli.review import described
+from kbd.cli.chat.session import ChatSession
+from kbd.cli.exits import OK, USAGE, RequestRefused, Stop
+from kbd.cli.log_reader import read_events
+from kbd.cli.review import render_changes
 from kbd.cli.terminal import counted, line, note, say
 
-__all__ = ["review"]
+__all__ = ["show_review"]
 
-COMPARED_BYTES = 256 * 1024
+MAX_COMPARED_BYTES = 256 * 1024
 """Larger files are not compared line by line."""
 
-SHOWN_LINES = 60
+MAX_SHOWN_LINES = 60
 """Of one file, unless it is named."""
 
 
-def review(session: Session, argument: str) -> int:
+def show_review(session: ChatSession, argument: str) -> int:
     """Show the changes of the draft: all in short, or one file in full.
 
     Raises:
@@ -39,15 +39,15 @@ def review(session: Session, argument: str) -> int:
             raise Stop(f"The draft does not change {line(argument, 80)}.", USAGE)
     elif found.get("draft_summary"):
         say(f"{found['draft_summary']}\n")
-    say(described(changes))
+    say(render_changes(changes))
     versions = _Versions(session)
     for change in changes:
-        _show(versions, change, is_whole=bool(argument))
+        _show_file(versions, change, is_whole=bool(argument))
     note("/publish takes it over, /discard throws it away.")
     return OK
 
 
-def _show(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> None:
+def _show_file(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> None:
     path = str(change["path"])
     before_path = str(change.get("previous_path", path))
     before = "" if change["change_type"] == "added" else versions.before(before_path)
@@ -61,7 +61,7 @@ def _show(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> N
             before.splitlines(), after.splitlines(), before_path, path, lineterm="", n=2
         )
     )
-    shown = compared if is_whole else compared[:SHOWN_LINES]
+    shown = compared if is_whole else compared[:MAX_SHOWN_LINES]
     say()
     for row in shown:
         say(row)
@@ -72,10 +72,10 @@ def _show(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> N
 class _Versions:
     """Text of each file, as it was when the draft was opened and as the draft has it."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ChatSession) -> None:
         self._session = session
         opened = 0
-        for event in events_of(session.client, session.workbench_id, 0):
+        for event in read_events(session.client, session.workbench_id, 0):
             if event["type"] == "DraftOpened":
                 opened = int(event["seq"])
             elif event["type"] == "ConversationRewound":
@@ -97,7 +97,7 @@ class _Versions:
 
     def _text(self, path: str, root: str, blob: str | None) -> str | None:
         if blob:
-            part = self._session.ask("BlobRead", hash=blob, limit=COMPARED_BYTES)
+            part = self._session.ask("BlobRead", hash=blob, limit=MAX_COMPARED_BYTES)
             data = base64.b64decode(part["base64"])
             if not part["has_more"] and b"\0" not in data:
                 try:
@@ -109,9 +109,9 @@ class _Versions:
     def _extracted(self, path: str, root: str) -> str | None:
         """Return what a file's format reads as its text; its methods bear the format's name."""
         method = f"{path.rpartition('.')[2].capitalize()}ExtractText"
-        limit = COMPARED_BYTES
+        limit = MAX_COMPARED_BYTES
         try:
             found = self._session.ask(method, path=path, root=root, limit=limit, slow=True)
-        except Refused:
+        except RequestRefused:
             return None  # no format of that name, or nothing that it can read
         return None if found["has_more"] else str(found["text"])

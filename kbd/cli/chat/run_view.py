@@ -12,19 +12,19 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from kbd.cli.chat.session import Session
+from kbd.cli.chat.session import ChatSession
 from kbd.cli.exits import Stop
-from kbd.cli.log_reader import events_of, title_of
-from kbd.cli.progress import Drawn, Told, consumed
-from kbd.cli.terminal import cell_width, clean, columns, draws, graphemes, line, say
+from kbd.cli.log_reader import event_title, read_events
+from kbd.cli.progress import BarProgress, LineProgress, render_usage
+from kbd.cli.terminal import can_draw, cell_width, clean, columns, graphemes, line, say
 from kbd.client.blocking import Client
 
-__all__ = ["Flow", "Trace", "Working"]
+__all__ = ["AnswerWriter", "RunView", "ToolTrace"]
 
-MOST_COLUMNS = 100
+MAX_COLUMNS = 100
 """Longer lines are tiring to read, however wide the terminal is."""
 
-HELD_CHARACTERS = 64
+MAX_HELD_CHARACTERS = 64
 """How much of a control sequence that has not ended is waited for."""
 
 _WORDS = re.compile(r"\n|[ \t]+|[^ \t\n]+")
@@ -33,7 +33,7 @@ _MARK = re.compile(r"[-*•+]|\d{1,3}[.)]")
 
 # By hand: rich.live draws what comes anew with each word, so what has left the screen is lost; this
 # writes each word once, and what a person selects or scrolls back to is the answer.
-class Flow:
+class AnswerWriter:
     """Writer of a streamed answer: wraps words, holds back the last one.
 
     Lines are broken at spaces; those of a list go on below their text. What stands between fences,
@@ -59,7 +59,7 @@ class Flow:
         """Write more of it; the last word waits until it is whole."""
         self.text += delta
         self._rest += delta
-        held = self._rest.rfind("\x1b", max(0, len(self._rest) - HELD_CHARACTERS))
+        held = self._rest.rfind("\x1b", max(0, len(self._rest) - MAX_HELD_CHARACTERS))
         ready = self._rest if held < 0 else self._rest[:held]
         self._rest = self._rest[len(ready) :]
         self._take(clean(ready))
@@ -159,15 +159,15 @@ class Flow:
 
     @property
     def _width(self) -> int:
-        return max(min(self._columns(), MOST_COLUMNS), 8)
+        return max(min(self._columns(), MAX_COLUMNS), 8)
 
 
 TITLE_COLUMNS = 200
 
-_TOLD = frozenset({"ToolCalled", "ToolRefused", "ToolReturned"})
+_TRACED_EVENTS = frozenset({"ToolCalled", "ToolRefused", "ToolReturned"})
 
 
-class Trace:
+class ToolTrace:
     """Renders events of a run as lines, while inside.
 
     That there are events is heard on the session's connection, where the run's end is waited for;
@@ -177,7 +177,7 @@ class Trace:
         session: The conversation.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ChatSession) -> None:
         self._session = session
         self._client: Client | None = None
 
@@ -202,18 +202,18 @@ class Trace:
 
     def lines(self, events: list[dict[str, Any]]) -> list[str]:
         """Return what is to be told of these events, one behind the other."""
-        if self._client is None or not any(event["type"] in _TOLD for event in events):
+        if self._client is None or not any(event["type"] in _TRACED_EVENTS for event in events):
             return []
         first, last = events[0]["seq"], events[-1]["seq"]
         try:
-            rows = list(events_of(self._client, self._session.workbench_id, first - 1, last))
+            rows = list(read_events(self._client, self._session.workbench_id, first - 1, last))
         except Stop:
             rows = events  # Their types are better than nothing; why is told elsewhere.
-        told = (row for row in rows if row["type"] in _TOLD)
-        return [f"  {line(title_of(row), TITLE_COLUMNS)}" for row in told]
+        told = (row for row in rows if row["type"] in _TRACED_EVENTS)
+        return [f"  {line(event_title(row), TITLE_COLUMNS)}" for row in told]
 
 
-class _Status(Drawn):
+class _StatusBar(BarProgress):
     """Progress bar that prints only warnings as lines, unless all is asked for."""
 
     def __init__(self, *, is_verbose: bool) -> None:
@@ -222,7 +222,7 @@ class _Status(Drawn):
 
     def stands(self, run: dict[str, Any]) -> None:
         """Show the tokens beside the bar; that no price is known is told at the end."""
-        self._bars.update(self._bar, consumed=consumed(run).partition(", no")[0])
+        self._bars.update(self._bar, consumed=render_usage(run).partition(", no")[0])
 
     def step(self, text: str) -> None:
         """Print a line only if all is asked for."""
@@ -235,7 +235,7 @@ class _Status(Drawn):
         self.tail(name)
 
 
-class _Lines(Told):
+class _StatusLines(LineProgress):
     """Line-by-line display; where all is asked for, with the text and the trace of tools."""
 
     def __init__(self, *, is_verbose: bool) -> None:
@@ -255,18 +255,18 @@ class _Lines(Told):
             super().text(delta)
 
 
-class Working:
+class RunView:
     """Live view of one run: a `kbd.cli.progress.Progress`.
 
     Args:
         trace: Tells of tool calls in full, where everything is to be told.
     """
 
-    def __init__(self, trace: Trace | None) -> None:
+    def __init__(self, trace: ToolTrace | None) -> None:
         # Who reads a pipe wants the answer, not an answer that turned out to be begun twice.
         # While the bar is drawn `sys.stdout` is not the terminal, but what draws above the bar.
-        self._flow = Flow(sys.stdout, lambda: columns(80)) if sys.stdout.isatty() else None
-        self._shown = (_Status if draws() else _Lines)(is_verbose=trace is not None)
+        self._flow = AnswerWriter(sys.stdout, lambda: columns(80)) if sys.stdout.isatty() else None
+        self._shown = (_StatusBar if can_draw() else _StatusLines)(is_verbose=trace is not None)
         self._trace = trace
         self._has_begun = self._is_interrupted = False
 

@@ -10,10 +10,10 @@ from kbd.cli.link import call, connect
 from kbd.cli.start import connect_or_start
 from kbd.client.blocking import Client
 
-__all__ = ["Folder", "Session"]
+__all__ = ["ChatFolder", "ChatSession"]
 
 
-class Folder(NamedTuple):
+class ChatFolder(NamedTuple):
     """Folder of files that a workbench belongs to.
 
     Args:
@@ -25,7 +25,7 @@ class Folder(NamedTuple):
     left_out: tuple[Path, ...] = ()
 
 
-class Session:
+class ChatSession:
     """State of one conversation, from `kbd chat` until its end.
 
     Attributes:
@@ -47,7 +47,7 @@ class Session:
     def __init__(self, arguments: argparse.Namespace, client: Client) -> None:
         self.workbench_id = ""
         self.name = ""
-        self.folder: Folder | None = None
+        self.folder: ChatFolder | None = None
         self.index_dir = ""
         self.is_verbose: bool = arguments.verbose
         self.says_yes: bool = arguments.yes
@@ -101,7 +101,7 @@ class Session:
         """Call a method about the workbench.
 
         Raises:
-            Refused: The daemon answered with an error.
+            RequestRefused: The daemon answered with an error.
             Stop: It did not answer.
         """
         return call(self.client, method, {"workbench_id": self.workbench_id, **params}, slow=slow)

@@ -3,28 +3,28 @@
 import json
 from typing import Any
 
-from kbd.cli.chat.busy import READING, busy
-from kbd.cli.chat.session import Session
-from kbd.cli.conversation import conversation_of, is_message, titles_of, told
+from kbd.cli.chat.busy import READING, show_busy
+from kbd.cli.chat.session import ChatSession
+from kbd.cli.conversation import is_message, read_conversation, read_titles, render_conversation
 from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.terminal import columns, counted, line, money, note, say, size, table, wrap
+from kbd.cli.terminal import columns, counted, line, money, note, render_table, say, size, wrap
 
 __all__ = ["cost", "docs", "files", "history", "search", "tools"]
 
-WIDEST = 100
+MAX_COLUMNS = 100
 
 SNIPPET_COLUMNS = 240
 
 
-def files(session: Session, argument: str) -> int:
+def files(session: ChatSession, argument: str) -> int:
     """List the workbench's files."""
     del argument
     rows = [
         (file["path"], size(file["size"]), file["file_kind"], file.get("reason", ""))
         for file in session.files()
     ]
-    say(table(("file", "size", "kind", "note"), rows) if rows else "There are no files yet.")
+    say(render_table(("file", "size", "kind", "note"), rows) if rows else "There are no files yet.")
     if session.folder:
         note(f"From {session.folder.path}; /reload looks there again.")
     else:
@@ -32,21 +32,25 @@ def files(session: Session, argument: str) -> int:
     return OK
 
 
-def docs(session: Session, argument: str) -> int:
+def docs(session: ChatSession, argument: str) -> int:
     """List the documents with their ids."""
     del argument
-    with busy(READING):
+    with show_busy(READING):
         found = session.ask("WorkspaceListDocs", slow=True)
     rows = [
         (each["doc_id"], each["title"], each["path"], "; ".join(each.get("warnings") or ()))
         for each in found["documents"]
     ]
     header = ("doc_id", "title", "file", "note")
-    say(table(header, rows) if rows else "There are no documents: no file has text to search.")
+    say(
+        render_table(header, rows)
+        if rows
+        else "There are no documents: no file has text to search."
+    )
     return OK
 
 
-def tools(session: Session, argument: str) -> int:
+def tools(session: ChatSession, argument: str) -> int:
     """List the tools that a model may call: all in short, or one that is named in full.
 
     Raises:
@@ -58,26 +62,26 @@ def tools(session: Session, argument: str) -> int:
     wanted = [each for each in found if not argument or each["name"] == name]
     if not wanted:
         raise Stop(f"There is no tool {line(argument, 60)}; /tools lists all.", USAGE)
-    width = min(columns(WIDEST), WIDEST)
+    width = min(columns(MAX_COLUMNS), MAX_COLUMNS)
     for each in wanted:
         description = str(each["description"])
         if not argument:
             description = f"{description.partition('. ')[0].rstrip('.')}."
         say(line(each["name"]))
-        for row in wrap(_indented(description), width):
+        for row in wrap(_indent(description), width):
             say(row)
         for name, field in each["args"].items():
-            say(f"    {line(name)}: {_argument(field)}")
+            say(f"    {line(name)}: {_render_argument(field)}")
     if not argument:
         note("/tools NAME tells one in full.")
     return OK
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {row}".rstrip() for row in text.splitlines())
 
 
-def _argument(field: dict[str, Any]) -> str:
+def _render_argument(field: dict[str, Any]) -> str:
     """Return an argument as `TOOL_REGISTRY` tells it: its type, and its default or "required"."""
     kind = str(field.get("type", ""))
     if field.get("required"):
@@ -86,13 +90,13 @@ def _argument(field: dict[str, Any]) -> str:
     return f"{kind}, optional" if default is None else f"{kind} = {line(json.dumps(default), 60)}"
 
 
-def history(session: Session, argument: str) -> int:
+def history(session: ChatSession, argument: str) -> int:
     """Show what was said in this conversation, or its last messages.
 
     Raises:
         Stop: It is no number.
     """
-    entries = conversation_of(session.client, session.workbench_id)
+    entries = read_conversation(session.client, session.workbench_id)
     if argument:
         if not argument.isascii() or not argument.isdigit():
             raise Stop("How many messages? /history 4", USAGE)
@@ -100,13 +104,13 @@ def history(session: Session, argument: str) -> int:
         entries = entries[messages[-int(argument) :][0] :] if messages and int(argument) else []
     if not entries:
         say("Nothing was said yet.")
-    titles = titles_of(session.client, session.workbench_id, entries)
-    for text in told(entries, titles, with_tools=session.is_verbose):
+    titles = read_titles(session.client, session.workbench_id, entries)
+    for text in render_conversation(entries, titles, with_tools=session.is_verbose):
         say(text)
     return OK
 
 
-def search(session: Session, argument: str) -> int:
+def search(session: ChatSession, argument: str) -> int:
     """Show the pieces of the documents that are nearest to some words, without a model.
 
     Raises:
@@ -115,12 +119,12 @@ def search(session: Session, argument: str) -> int:
     if not argument:
         raise Stop("What for? /search WORDS", USAGE)
     session.consent_to_search()
-    with busy(READING):
+    with show_busy(READING):
         found = session.ask("WorkspaceSearch", query=argument, slow=True)
     for number, each in enumerate(found["documents"], 1):
         where = f", {line(each['place'], 80)}" if each["place"] else ""
         say(f"{number}. {each['score']:.2f}  {line(each['filename'], 60)}{where}")
-        width = min(columns(WIDEST), WIDEST)
+        width = min(columns(MAX_COLUMNS), MAX_COLUMNS)
         for row in wrap(f"   {line(each['snippet'], SNIPPET_COLUMNS)}", width):
             say(row)
     if not found["documents"]:
@@ -131,13 +135,13 @@ def search(session: Session, argument: str) -> int:
     return OK
 
 
-def cost(session: Session, argument: str) -> int:
+def cost(session: ChatSession, argument: str) -> int:
     """Show the tokens and the money of this conversation and of its workbench."""
     del argument
     runs = session.ask("RunList")["runs"]
     mine = [run for run in runs if run["run_id"] in session.runs]
-    rows = [_spent("since `kbd chat`", mine), _spent("in this workbench", runs)]
-    say(table(("", "runs", "tokens in", "tokens out", "cost"), rows))
+    rows = [_render_usage("since `kbd chat`", mine), _render_usage("in this workbench", runs)]
+    say(render_table(("", "runs", "tokens in", "tokens out", "cost"), rows))
     budget = next((run["budget"] for run in reversed(runs) if "budget" in run), None)
     if budget and budget["day_tokens"]:
         gone, cap = budget["day_tokens_gone"], budget["day_tokens"]
@@ -145,7 +149,7 @@ def cost(session: Session, argument: str) -> int:
     return OK
 
 
-def _spent(what: str, runs: list[dict[str, Any]]) -> tuple[str, str, str, str, str]:
+def _render_usage(what: str, runs: list[dict[str, Any]]) -> tuple[str, str, str, str, str]:
     asked, answered = (
         sum(int(run["usage"].get(field, 0)) for run in runs)
         for field in ("input_tokens", "output_tokens")

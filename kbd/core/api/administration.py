@@ -94,7 +94,7 @@ class DaemonMethods:
             wire.ToolRow(
                 name=entry.tool.name,
                 description=entry.tool.description,
-                args=_arguments(entry.schema.parameters),
+                args=_describe_arguments(entry.schema.parameters),
                 effect=entry.tool.effect.value,
                 phases=tuple(phase.value for phase, tools in phases.items() if entry in tools),
                 plugin=entry.plugin.name,
@@ -114,11 +114,11 @@ _TYPES = {
 }
 
 
-def _arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
+def _describe_arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
     required = schema.get("required", ())
     return {
         name: wire.ToolArgument(
-            type=" | ".join(dict.fromkeys(_types(field))),
+            type=" | ".join(dict.fromkeys(_describe_types(field))),
             required=name in required,
             default=field.get("default", msgspec.UNSET),
         )
@@ -126,7 +126,7 @@ def _arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
     }
 
 
-def _types(field: Mapping[str, Any]) -> Iterator[str]:
+def _describe_types(field: Mapping[str, Any]) -> Iterator[str]:
     """Yield the types of a field; null only says that it may be left out."""
     kinds = field.get("type", ())
     for kind in (kinds,) if isinstance(kinds, str) else kinds:
@@ -135,4 +135,4 @@ def _types(field: Mapping[str, Any]) -> Iterator[str]:
     if any(isinstance(choice, str) for choice in field.get("enum", ())):
         yield "str"
     for choice in field.get("anyOf", ()):
-        yield from _types(choice)
+        yield from _describe_types(choice)

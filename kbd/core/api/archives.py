@@ -11,9 +11,9 @@ from anyio.from_thread import check_cancelled
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.backup import Backup
-from kbd.core.audit.case_file import Wanted, export
-from kbd.core.audit.case_writer import Written
-from kbd.core.audit.whole_paths import checked_target
+from kbd.core.audit.case_file import CaseRequest, export_case
+from kbd.core.audit.case_writer import WrittenCase
+from kbd.core.audit.whole_paths import check_target
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.server.dispatch import Handler, Session
@@ -92,7 +92,7 @@ class BackupMethods:
             async with self._watcher.keeping():
                 # At one moment: nothing is waited for between these.
                 seq, known = daemon.state.seq, dict(daemon.state.workbenches)
-                now_us, landed = self._context.clock.now_us(), _landed(daemon.state)
+                now_us, landed = self._context.clock.now_us(), _landed_copies(daemon.state)
                 await self._do(partial(backup.take_daemon, seq, landed))
             for gone in taken.keys() - known.keys():
                 await self._do(partial(backup.drop, gone))
@@ -156,7 +156,7 @@ class BackupMethods:
                 raise FileWriteFailed(msg, retryable=True) from None
 
 
-def _landed(state: DaemonState) -> dict[WatchId, dict[BlobHash, str]]:
+def _landed_copies(state: DaemonState) -> dict[WatchId, dict[BlobHash, str]]:
     """Return the copies of what landed and is not done, by watch, each with its path."""
     return {
         watch.watch_id: {
@@ -168,7 +168,7 @@ def _landed(state: DaemonState) -> dict[WatchId, dict[BlobHash, str]]:
     }
 
 
-AT_ONCE = 4
+MAX_CONCURRENT_EXPORTS = 4
 """How many case files are written at a time; more wait for their turn."""
 
 
@@ -178,7 +178,7 @@ class CaseMethods:
     def __init__(self, context: ApiContext, benches: Workbenches) -> None:
         self._context, self._benches = context, benches
         # Threads of their own: the disk that is written to may hang for ever.
-        self._threads = CapacityLimiter(AT_ONCE)
+        self._threads = CapacityLimiter(MAX_CONCURRENT_EXPORTS)
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -203,16 +203,16 @@ class CaseMethods:
             except IndexError:
                 msg = f"there is no run {request.run_id}"
                 raise NotFound(msg) from None
-            wanted = Wanted(
+            wanted = CaseRequest(
                 folders=bench.folders,
                 number=run.number,
                 end=bench.keeper.journal.log.end,
                 is_active=run.status is RunStatus.RUNNING,
             )
             thread = partial(run_sync, limiter=self._threads, abandon_on_cancel=True)
-            target = await thread(checked_target, request.target, self._context.home.folder)
+            target = await thread(check_target, request.target, self._context.home.folder)
 
-            def announce(written: Written) -> None:
+            def announce(written: WrittenCase) -> None:
                 """Tell the watcher, if it looks at the folder, that this file is no work for it."""
                 file = FileVersion(
                     FileName(target.name), BlobHash(written.sha256), written.size_bytes
@@ -220,7 +220,7 @@ class CaseMethods:
                 daemon = self._benches.daemon
                 from_thread.run(record_planned_writes, daemon, str(target.parent), (file,))
 
-            made = await thread(export, wanted, target, announce)
+            made = await thread(export_case, wanted, target, announce)
         return wire.RunExported(
             run_id=request.run_id,
             target=str(target),

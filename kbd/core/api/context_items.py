@@ -3,7 +3,7 @@
 import msgspec
 
 from kbd.core.agent.context_items import weigh_context
-from kbd.core.api.files import text_of
+from kbd.core.api.files import read_client_file
 from kbd.core.domain.commands import RemoveContext, SetContext
 from kbd.core.domain.context_decisions import category_of
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -39,7 +39,7 @@ class ContextMethods:
         """List all four categories."""
         del session
         state = (await self._benches.open(request.workbench_id)).state
-        rows = tuple(_row(state, category) for category in ContextCategory)
+        rows = tuple(_render_row(state, category) for category in ContextCategory)
         return wire.ContextsFound(items=rows, weight=self._weight(state))
 
     async def get(self, request: wire.ContextGet, session: Session) -> wire.ContextFound:
@@ -48,7 +48,7 @@ class ContextMethods:
         state = (await self._benches.open(request.workbench_id)).state
         category = category_of(request.category)
         item = state.context.get(category)
-        return wire.ContextFound(item=_row(state, category), text=item.text if item else "")
+        return wire.ContextFound(item=_render_row(state, category), text=item.text if item else "")
 
     async def set(self, request: wire.ContextSet, session: Session) -> wire.ContextKept:
         """Set one category, from a text or from a client's file."""
@@ -58,14 +58,16 @@ class ContextMethods:
         text, name = await self._given(bench, request)
         limit = self._context.settings.limits.context_characters
         await bench.keeper.submit(SetContext(category, text, name, limit))
-        return wire.ContextKept(item=_row(bench.state, category), weight=self._weight(bench.state))
+        return wire.ContextKept(
+            item=_render_row(bench.state, category), weight=self._weight(bench.state)
+        )
 
     async def delete(self, request: wire.ContextDelete, session: Session) -> wire.ContextDeleted:
         """Delete one category."""
         del session
         bench = await self._benches.open(request.workbench_id)
         outcome = await bench.keeper.submit(RemoveContext(request.category))
-        row = _row(bench.state, category_of(request.category))
+        row = _render_row(bench.state, category_of(request.category))
         return wire.ContextDeleted(item=row, deleted=bool(outcome.events))
 
     async def _given(self, bench: OpenWorkbench, request: wire.ContextSet) -> tuple[str, str]:
@@ -74,7 +76,7 @@ class ContextMethods:
         if isinstance(text, str) and isinstance(path, msgspec.UnsetType):
             return text, ""
         if isinstance(path, str) and isinstance(text, msgspec.UnsetType):
-            return await text_of(self._context, bench, path)
+            return await read_client_file(self._context, bench, path)
         msg = "give either text or source_path"
         raise ValidationFailed(msg)
 
@@ -94,7 +96,7 @@ class ContextMethods:
         )
 
 
-def _row(state: WorkbenchState, category: ContextCategory) -> wire.ContextRow:
+def _render_row(state: WorkbenchState, category: ContextCategory) -> wire.ContextRow:
     item = state.context.get(category)
     if item is None:
         return wire.ContextRow(category=category, status="empty")

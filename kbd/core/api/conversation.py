@@ -5,7 +5,7 @@ from collections.abc import Callable
 import anyio
 import msgspec
 
-from kbd.core.api.runs import run_ended
+from kbd.core.api.runs import wait_for_run
 from kbd.core.domain.commands import StartRun
 from kbd.core.domain.rewind_decisions import answered
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -87,7 +87,7 @@ class ConversationMethods:
                 StartRun(asked.message_id, model_id, answer.message_id)
             )
         if request.wait:
-            await run_ended(self._runs, bench, started.run)
+            await wait_for_run(self._runs, bench, started.run)
         return run_answer(bench.state, bench.state.run(started.run))
 
     def _may_run(self, now: WorkbenchState, model_id: str) -> Callable[[WorkbenchState], None]:

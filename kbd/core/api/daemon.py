@@ -44,7 +44,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import of_daemon
 from kbd.core.store.snapshotting import Renewal
-from kbd.core.watch.watch_jobs import Unattended
+from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notification
 from kbd.errors import KbdError
@@ -60,7 +60,7 @@ EXIT_FAILED = 1
 EXIT_DISK = 74
 EXIT_LOCKED = 75
 
-_SWITCH_S = 0.0005
+_SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps the interpreter from the event loop, which asks for it anew
 after each call to the system: a tenth of Python's own choice, which clients would feel."""
 
@@ -82,11 +82,11 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
     """
     environment = dict(os.environ)
     hide_environment()
-    sys.setswitchinterval(_SWITCH_S)
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
     try:
         place = Home.find(environment, socket=socket, home=home)
         place.create()
-        with _locked(place):
+        with _lock_home(place):
             _raise_open_files()
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
@@ -108,15 +108,15 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     try:
         anyio.run(serve, backend=backend)
     except* LogPoisoned as failed:
-        _log.critical("disk_failed", error=str(_first(failed)))
+        _log.critical("disk_failed", error=str(_first_error(failed)))
         code = EXIT_DISK
     except* KbdError as failed:
-        _log.critical("failed", error=str(_first(failed)))
+        _log.critical("failed", error=str(_first_error(failed)))
         code = EXIT_FAILED
     return code
 
 
-def _first(failed: BaseException) -> BaseException:
+def _first_error(failed: BaseException) -> BaseException:
     """Return the first error of a group, however deep: its own words are what helps."""
     while isinstance(failed, BaseExceptionGroup):
         failed = failed.exceptions[0]
@@ -133,7 +133,7 @@ async def _serve(
     of_plugin = partial(settings.of_plugin, environment=environment)
     async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
         started_s = clock.monotonic_s()
-        async with _daemon_log(home, clock, secrets, tasks) as daemon:
+        async with _open_daemon_log(home, clock, secrets, tasks) as daemon:
             context = ApiContext(
                 home=home,
                 settings=settings,
@@ -153,10 +153,10 @@ async def _serve(
             await settle_restored(home.folder, daemon, clock)
             runs = RunTasks(context, tasks)
             benches = Workbenches(context, daemon, tasks, runs.watch)
-            watcher = _watcher(context, daemon, Unattended(context, benches, runs))
+            watcher = _make_watcher(context, daemon, WatchJobs(context, benches, runs))
             await benches.recover_marked()
             table = handlers(context, benches, runs, watcher)
-            server = Server(home.socket, table, hub, _of(settings))
+            server = Server(home.socket, table, hub, _server_limits(settings))
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
@@ -177,8 +177,8 @@ async def _serve(
         tasks.cancel_scope.cancel()
 
 
-def _watcher(
-    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], unattended: Unattended
+def _make_watcher(
+    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], unattended: WatchJobs
 ) -> Watcher:
     """Return the watcher, with clients told of what lands and of what becomes of it."""
 
@@ -192,7 +192,7 @@ def _watcher(
 
 
 @asynccontextmanager
-async def _daemon_log(
+async def _open_daemon_log(
     home: Home, clock: Clock, secrets: Secrets, tasks: TaskGroup
 ) -> AsyncIterator[Keeper[DaemonState, DaemonCommand]]:
     """Hold the daemon's own log open, with its Keeper at work.
@@ -249,7 +249,7 @@ async def _stop_on_signal(stop: anyio.Event) -> None:
 
 
 @contextmanager
-def _locked(home: Home) -> Iterator[None]:
+def _lock_home(home: Home) -> Iterator[None]:
     """Hold the home's lock; whoever starts second is told who has it.
 
     Raises:
@@ -277,7 +277,7 @@ def _raise_open_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _of(settings: Settings) -> ServerLimits:
+def _server_limits(settings: Settings) -> ServerLimits:
     limits = settings.limits
     return ServerLimits(
         message_bytes=limits.message_bytes,

@@ -136,7 +136,7 @@ class CheckpointMethods:
         """List the checkpoints, oldest first."""
         del session
         bench = await self._benches.open(request.workbench_id)
-        rows = tuple(_row(checkpoint) for checkpoint in bench.state.checkpoints)
+        rows = tuple(_render_checkpoint(checkpoint) for checkpoint in bench.state.checkpoints)
         return wire.CheckpointsFound(checkpoints=rows)
 
     async def get(self, request: wire.CheckpointGet, session: Session) -> wire.CheckpointFound:
@@ -148,7 +148,7 @@ class CheckpointMethods:
             wire.CheckpointFile(path=file.name, size_bytes=file.size_bytes, hash=file.blob)
             for file in found.files
         )
-        return wire.CheckpointFound(checkpoint=_row(found), files=files)
+        return wire.CheckpointFound(checkpoint=_render_checkpoint(found), files=files)
 
     def create(
         self, request: wire.CheckpointCreate, session: Session
@@ -181,7 +181,7 @@ class CheckpointMethods:
         )
 
 
-def _row(checkpoint: Checkpoint) -> wire.CheckpointRow:
+def _render_checkpoint(checkpoint: Checkpoint) -> wire.CheckpointRow:
     total = sum(file.size_bytes for file in checkpoint.files)
     return wire.CheckpointRow(
         checkpoint_id=checkpoint.checkpoint_id,

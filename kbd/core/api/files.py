@@ -32,13 +32,15 @@ from kbd.requests.base import Request
 from kbd.tools import FileRef
 from kbd.types import FileName
 
-__all__ = ["FileMethods", "text_of", "why_not"]
+__all__ = ["FileMethods", "read_client_file", "refusal_reason"]
 
-COUNTED_CHARACTERS = 2_000_000
+MAX_COUNTED_CHARACTERS = 2_000_000
 """A longer text is only said to be longer; nobody need wait for the rest."""
 
 
-async def text_of(context: ApiContext, bench: OpenWorkbench, source_path: str) -> tuple[str, str]:
+async def read_client_file(
+    context: ApiContext, bench: OpenWorkbench, source_path: str
+) -> tuple[str, str]:
     """Read the text of a client's file; return it with the file's name.
 
     It is read as a file that is added would be: copied first, and looked into in a worker. The
@@ -56,7 +58,7 @@ async def text_of(context: ApiContext, bench: OpenWorkbench, source_path: str) -
         msg = "source_path is not absolute"
         raise ValidationFailed(msg)
     name = file_name(source.name)
-    reason = await run_sync(why_not, source, context.settings.limits.file_bytes)
+    reason = await run_sync(refusal_reason, source, context.settings.limits.file_bytes)
     if reason is not None:
         msg = f"{name} cannot be read: {reason}"
         raise ValidationFailed(msg)
@@ -66,14 +68,14 @@ async def text_of(context: ApiContext, bench: OpenWorkbench, source_path: str) -
         blob, size_bytes = await run_sync(store.put_file, source)
         file = FileRef(name, blob, size_bytes, store.path(blob))
         formats = FormatCalls(context.catalog, context.workers)
-        found = await formats.extract(file, Region(), 0, 0, COUNTED_CHARACTERS)
+        found = await formats.extract(file, Region(), 0, 0, MAX_COUNTED_CHARACTERS)
     finally:
         with anyio.CancelScope(shield=True):
             await run_sync(shutil.rmtree, folder, True)  # noqa: FBT003 - ignore_errors
     return found.text, name
 
 
-def why_not(source: Path, limit: int) -> str | None:
+def refusal_reason(source: Path, limit: int) -> str | None:
     """Return why a file cannot be added, as far as a look at it tells."""
     reason: str | None = None
     try:
@@ -95,7 +97,7 @@ def why_not(source: Path, limit: int) -> str | None:
     return reason
 
 
-_TAKEN = "a file of this name is there already"
+_NAME_TAKEN = "a file of this name is there already"
 
 
 class FileMethods:
@@ -136,7 +138,7 @@ class FileMethods:
             add_results=tuple(
                 result
                 if result.status == "skipped" or result.file_name in recorded
-                else _skipped(result.source_path, result.file_name, _TAKEN)
+                else _skipped_result(result.source_path, result.file_name, _NAME_TAKEN)
                 for result in results
             )
         )
@@ -196,7 +198,7 @@ class FileMethods:
         source = Path(source_path)
 
         def skipped(reason: str) -> tuple[wire.AddResult, None]:
-            return _skipped(source_path, source.name, reason), None
+            return _skipped_result(source_path, source.name, reason), None
 
         if not source.is_absolute():
             return skipped("the path is not absolute")
@@ -205,8 +207,8 @@ class FileMethods:
         except KbdError as error:
             return skipped(error.message)
         if folded_name(name) in taken:
-            return skipped(_TAKEN)
-        reason = await run_sync(why_not, source, self._context.settings.limits.file_bytes)
+            return skipped(_NAME_TAKEN)
+        reason = await run_sync(refusal_reason, source, self._context.settings.limits.file_bytes)
         if reason is not None:
             return skipped(reason)
         try:
@@ -235,7 +237,7 @@ def _published(state: WorkbenchState, paths: tuple[str, ...] | None) -> list[Fil
     return [FileVersion(name, entry.blob, entry.size_bytes) for name, entry in entries]
 
 
-def _skipped(source_path: str, file_name: str, reason: str) -> wire.AddResult:
+def _skipped_result(source_path: str, file_name: str, reason: str) -> wire.AddResult:
     return wire.AddResult(
         source_path=source_path, file_name=file_name, status="skipped", reason=reason
     )

@@ -39,13 +39,13 @@ from kbd.requests.formats import FileWritten
 from kbd.tools import FileRef
 from kbd.types import BlobHash, CallId
 
-__all__ = ["FormatMethods", "own_call"]
+__all__ = ["FormatMethods", "run_client_call"]
 
-_SHOWN_CHARACTERS = 2000
+_MAX_SHOWN_CHARACTERS = 2000
 """Of a result that is too long for the log and therefore a blob."""
 
 
-async def own_call(
+async def run_client_call(
     context: ApiContext,
     bench: OpenWorkbench,
     plugin: Plugin,
@@ -67,7 +67,7 @@ async def own_call(
     """
     async with bench.editing:
         refuse_client(bench.state)
-        call = _OwnCall(context, bench, plugin, request)
+        call = _CallRecorder(context, bench, plugin, request)
         files = open_files(context, bench)
         try:
             try:
@@ -88,7 +88,7 @@ async def own_call(
     return answer
 
 
-class _OwnCall:
+class _CallRecorder:
     """Recorder of one call."""
 
     def __init__(
@@ -140,7 +140,7 @@ class _OwnCall:
             call_id=self.id,
             entry_id=0,
             ok=error_code is None,
-            shown=inline if blob is None else text[:_SHOWN_CHARACTERS] + "…",
+            shown=inline if blob is None else text[:_MAX_SHOWN_CHARACTERS] + "…",
             blob=blob,
             size_bytes=len(data),
             duration_ms=int((self._context.clock.monotonic_s() - self._began_s) * 1000),
@@ -157,7 +157,7 @@ class _OwnCall:
 _NOT_ARGUMENTS = ("api_version", "workbench_id")
 
 
-Method = Owned[WireMethod]
+OwnedMethod = Owned[WireMethod]
 
 
 class FormatMethods:
@@ -168,7 +168,7 @@ class FormatMethods:
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request: the contributed ones of all formats."""
-        answers: dict[type[Request], Callable[[Method, Any, Session], Awaitable[Any]]] = {
+        answers: dict[type[Request], Callable[[OwnedMethod, Any, Session], Awaitable[Any]]] = {
             wire.GetInfo: self.info,
             wire.GetMap: self.map,
             wire.ReadRegion: self.read,
@@ -184,41 +184,45 @@ class FormatMethods:
             for method in self._context.catalog.methods()
         }
 
-    async def info(self, method: Method, request: wire.GetInfo, session: Session) -> dict[str, Any]:
+    async def info(
+        self, method: OwnedMethod, request: wire.GetInfo, session: Session
+    ) -> dict[str, Any]:
         """Tell what is known of a file for little."""
         del session
         files, formats, file = await self._file(method, request)
         return {**files.describe(file), **await formats.info(file)}
 
-    async def map(self, method: Method, request: wire.GetMap, session: Session) -> dict[str, Any]:
+    async def map(
+        self, method: OwnedMethod, request: wire.GetMap, session: Session
+    ) -> dict[str, Any]:
         """Tell a file's structure."""
         del session
         _, formats, file = await self._file(method, request)
         return await formats.map(file)
 
     async def read(
-        self, method: Method, request: wire.ReadRegion, session: Session
+        self, method: OwnedMethod, request: wire.ReadRegion, session: Session
     ) -> wire.RegionRead:
         """Read a region; with its cells where the format has cells."""
         del session
         _, formats, file = await self._file(method, request)
         read = formats.cells if isinstance(method.item.handler, Celled) else formats.read
-        return _region_read(await read(file, _region(request)))
+        return _render_reading(await read(file, _parse_region(request)))
 
     async def objects(
-        self, method: Method, request: wire.ReadObjects, session: Session
+        self, method: OwnedMethod, request: wire.ReadObjects, session: Session
     ) -> dict[str, Any]:
         """Read a region with what stands in it."""
         del session
         _, formats, file = await self._file(method, request)
-        reading = await formats.objects(file, _region(request))
+        reading = await formats.objects(file, _parse_region(request))
         answer: dict[str, Any] = {"text": reading.text, "warnings": reading.warnings}
         if reading.chunk_info is not None:
             answer["chunk_info"] = msgspec.structs.asdict(reading.chunk_info)
         return answer | dict(reading.objects or {})
 
     async def preview(
-        self, method: Method, request: wire.GetPreview, session: Session
+        self, method: OwnedMethod, request: wire.GetPreview, session: Session
     ) -> wire.PreviewPicture:
         """Show a page, slide or picture."""
         del session
@@ -237,12 +241,12 @@ class FormatMethods:
         )
 
     async def extract(
-        self, method: Method, request: wire.ExtractText, session: Session
+        self, method: OwnedMethod, request: wire.ExtractText, session: Session
     ) -> wire.TextExtracted:
         """Return a part of all text, or of a region's."""
         del session
         _, formats, file = await self._file(method, request)
-        region = _region(request)
+        region = _parse_region(request)
         cursor = (request.passage_start, request.character_start, request.limit)
         found = await formats.extract(file, region, *cursor)
         passage, character = found.following or (UNSET, UNSET)
@@ -255,7 +259,7 @@ class FormatMethods:
         )
 
     async def styles(
-        self, method: Method, request: wire.GetStyles, session: Session
+        self, method: OwnedMethod, request: wire.GetStyles, session: Session
     ) -> dict[str, Any]:
         """Tell how a file looks."""
         del session
@@ -264,7 +268,7 @@ class FormatMethods:
         return await formats.get_styles(file, None if isinstance(sheet, Unset) else sheet)
 
     async def apply(
-        self, method: Method, request: wire.ApplyOps, session: Session
+        self, method: OwnedMethod, request: wire.ApplyOps, session: Session
     ) -> wire.FileWritten:
         """Edit a file, or make one, in the draft."""
         del session
@@ -282,15 +286,15 @@ class FormatMethods:
                 copy_from=request.copy_from,
             )
 
-        return await own_call(self._context, bench, method.plugin, request, work)
+        return await run_client_call(self._context, bench, method.plugin, request, work)
 
     async def copy(
-        self, method: Method, request: wire.CopyAssets, session: Session
+        self, method: OwnedMethod, request: wire.CopyAssets, session: Session
     ) -> wire.FileWritten:
         """Copy assets of one file into another, in the draft."""
         del session
         bench = await self._benches.open(request.workbench_id)
-        picks = tuple(_pick(asset) for asset in request.assets)
+        picks = tuple(_parse_asset(asset) for asset in request.assets)
 
         async def work(files: CallFiles) -> Edited:
             return await copy_assets(
@@ -302,10 +306,10 @@ class FormatMethods:
                 picks,
             )
 
-        return await own_call(self._context, bench, method.plugin, request, work)
+        return await run_client_call(self._context, bench, method.plugin, request, work)
 
     async def _file(
-        self, method: Method, request: wire.ReadFileRequest
+        self, method: OwnedMethod, request: wire.ReadFileRequest
     ) -> tuple[CallFiles, FormatCalls, FileRef]:
         """Return the file that is asked about, with what to ask.
 
@@ -322,13 +326,13 @@ class FormatMethods:
         return files, formats, own_file(formats, method.item.handler, files.get(request.path))
 
 
-def _region(request: wire.ReadFileRequest) -> Region:
+def _parse_region(request: wire.ReadFileRequest) -> Region:
     given = msgspec.structs.asdict(request)
     names = Region.__struct_fields__
     return Region(**{name: given[name] for name in names if given.get(name, UNSET) is not UNSET})
 
 
-def _region_read(reading: Reading) -> wire.RegionRead:
+def _render_reading(reading: Reading) -> wire.RegionRead:
     place = reading.chunk_info
     chunk_info: wire.ChunkPlace | Unset = UNSET
     if place is not None:
@@ -339,7 +343,7 @@ def _region_read(reading: Reading) -> wire.RegionRead:
     )
 
 
-def _pick(asset: str | wire.AssetParam) -> AssetPick:
+def _parse_asset(asset: str | wire.AssetParam) -> AssetPick:
     if isinstance(asset, str):
         return AssetPick(asset)
     return AssetPick(asset.asset_id, asset.target)

@@ -100,10 +100,10 @@ class LogMethods:
             folder,
             blobs,
             durable=self._end(request.workbench_id),
-            kept=_kept(request),
+            kept=_parse_head(request),
         )
         try:
-            return _verified(await run_sync(checked))
+            return _render_verification(await run_sync(checked))
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise FileReadFailed(f"the log cannot be read: {reason}") from error
@@ -128,11 +128,11 @@ class LogMethods:
         """
         if subscription != wire.EVERY_LOG:
             events = await self._benches.wire(subscription)
-            after = _checked(events, cursors.get(subscription, Seq(0)))
-            return _one(subscription, events, after)
+            after = _check_cursor(events, cursors.get(subscription, Seq(0)))
+            return _follow_one(subscription, events, after)
         for log_id in self._benches.log_ids():
             if log_id in cursors:
-                _checked(await self._benches.wire(log_id), cursors[log_id])
+                _check_cursor(await self._benches.wire(log_id), cursors[log_id])
         return self._all(dict(cursors))
 
     async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[Batch | Synced, None]:
@@ -171,7 +171,7 @@ class LogMethods:
         if events is None:
             return
         end = events.seq if mark is None else mark
-        history = _history(log_id, events, cursors.get(log_id, Seq(0)), end)
+        history = _read_history(log_id, events, cursors.get(log_id, Seq(0)), end)
         try:
             with events.followed():
                 async with aclosing(history) as batches:
@@ -196,14 +196,14 @@ class LogMethods:
         return (await self._benches.open(log_id)).keeper.journal
 
 
-def _checked(events: EventRows, after: Seq) -> Seq:
+def _check_cursor(events: EventRows, after: Seq) -> Seq:
     if after > events.seq:
         msg = f"the log ends at {events.seq}; there is nothing after {after}"
         raise ValidationFailed(msg, detail={"last_seq": events.seq})
     return after
 
 
-async def _history(
+async def _read_history(
     log_id: str, events: EventRows, after: Seq, mark: Seq
 ) -> AsyncGenerator[Batch, None]:
     """Read a log from a cursor up to a mark."""
@@ -213,18 +213,20 @@ async def _history(
         after = Seq(after + len(rows))
 
 
-async def _one(log_id: str, events: EventRows, after: Seq) -> AsyncGenerator[Batch | Synced, None]:
+async def _follow_one(
+    log_id: str, events: EventRows, after: Seq
+) -> AsyncGenerator[Batch | Synced, None]:
     """Follow one log: history, one mark, then live."""
     with events.followed():
         mark = events.seq
-        async for batch in _history(log_id, events, after, mark):
+        async for batch in _read_history(log_id, events, after, mark):
             yield batch
         yield Synced({log_id: mark})
         async for last, rows in events.follow(mark):
             yield Batch(log_id, last - len(rows) + 1, rows)
 
 
-def _kept(request: wire_daemon.LogVerify) -> Anchor | None:
+def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:
     """The head that a client kept, if it names one."""
     seq, value = request.seq, request.hash
     if seq is UNSET and value is UNSET:
@@ -235,7 +237,7 @@ def _kept(request: wire_daemon.LogVerify) -> Anchor | None:
     return Anchor(seq, bytes.fromhex(value))
 
 
-def _verified(found: Verification) -> wire_daemon.LogVerified:
+def _render_verification(found: Verification) -> wire_daemon.LogVerified:
     return wire_daemon.LogVerified(
         ok=found.whole,
         seq=found.seq,

@@ -91,9 +91,9 @@ class ProviderMethods:
         del session
         provider = self._egress.models.provider_named(request.provider_id)
         asked = {
-            Phase.RESEARCH: _effort(provider, "research_effort", request.research_effort),
-            Phase.PLAN: _effort(provider, "plan_effort", request.plan_effort),
-            Phase.IMPLEMENT: _effort(provider, "implement_effort", request.implement_effort),
+            Phase.RESEARCH: _parse_effort(provider, "research_effort", request.research_effort),
+            Phase.PLAN: _parse_effort(provider, "plan_effort", request.plan_effort),
+            Phase.IMPLEMENT: _parse_effort(provider, "implement_effort", request.implement_effort),
         }
         now = self._benches.daemon.state.efforts.get(provider.name, {})
         changes = [
@@ -103,7 +103,7 @@ class ProviderMethods:
         ]
         await self._record(*changes)
         return wire.ReasoningSet(
-            provider_id=provider.name, rpi_reasoning=_told(self._egress, provider)
+            provider_id=provider.name, rpi_reasoning=_render_efforts(self._egress, provider)
         )
 
     def models(self, request: wire.ModelsListSupported, session: Session) -> wire.ModelsFound:
@@ -165,14 +165,14 @@ class ProviderMethods:
         return provider.takes_any_model and self._egress.models.has_access(provider)
 
     def _efforts(self, provider: Provider) -> wire.ReasoningEfforts | Unset:
-        return _told(self._egress, provider) if provider.efforts else UNSET
+        return _render_efforts(self._egress, provider) if provider.efforts else UNSET
 
     async def _record(self, *facts: Event) -> None:
         if facts:
             await self._benches.daemon.submit(RecordDaemon(facts))
 
 
-def _effort(provider: Provider, parameter: str, asked: str) -> str:
+def _parse_effort(provider: Provider, parameter: str, asked: str) -> str:
     """Return what is asked for a phase, "" for the model's own way.
 
     Raises:
@@ -187,7 +187,7 @@ def _effort(provider: Provider, parameter: str, asked: str) -> str:
     return asked
 
 
-def _told(egress: Egress, provider: Provider) -> wire.ReasoningEfforts:
+def _render_efforts(egress: Egress, provider: Provider) -> wire.ReasoningEfforts:
     def told(phase: Phase) -> str:
         return egress.models.chosen_effort(provider, phase) or DEFAULT_EFFORT
 

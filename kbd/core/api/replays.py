@@ -8,8 +8,8 @@ import msgspec
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.moment_folder import folders_of, write_moment
-from kbd.core.audit.steps import Span, told_of
+from kbd.core.audit.moment_folder import folder_files, write_moment
+from kbd.core.audit.steps import RunSpan, fold_step_events
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
@@ -31,11 +31,11 @@ __all__ = ["PAGE_BYTES", "ReplayMethods"]
 PAGE_BYTES = 1 << 20
 """How much JSON of steps one answer holds; a first step that is larger is told alone."""
 
-AT_ONCE = 2
+MAX_CONCURRENT_FOLDS = 2
 """How many logs are folded, and how many moments are written at the same time; others wait."""
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _CachedSteps(msgspec.Struct, frozen=True):
     """Cached steps of a run as of an event, for the pages that are requested next."""
 
     run_id: RunId
@@ -48,9 +48,12 @@ class ReplayMethods:
 
     def __init__(self, benches: Workbenches) -> None:
         self._benches = benches
-        self._kept: _Kept | None = None
+        self._kept: _CachedSteps | None = None
         # A folder of the user's may hang for ever; nothing but other moments may wait for it.
-        self._folding, self._writing = CapacityLimiter(AT_ONCE), CapacityLimiter(AT_ONCE)
+        self._folding, self._writing = (
+            CapacityLimiter(MAX_CONCURRENT_FOLDS),
+            CapacityLimiter(MAX_CONCURRENT_FOLDS),
+        )
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -67,14 +70,14 @@ class ReplayMethods:
         workbench_id = WorkbenchId(named)
         with self._benches.held(workbench_id):
             bench = await self._benches.open(workbench_id)
-            run = _run(bench, request.run_id, int(number))
+            run = _find_run(bench, request.run_id, int(number))
             steps = await self._steps(bench, run, request.run_id)
-            page = await run_sync(_page, steps[request.after :], request.limit)
+            page = await run_sync(_first_page, steps[request.after :], request.limit)
             if request.after + len(page) >= len(steps):
                 self._kept = None  # Whoever read on has all of it.
             return wire.StepsFound(
                 run=run_info(bench.state, run),
-                request=_request(bench, run),
+                request=_request_text(bench, run),
                 steps=page,
                 total=len(steps),
             )
@@ -115,8 +118,10 @@ class ReplayMethods:
         last = bench.keeper.journal.seq
         kept = self._kept
         if kept is None or (kept.run_id, kept.seq) != (run_id, last):
-            told = await run_sync(_told, bench.folders.log, run.number, last, limiter=self._folding)
-            kept = self._kept = _Kept(run_id, last, told)
+            told = await run_sync(
+                _fold_steps, bench.folders.log, run.number, last, limiter=self._folding
+            )
+            kept = self._kept = _CachedSteps(run_id, last, told)
         return kept.steps
 
     async def _written(self, bench: OpenWorkbench, state: WorkbenchState, directory: str) -> str:
@@ -124,7 +129,7 @@ class ReplayMethods:
         daemon = self._benches.daemon
         files = [
             FileVersion(FileName(f"{folder}/{name}"), blob, 0)
-            for folder, held in folders_of(state).items()
+            for folder, held in folder_files(state).items()
             for name, blob in held.items()
         ]
         if Path(directory).is_absolute():
@@ -133,7 +138,7 @@ class ReplayMethods:
         return str(await run_sync(write, limiter=self._writing))
 
 
-def _run(bench: OpenWorkbench, run_id: RunId, number: int) -> Run:
+def _find_run(bench: OpenWorkbench, run_id: RunId, number: int) -> Run:
     try:
         return bench.state.run(number)
     except IndexError:
@@ -141,18 +146,18 @@ def _run(bench: OpenWorkbench, run_id: RunId, number: int) -> Run:
         raise NotFound(msg) from None
 
 
-def _request(bench: OpenWorkbench, run: Run) -> str:
+def _request_text(bench: OpenWorkbench, run: Run) -> str:
     asked = bench.state.heard.get(run.message_id)
     return asked.text if asked is not None else ""
 
 
-def _told(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:
-    span = Span(run)
+def _fold_steps(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:
+    span = RunSpan(run)
     read_log(log_dir, span.note, last)
-    return tuple(told.step for told in told_of(run, span.events))
+    return tuple(told.step for told in fold_step_events(run, span.events))
 
 
-def _page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]:
+def _first_page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]:
     """Return the first steps, as many as were asked for and fit into an answer."""
     page: list[wire.Step] = []
     size_bytes = 0

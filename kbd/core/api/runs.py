@@ -18,7 +18,7 @@ from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
 
-__all__ = ["WorkshopMethods", "run_ended"]
+__all__ = ["WorkshopMethods", "wait_for_run"]
 
 
 class WorkshopMethods:
@@ -73,7 +73,7 @@ class WorkshopMethods:
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
         )
         if request.wait:
-            await run_ended(self._runs, bench, started.run)
+            await wait_for_run(self._runs, bench, started.run)
         return run_answer(bench.state, bench.state.run(started.run))
 
     def cancel(
@@ -149,7 +149,7 @@ class WorkshopMethods:
         return run_info(bench.state, run, run_budget(caps, daemon, self._context.clock.now_us()))
 
 
-async def run_ended(runs: RunTasks, bench: OpenWorkbench, number: int) -> None:
+async def wait_for_run(runs: RunTasks, bench: OpenWorkbench, number: int) -> None:
     """Wait for a run's end.
 
     Raises:

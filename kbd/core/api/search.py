@@ -52,14 +52,14 @@ class WorkspaceMethods:
         """List the documents."""
         del session
         call = await self._call(request.workbench_id)
-        rows = _rows(await call.documents())
+        rows = _render_rows(await call.documents())
         return wire.DocumentsFound(documents=rows, total=len(rows))
 
     async def get(self, request: wire.WorkspaceGetDoc, session: Session) -> wire.DocumentFound:
         """Return a document's text, or a part of it."""
         del session
         call = await self._call(request.workbench_id)
-        known, text = await call.text(_given(request.doc_id), _given(request.title))
+        known, text = await call.text(_none_if_unset(request.doc_id), _none_if_unset(request.title))
         end = request.offset + request.max_characters
         return wire.DocumentFound(
             doc_id=known.doc_id,
@@ -76,7 +76,7 @@ class WorkspaceMethods:
         """Summarize a document or a text."""
         del session
         call = await self._call(request.workbench_id)
-        text, doc_id = _given(request.text), _given(request.doc_id)
+        text, doc_id = _none_if_unset(request.text), _none_if_unset(request.doc_id)
         if (text is None) == (doc_id is None):
             msg = "give one of doc_id and text"
             raise ValidationFailed(msg)
@@ -98,7 +98,7 @@ class WorkspaceMethods:
     ) -> wire.IndexReloaded:
         """Bring the index up to date, perhaps in another folder."""
         del session
-        folder = _given(request.index_dir)
+        folder = _none_if_unset(request.index_dir)
         if folder is not None:
             if not Path(folder).is_absolute():
                 msg = "index_dir is not absolute"
@@ -124,11 +124,11 @@ class WorkspaceMethods:
         return open_lookup(self._context, bench, files, formats, 0, model_id)
 
 
-def _given(value: str | Unset) -> str | None:
+def _none_if_unset(value: str | Unset) -> str | None:
     return None if isinstance(value, Unset) else value
 
 
-def _rows(documents: Sequence[KnownDocument]) -> tuple[wire.DocumentRow, ...]:
+def _render_rows(documents: Sequence[KnownDocument]) -> tuple[wire.DocumentRow, ...]:
     return tuple(
         wire.DocumentRow(
             doc_id=known.doc_id, title=known.title, path=known.path, warnings=known.warnings

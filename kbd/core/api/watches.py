@@ -28,9 +28,9 @@ from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.watch.dry_run import Trial, snapshot, trial
-from kbd.core.watch.name_patterns import Patterns
-from kbd.core.watch.tree import Tree
+from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
+from kbd.core.watch.name_patterns import NamePatterns
+from kbd.core.watch.tree import WatchedTree
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.watch_rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
@@ -51,31 +51,31 @@ from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [
     "WatchMethods",
-    "asked_rule",
-    "checked_consent",
-    "checked_patterns",
-    "files_there",
-    "placed_rule",
-    "watched_folder",
+    "matching_files",
+    "parse_rule",
+    "resolve_rule",
+    "resolve_watched_folder",
+    "validate_consent",
+    "validate_patterns",
 ]
 
 _T = TypeVar("_T")
 
 
-def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
+def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
     """Parse the rule that a client asks for; nothing on disk is read yet.
 
     Raises:
         ValidationFailed: Something in it makes no sense.
         NotFound: There is no such provider or model.
     """
-    model_id = _given(request.model_id)
+    model_id = _none_if_unset(request.model_id)
     if model_id is not None:
         egress.models.provider(model_id)
     if not request.prompt.strip():
         msg = "the prompt is empty: say what is to be done with what lands"
         raise ValidationFailed(msg)
-    deliver_to = _given(request.deliver_to)
+    deliver_to = _none_if_unset(request.deliver_to)
     if deliver_to is not None and request.publish != "auto":
         msg = (
             "results go to deliver_to when they are published, and this rule leaves that to a "
@@ -86,10 +86,10 @@ def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         msg = "on_outcome holds an API key, which the log may not: have the program get it itself"
         raise ValidationFailed(msg)
     return WatchRule(
-        name=_given(request.name) or os.path.basename(os.path.normpath(request.folder)),
+        name=_none_if_unset(request.name) or os.path.basename(os.path.normpath(request.folder)),
         folder=request.folder,
         prompt=request.prompt,
-        patterns=checked_patterns(request.patterns),
+        patterns=validate_patterns(request.patterns),
         model_id=model_id,
         mode=request.mode,
         quiet_s=request.quiet_s,
@@ -98,11 +98,11 @@ def asked_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         limits=RuleLimits(**msgspec.structs.asdict(request.limits)),
         on_failure=FailurePolicy(**msgspec.structs.asdict(request.on_failure)),
         on_outcome=request.on_outcome,
-        consent=checked_consent(egress, request.consent, model_id),
+        consent=validate_consent(egress, request.consent, model_id),
     )
 
 
-def placed_rule(rule: WatchRule, home: Home) -> WatchRule:
+def resolve_rule(rule: WatchRule, home: Home) -> WatchRule:
     """Resolve a rule's folders, without links; the one for results is made. Blocks.
 
     Raises:
@@ -110,12 +110,12 @@ def placed_rule(rule: WatchRule, home: Home) -> WatchRule:
         NotFound: The folder to be watched is not there.
     """
     _check_program(rule.on_outcome)
-    folder = watched_folder(rule.folder, home)
-    deliver_to = rule.deliver_to and _folder_for_results(rule.deliver_to, home)
+    folder = resolve_watched_folder(rule.folder, home)
+    deliver_to = rule.deliver_to and _resolve_results_folder(rule.deliver_to, home)
     return msgspec.structs.replace(rule, folder=folder, deliver_to=deliver_to)
 
 
-def watched_folder(folder: str, home: Home) -> str:
+def resolve_watched_folder(folder: str, home: Home) -> str:
     """Resolve a folder that may be watched, without links in its path. Blocks.
 
     Raises:
@@ -123,7 +123,7 @@ def watched_folder(folder: str, home: Home) -> str:
             watch itself work.
         NotFound: It is not there.
     """
-    real = _real(folder, "folder")
+    real = _resolve_path(folder, "folder")
     if not os.path.exists(real):
         msg = "the folder to be watched is not there, or cannot be reached: make it first"
         raise NotFound(msg)
@@ -137,15 +137,15 @@ def watched_folder(folder: str, home: Home) -> str:
     return real
 
 
-def files_there(folder: str, patterns: tuple[str, ...]) -> tuple[PassedFile, ...]:
+def matching_files(folder: str, patterns: tuple[str, ...]) -> tuple[PassedFile, ...]:
     """Return the files of a folder that a rule would take. Blocks.
 
     Raises:
         NotFound: The folder is not there.
         FileReadFailed: It cannot be read.
     """
-    taken = Patterns(patterns)
-    with Tree(folder) as tree:
+    taken = NamePatterns(patterns)
+    with WatchedTree(folder) as tree:
         return tuple(
             PassedFile(found.path, found.signature)
             for found in tree.walk()
@@ -153,7 +153,7 @@ def files_there(folder: str, patterns: tuple[str, ...]) -> tuple[PassedFile, ...
         )
 
 
-def checked_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def validate_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """Validate patterns of files below a folder.
 
     Raises:
@@ -170,7 +170,7 @@ def checked_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return patterns
 
 
-def checked_consent(
+def validate_consent(
     egress: Egress, asked: WatchConsentParam | Unset, model_id: str | None
 ) -> WatchConsent | None:
     """Validate the consent that a person gave.
@@ -196,8 +196,8 @@ def checked_consent(
     return WatchConsent(asked.provider_id, asked.model_id, endpoint)
 
 
-def _folder_for_results(asked: str, home: Home) -> str:
-    real = _real(asked, "deliver_to")
+def _resolve_results_folder(asked: str, home: Home) -> str:
+    real = _resolve_path(asked, "deliver_to")
     if _is_within(real, os.path.realpath(home.folder)):
         msg = "results cannot go into the home of kbd: name another folder"
         raise ValidationFailed(msg)
@@ -229,7 +229,7 @@ def _check_program(command: tuple[str, ...]) -> None:
         raise ValidationFailed(msg)
 
 
-def _real(folder: str, parameter: str) -> str:
+def _resolve_path(folder: str, parameter: str) -> str:
     """Return an absolute path without links in it."""
     if not os.path.isabs(folder) or "\0" in folder:
         msg = f"{parameter} must be an absolute path"
@@ -248,16 +248,16 @@ def _is_within(folder: str, other: str) -> bool:
     return os.path.commonpath((folder, other)) == other
 
 
-def _given(value: _T | Unset) -> _T | None:
+def _none_if_unset(value: _T | Unset) -> _T | None:
     return None if isinstance(value, msgspec.UnsetType) else value
 
 
 T = TypeVar("T")
 
-LOG = WorkbenchId("daemon")
+DAEMON_LOG = WorkbenchId("daemon")
 """Whose notifications tell of watches."""
 
-LOOKS = 4
+MAX_CONCURRENT_SCANS = 4
 """How many folders are looked through at once: a disk that hangs must not hold up others' work."""
 
 
@@ -266,7 +266,7 @@ class WatchMethods:
 
     def __init__(self, context: ApiContext, benches: Workbenches, watcher: Watcher) -> None:
         self._context, self._benches, self._watcher = context, benches, watcher
-        self._looks = anyio.CapacityLimiter(LOOKS)
+        self._looks = anyio.CapacityLimiter(MAX_CONCURRENT_SCANS)
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -285,10 +285,10 @@ class WatchMethods:
 
     async def add(self, request: wire.WatchAdd, session: Session) -> wire.WatchAdded:
         """Watch a folder; what is passed over is recorded together with the watch."""
-        session.name(LOG)
-        asked = asked_rule(request, self._context.egress)
-        rule = await self._look(partial(placed_rule, asked, self._context.home))
-        there = await self._look(partial(files_there, rule.folder, rule.patterns))
+        session.name(DAEMON_LOG)
+        asked = parse_rule(request, self._context.egress)
+        rule = await self._look(partial(resolve_rule, asked, self._context.home))
+        there = await self._look(partial(matching_files, rule.folder, rule.patterns))
         passed = there if request.existing == "pass_over" else ()
         watch_id = WatchId(self._context.clock.new_id())
         await self._benches.daemon.submit(AddWatch(watch_id, rule, passed))
@@ -299,37 +299,37 @@ class WatchMethods:
     def list(self, request: wire.WatchList, session: Session) -> wire.WatchesFound:
         """List all watches, oldest first."""
         del request
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         return wire.WatchesFound(watches=tuple(self._row(watch) for watch in self._all()))
 
     def get(self, request: wire.WatchGet, session: Session) -> wire.WatchFound:
         """Show a watch in full."""
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         return self._found(request.watch_id)
 
     async def pause(self, request: wire.WatchPause, session: Session) -> wire.WatchFound:
         """Start no runs until the watch is resumed."""
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         await self._benches.daemon.submit(PauseWatch(request.watch_id))
         return self._found(request.watch_id)
 
     async def resume(self, request: wire.WatchResume, session: Session) -> wire.WatchFound:
         """Start runs again."""
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         model_id = self._watch(request.watch_id).rule.model_id
-        consent = checked_consent(self._context.egress, request.consent, model_id)
+        consent = validate_consent(self._context.egress, request.consent, model_id)
         await self._benches.daemon.submit(ResumeWatch(request.watch_id, consent))
         return self._found(request.watch_id)
 
     async def remove(self, request: wire.WatchRemove, session: Session) -> wire.WatchRemoved:
         """Watch a folder no more."""
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         await self._benches.daemon.submit(RemoveWatch(request.watch_id))
         return wire.WatchRemoved()
 
     def failed(self, request: wire.WatchFailedList, session: Session) -> wire.FailedFound:
         """List what failed and which watches stand still, of one watch or of all."""
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         named = request.watch_id
         watches = self._all() if isinstance(named, msgspec.UnsetType) else (self._watch(named),)
         return failed_landings(watches, self._row)
@@ -338,8 +338,8 @@ class WatchMethods:
         self, request: wire.WatchFailedRetry, session: Session
     ) -> wire.WatchFailedChanged:
         """Work on parked files after all."""
-        session.name(LOG)
-        command = RetryLandings(request.watch_id, _numbers(request))
+        session.name(DAEMON_LOG)
+        command = RetryLandings(request.watch_id, _parse_landing_ids(request))
         outcome = await self._benches.daemon.submit(command)
         retried = [event for event in outcome.events if isinstance(event, LandingsRetried)]
         return wire.WatchFailedChanged(landing_ids=retried[0].landings if retried else ())
@@ -348,29 +348,29 @@ class WatchMethods:
         self, request: wire.WatchFailedDismiss, session: Session
     ) -> wire.WatchFailedChanged:
         """Forget parked files."""
-        session.name(LOG)
-        command = DismissLandings(request.watch_id, _numbers(request))
+        session.name(DAEMON_LOG)
+        command = DismissLandings(request.watch_id, _parse_landing_ids(request))
         outcome = await self._benches.daemon.submit(command)
         gone = [event for event in outcome.events if isinstance(event, LandingsDismissed)]
         return wire.WatchFailedChanged(landing_ids=gone[0].landings if gone else ())
 
     async def test(self, request: wire.WatchTest, session: Session) -> wire.WatchTested:
         """Show what would run, without running it."""
-        session.name(LOG)
+        session.name(DAEMON_LOG)
         watch, rule = await self._meant(request)
         model_id, of_model = self._model(rule)
         problems = [*of_model]
         if watch is not None and watch.status is not WatchStatus.ACTIVE:
             why = f": {watch.reason}" if watch.reason else ""
             problems.append(f"the watch is {watch.status.value}{why}; resume it first")
-        watching = snapshot(self._benches.daemon.state.watching, watch)
+        watching = copy_watch_state(self._benches.daemon.state.watching, watch)
         watch_id = watch.watch_id if watch is not None else None
         limit_bytes = self._context.settings.limits.file_bytes
         try:
-            tried = await self._look(partial(trial, watching, watch_id, rule, limit_bytes))
+            tried = await self._look(partial(dry_run, watching, watch_id, rule, limit_bytes))
         except KbdError as error:
             problems.append(error.message)
-            tried = Trial()
+            tried = DryRun()
         problems += tried.problems
         hourly = rule.limits.runs_per_hour
         if tried.run_count > hourly:
@@ -398,8 +398,10 @@ class WatchMethods:
         model_id = None if isinstance(request.model_id, msgspec.UnsetType) else request.model_id
         if model_id is not None:
             self._context.egress.models.provider(model_id)
-        patterns = checked_patterns(request.patterns)
-        folder = await self._look(partial(watched_folder, request.folder, self._context.home))
+        patterns = validate_patterns(request.patterns)
+        folder = await self._look(
+            partial(resolve_watched_folder, request.folder, self._context.home)
+        )
         return None, WatchRule("", folder, "", patterns, model_id, request.mode)
 
     def _model(self, rule: WatchRule) -> tuple[str, tuple[str, ...]]:
@@ -458,7 +460,9 @@ class WatchMethods:
         return health.hints, health.reason if health.hints != "scan" else ""
 
 
-def _numbers(request: wire.WatchFailedRetry | wire.WatchFailedDismiss) -> tuple[Seq, ...] | None:
+def _parse_landing_ids(
+    request: wire.WatchFailedRetry | wire.WatchFailedDismiss,
+) -> tuple[Seq, ...] | None:
     """Return which parked files are meant; None for all of the watch."""
     numbers = request.landing_ids
     return None if isinstance(numbers, msgspec.UnsetType) else numbers

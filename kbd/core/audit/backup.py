@@ -10,10 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kbd import __version__
-from kbd.core.audit.backup_contents import Gathering, examined, hash_of
-from kbd.core.audit.backup_inventory import FORMAT, FileKept, Inventory, LogKept, read_inventory
-from kbd.core.audit.case_check import Checked
-from kbd.core.audit.whole_paths import NewFolder, free_place
+from kbd.core.audit.backup_contents import BackupCopier, hash_file, verify_and_list_blobs
+from kbd.core.audit.backup_inventory import (
+    FORMAT,
+    Inventory,
+    InventoryFile,
+    InventoryLog,
+    read_inventory,
+)
+from kbd.core.audit.case_check import CheckResult
+from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.runtime.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed
 from kbd.events.blobs import BlobStore
@@ -21,15 +27,17 @@ from kbd.events.disk import DISK, Disk, is_full
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
 
-__all__ = ["Backup", "check_backup", "faults_of", "place_of"]
+__all__ = ["Backup", "check_backup", "find_faults", "log_folder"]
 
-_OURS = frozenset({"kbd.sock", "kbd.lock", "restored.json", "daemon", "landed", "workbenches"})
+_OWN_NAMES = frozenset({"kbd.sock", "kbd.lock", "restored.json", "daemon", "landed", "workbenches"})
 """What kbd itself has in a home."""
 
-_REBUILT = "caches, snapshots, draft/ and what the log knows of published/: rebuilt from the log"
+_REBUILT_NOTE = (
+    "caches, snapshots, draft/ and what the log knows of published/: rebuilt from the log"
+)
 
 
-def place_of(log_id: str) -> Path:
+def log_folder(log_id: str) -> Path:
     """Return the folder that a log lies in, within a home and within a backup."""
     return Path("daemon") if log_id == "daemon" else Path("workbenches", log_id)
 
@@ -53,13 +61,13 @@ class Backup:
         self, home: Home, target: Path, tick: Callable[[], None] = lambda: None, disk: Disk = DISK
     ) -> None:
         self._home, self._disk = home, disk
-        place = free_place(target, "the backup")
+        place = resolve_new_folder(target, "the backup")
         inside = home.folder.resolve()
         if place == inside or inside in place.parents:
             raise ValidationFailed("A backup cannot be in the home that it is of.")
-        with _told():
+        with _translate_errors():
             self._new = NewFolder(place, disk)
-        self._gathering = Gathering(self._new.folder, disk, tick)
+        self._gathering = BackupCopier(self._new.folder, disk, tick)
 
     def take_daemon(
         self, seq: Seq, landed: Mapping[WatchId, Mapping[BlobHash, str]]
@@ -73,12 +81,14 @@ class Backup:
         Returns:
             The workbenches that were taken before.
         """
-        who = LogKept(workbench_id="daemon", name="daemon")
-        with _told():
+        who = InventoryLog(workbench_id="daemon", name="daemon")
+        with _translate_errors():
             try:
-                self._gathering.take(self._home.folder, place_of("daemon"), who, seq)
+                self._gathering.take(self._home.folder, log_folder("daemon"), who, seq)
             except LogCorrupt as error:
-                self._gathering.take_raw(self._home.folder, place_of("daemon"), who, error.message)
+                self._gathering.take_raw(
+                    self._home.folder, log_folder("daemon"), who, error.message
+                )
             self._gathering.drop(Path("landed"))
             for watch_id, needed in landed.items():
                 self._gathering.take_landed(self._home.folder, Path("landed", watch_id), needed)
@@ -97,9 +107,9 @@ class Backup:
             LogCorrupt: Its log is damaged; `take_raw` takes it as it is.
             FileNotFoundError: It was removed meanwhile.
         """
-        with _told(may_be_gone=True):
+        with _translate_errors(may_be_gone=True):
             self._gathering.take(
-                self._home.folder, place_of(workbench_id), _who(workbench_id, name), until
+                self._home.folder, log_folder(workbench_id), _log_entry(workbench_id, name), until
             )
 
     def take_raw(self, workbench_id: WorkbenchId, name: str, reason: str) -> None:
@@ -108,19 +118,19 @@ class Backup:
         Raises:
             FileNotFoundError: It was removed meanwhile.
         """
-        with _told(may_be_gone=True):
+        with _translate_errors(may_be_gone=True):
             self._gathering.take_raw(
-                self._home.folder, place_of(workbench_id), _who(workbench_id, name), reason
+                self._home.folder, log_folder(workbench_id), _log_entry(workbench_id, name), reason
             )
 
     def pass_over(self, workbench_id: WorkbenchId, name: str) -> None:
         """Note that nothing is there of a workbench that the daemon's log knows."""
-        self._gathering.pass_over(place_of(workbench_id), f"{name} (workbench) has no folder")
+        self._gathering.pass_over(log_folder(workbench_id), f"{name} (workbench) has no folder")
 
     def drop(self, workbench_id: WorkbenchId) -> None:
         """Leave a workbench out after all."""
-        with _told():
-            self._gathering.drop(place_of(workbench_id))
+        with _translate_errors():
+            self._gathering.drop(log_folder(workbench_id))
 
     def finish(self, created_at: str) -> tuple[Inventory, int]:
         """Write the inventory, make the backup durable and give it its name.
@@ -131,7 +141,7 @@ class Backup:
         Returns:
             What it holds, and its size in bytes.
         """
-        with _told():
+        with _translate_errors():
             inventory = Inventory(
                 format=FORMAT,
                 kbd=__version__,
@@ -158,15 +168,15 @@ class Backup:
         for entry in sorted(self._home.folder.iterdir()):
             if entry.name == "settings.toml":
                 yield "settings.toml: it may hold keys; keep a copy of your own"
-            elif entry.name not in _OURS:
-                yield f"{_text(entry.name)}: not kbd's"
+            elif entry.name not in _OWN_NAMES:
+                yield f"{_printable(entry.name)}: not kbd's"
         for entry in sorted(self._home.workbenches.iterdir()):
             if entry.name not in taken:
-                yield f"workbenches/{_text(entry.name)}: no workbench that was known then"
-        yield _REBUILT
+                yield f"workbenches/{_printable(entry.name)}: no workbench that was known then"
+        yield _REBUILT_NOTE
 
 
-def check_backup(path: Path) -> Checked:
+def check_backup(path: Path) -> CheckResult:
     """Read a backup again: every byte of it that belongs to it. Blocking; changes nothing.
 
     What was damaged when it was copied is no fault of the backup: it is as it was.
@@ -176,17 +186,17 @@ def check_backup(path: Path) -> Checked:
     """
     inventory = read_inventory(path)
     sound = [log for log in inventory.logs if not log.damage]
-    return Checked(
+    return CheckResult(
         kind="backup",
         logs=len(inventory.logs),
         events=sum(log.seq for log in inventory.logs),
         blobs=sum(log.blobs for log in sound),
         head="",
-        faults=tuple(faults_of(path, inventory)),
+        faults=tuple(find_faults(path, inventory)),
     )
 
 
-def faults_of(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
+def find_faults(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
     """Yield what is wrong with a folder that should hold this inventory."""
     for log in inventory.logs:
         if not log.damage:
@@ -195,12 +205,12 @@ def faults_of(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
         yield from _file_faults(folder, file)
 
 
-def _log_faults(folder: Path, log: LogKept) -> Iterator[LogFault]:
-    place = place_of(log.workbench_id)
+def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
+    place = log_folder(log.workbench_id)
     log_dir, blobs = folder / place / "log", BlobStore(folder / place / "blobs")
     within = (place / "log").as_posix()
     try:
-        found, named = examined(log_dir)
+        found, named = verify_and_list_blobs(log_dir)
     except OSError as error:
         reason = f"the log cannot be read: {error.strerror}"
         yield LogFault(kind="missing", file=within, offset=0, message=reason)
@@ -234,10 +244,10 @@ def _log_faults(folder: Path, log: LogKept) -> Iterator[LogFault]:
             yield LogFault(kind=kind, file=file, offset=0, message=reason)
 
 
-def _file_faults(folder: Path, file: FileKept) -> Iterator[LogFault]:
+def _file_faults(folder: Path, file: InventoryFile) -> Iterator[LogFault]:
     try:
         size_bytes = (folder / file.path).stat().st_size
-        digest = hash_of(folder / file.path)
+        digest = hash_file(folder / file.path)
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
         yield LogFault(kind="file missing", file=file.path, offset=0, message=reason)
@@ -248,16 +258,16 @@ def _file_faults(folder: Path, file: FileKept) -> Iterator[LogFault]:
         yield LogFault(kind="file damaged", file=file.path, offset=offset, message=reason)
 
 
-def _who(workbench_id: WorkbenchId, name: str) -> LogKept:
-    return LogKept(workbench_id=workbench_id, name=name)
+def _log_entry(workbench_id: WorkbenchId, name: str) -> InventoryLog:
+    return InventoryLog(workbench_id=workbench_id, name=name)
 
 
-def _text(name: str) -> str:
+def _printable(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
 @contextmanager
-def _told(*, may_be_gone: bool = False) -> Iterator[None]:
+def _translate_errors(*, may_be_gone: bool = False) -> Iterator[None]:
     """Translate errors of the system into errors that clients know.
 
     Args:

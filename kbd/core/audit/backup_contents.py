@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from kbd.core.audit.backup_inventory import FileKept, LogKept
+from kbd.core.audit.backup_inventory import InventoryFile, InventoryLog
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
 from kbd.events.anchor import ANCHOR_NAME
@@ -29,18 +29,18 @@ from kbd.events.verification import Verification, verify
 from kbd.types import BlobHash, FileName, Seq
 
 __all__ = [
-    "Gathering",
+    "BackupCopier",
     "check_name",
     "copy_file",
-    "examined",
-    "hash_of",
+    "hash_file",
     "is_unreadable",
-    "names_below",
-    "private_folder",
+    "make_private_folder",
+    "verify_and_list_blobs",
+    "walk_files",
 ]
 
 
-class _Learning(BlobStore):
+class _RecordingBlobStore(BlobStore):
     """Blob store that records which blobs are asked for: verifying a log asks for all it names."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class _Learning(BlobStore):
         return BlobVerification(0, (), ())
 
 
-def examined(
+def verify_and_list_blobs(
     log_dir: Path, on_progress: Callable[[int], object] = lambda _: None
 ) -> tuple[Verification, tuple[BlobHash, ...]]:
     """Verify a log and return the blobs that it names, in order: it is read once for both.
@@ -65,17 +65,17 @@ def examined(
     Raises:
         OSError: It cannot be read.
     """
-    learning = _Learning()
+    learning = _RecordingBlobStore()
     return verify(log_dir, learning, on_progress), learning.named
 
 
-def hash_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def private_folder(folder: Path) -> None:
+def make_private_folder(folder: Path) -> None:
     """Make a folder with its parents, each 0700; it is not synced yet."""
     for place in reversed((folder, *folder.parents)):
         if not place.exists():
@@ -112,13 +112,13 @@ def check_name(name: str) -> None:
 def is_unreadable(path: Path) -> bool:
     """Tell whether a file cannot be read."""
     try:
-        hash_of(path)
+        hash_file(path)
     except OSError:
         return True
     return False
 
 
-def names_below(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
+def walk_files(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
     """Yield the paths of all that is no folder, sorted; links to folders are not followed.
 
     Args:
@@ -138,15 +138,15 @@ def names_below(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
             yield os.path.relpath(os.path.join(root, name), folder)
 
 
-_TRIES = 3
+_MAX_TRIES = 3
 """How often a file that somebody is writing is read again, before it is left out."""
 
 
-_PAUSE_S = 0.001
+_READ_PAUSE_S = 0.001
 """How long the reading of a log rests after each block of it, which takes about 5 ms."""
 
 
-class Gathering:
+class BackupCopier:
     """Copies logs, blobs and other files into one folder, laid out as a home is.
 
     Args:
@@ -160,17 +160,17 @@ class Gathering:
 
     def __init__(self, folder: Path, disk: Disk, tick: Callable[[], None]) -> None:
         self._folder, self._disk, self._tick = folder, disk, tick
-        self._logs: dict[Path, LogKept] = {}
-        self._files: dict[Path, list[FileKept]] = {}
+        self._logs: dict[Path, InventoryLog] = {}
+        self._files: dict[Path, list[InventoryFile]] = {}
         self._told: dict[Path, list[str]] = {}
 
     @property
-    def logs(self) -> tuple[LogKept, ...]:
+    def logs(self) -> tuple[InventoryLog, ...]:
         """What was taken, in that order."""
         return tuple(self._logs.values())
 
     @property
-    def files(self) -> tuple[FileKept, ...]:
+    def files(self) -> tuple[InventoryFile, ...]:
         """What no log vouches for."""
         return tuple(file for files in self._files.values() for file in files)
 
@@ -191,7 +191,7 @@ class Gathering:
         self.drop(place)
         self._told[place] = [line]
 
-    def take(self, home: Path, place: Path, who: LogKept, until: Seq | None) -> None:
+    def take(self, home: Path, place: Path, who: InventoryLog, until: Seq | None) -> None:
         """Take a log up to an event, with its blobs and what else is beside it.
 
         What was taken of it before is gone on with: only what came since is copied.
@@ -207,13 +207,13 @@ class Gathering:
         """
         source, target = home / place, self._folder / place
         self._files[place], self._told[place] = [], []
-        private_folder(target)
-        extent = _extent(source / "log", until)
+        make_private_folder(target)
+        extent = _find_extent(source / "log", until)
         copy_log(source / "log", extent, target / "log", self._disk)
         self._tick()
-        found, named = examined(target / "log", self._pause)
+        found, named = verify_and_list_blobs(target / "log", self._pause)
         if found.fault is not None or (found.seq, found.head) != (extent.seq, extent.head.hex()):
-            _compare(source / "log", target / "log", extent)
+            _compare_copy(source / "log", target / "log", extent)
             reason = found.fault.reason if found.fault is not None else "its end is another one"
             raise LogCorrupt(reason)
         self._tick()
@@ -221,27 +221,27 @@ class Gathering:
         self._note_file(place, place / "log" / ANCHOR_NAME)
         self._take_kept(source, place)
         self._take_strange(source, place, frozenset(named))
-        self._logs[place] = LogKept(
+        self._logs[place] = InventoryLog(
             workbench_id=who.workbench_id,
             name=who.name,
             segments=extent.files,
             seq=extent.seq,
             head=extent.head.hex(),
-            blobs=len(named) - sum(not (target / _blob(blob)).exists() for blob in unsound),
+            blobs=len(named) - sum(not (target / _blob_path(blob)).exists() for blob in unsound),
             unsound=unsound,
         )
 
-    def take_raw(self, home: Path, place: Path, who: LogKept, reason: str) -> None:
+    def take_raw(self, home: Path, place: Path, who: InventoryLog, reason: str) -> None:
         """Take a damaged log and all that is beside it file by file, as it lies there."""
         self.drop(place)
         source, target = home / place, self._folder / place
         self._files[place], self._told[place] = [], []
-        private_folder(target / "log")
+        make_private_folder(target / "log")
         for part in ("log", "blobs", "published"):
             self._take_tree(source, place, part)
         found = verify(target / "log")
         blobs = f"{(place / 'blobs').as_posix()}/"
-        self._logs[place] = LogKept(
+        self._logs[place] = InventoryLog(
             workbench_id=who.workbench_id,
             name=who.name,
             segments=(),
@@ -250,7 +250,7 @@ class Gathering:
             blobs=sum(file.path.startswith(blobs) for file in self._files[place]),
             damage=reason,
         )
-        self._tell(place, f"{_called(who)} is damaged and was copied as it is: {reason}")
+        self._tell(place, f"{_describe_log(who)} is damaged and was copied as it is: {reason}")
 
     def take_landed(self, home: Path, place: Path, needed: Mapping[BlobHash, str]) -> None:
         """Take copies of what landed in a watched folder.
@@ -265,13 +265,13 @@ class Gathering:
         for blob, path in needed.items():
             self._tick()
             try:
-                self._copy_to(store.path(blob), place / _blob(blob, ""), 0o400)
+                self._copy_to(store.path(blob), place / _blob_path(blob, ""), 0o400)
             except OSError as error:
                 if not is_unreadable(store.path(blob)):
                     raise
                 self._tell(place, f"{path} landed and its copy cannot be read: {error.strerror}")
                 continue
-            self._note_file(place, place / _blob(blob, ""))
+            self._note_file(place, place / _blob_path(blob, ""))
             if self._files[place][-1].sha256 != blob:
                 self._tell(place, f"{path} landed, and its copy is damaged: it was taken as it is")
 
@@ -279,7 +279,7 @@ class Gathering:
         """Yield the interpreter: reading a log computes, and others wait for an answer."""
         del seq
         self._tick()
-        time.sleep(_PAUSE_S)
+        time.sleep(_READ_PAUSE_S)
 
     def _take_blobs(
         self, source: BlobStore, target: Path, named: Sequence[BlobHash], name: str
@@ -296,17 +296,17 @@ class Gathering:
         place = target.relative_to(self._folder).parent
         for blob in (*found.missing, *found.damaged):
             original = source.path(blob)
-            if not is_unreadable(original) and hash_of(original) == blob:
+            if not is_unreadable(original) and hash_file(original) == blob:
                 raise FileWriteFailed("What was written does not read back as it was.")
             unsound.append(blob)
             what = "missing" if blob in found.missing else "damaged"
             self._tell(place, f"{name}: the file version {blob} is {what}")
         for blob in found.damaged:
-            self._note_file(place, place / _blob(blob))
+            self._note_file(place, place / _blob_path(blob))
         return tuple(sorted(unsound))
 
     def _copy_blob(self, source: Path, target: Path, blob: BlobHash) -> None:
-        private_folder(target / blob[:2])
+        make_private_folder(target / blob[:2])
         try:
             self._copy_to(source, (target / blob[:2] / blob).relative_to(self._folder), 0o400)
         except OSError:
@@ -316,7 +316,7 @@ class Gathering:
     def _copy_to(self, source: Path, path: Path, mode: int = 0o600) -> None:
         """Copy a regular file to a path within the folder."""
         target = self._folder / path
-        private_folder(target.parent)
+        make_private_folder(target.parent)
         held = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             copy_file(held, target, self._disk, mode)
@@ -345,7 +345,7 @@ class Gathering:
             return
         root = ConfinedRoot(published)
         try:
-            for name in names_below(published, partial(self._tell, place)):
+            for name in walk_files(published, partial(self._tell, place)):
                 self._tick()
                 try:
                     check_name(name)
@@ -359,14 +359,14 @@ class Gathering:
     def _take_published(self, held: int, place: Path, name: str, named: AbstractSet[str]) -> None:
         """Take a file, unless the log knows its bytes or it changes all the time."""
         copy = place / "published" / name
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             before = os.fstat(held)
             os.lseek(held, 0, os.SEEK_SET)
             with os.fdopen(os.dup(held), "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             if digest in named:
                 return
-            private_folder((self._folder / copy).parent)
+            make_private_folder((self._folder / copy).parent)
             (self._folder / copy).unlink(missing_ok=True)
             copy_file(held, self._folder / copy, self._disk)
             after = os.fstat(held)
@@ -378,7 +378,7 @@ class Gathering:
 
     def _take_tree(self, source: Path, place: Path, part: str) -> None:
         """Take all regular files below a folder, as they are."""
-        for name in names_below(source / part, partial(self._tell, place)):
+        for name in walk_files(source / part, partial(self._tell, place)):
             self._tick()
             path = source / part / name
             try:
@@ -400,22 +400,24 @@ class Gathering:
         """Note a copy that no log vouches for."""
         copy = self._folder / path
         self._files[place].append(
-            FileKept(path=path.as_posix(), size_bytes=copy.stat().st_size, sha256=hash_of(copy))
+            InventoryFile(
+                path=path.as_posix(), size_bytes=copy.stat().st_size, sha256=hash_file(copy)
+            )
         )
 
     def _tell(self, place: Path, line: str) -> None:
         self._told[place].append(line.encode("utf-8", "replace").decode())
 
 
-def _called(who: LogKept) -> str:
+def _describe_log(who: InventoryLog) -> str:
     return "the daemon's own log" if who.workbench_id == "daemon" else f"{who.name} (workbench)"
 
 
-def _blob(blob: BlobHash, folder: str = "blobs") -> Path:
+def _blob_path(blob: BlobHash, folder: str = "blobs") -> Path:
     return Path(folder, blob[:2], blob)
 
 
-def _extent(log_dir: Path, until: Seq | None) -> Extent:
+def _find_extent(log_dir: Path, until: Seq | None) -> Extent:
     """Find what of a log is to be taken.
 
     Raises:
@@ -429,7 +431,7 @@ def _extent(log_dir: Path, until: Seq | None) -> Extent:
         raise LogCorrupt(f"it cannot be read: {error.strerror}") from error
 
 
-def _compare(source: Path, target: Path, extent: Extent) -> None:
+def _compare_copy(source: Path, target: Path, extent: Extent) -> None:
     """See that a copy which is no whole log is what was copied.
 
     Raises:

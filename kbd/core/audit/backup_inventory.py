@@ -16,7 +16,14 @@ from kbd.errors import FileReadFailed
 from kbd.events.disk import Disk
 from kbd.types import BlobHash, Seq
 
-__all__ = ["FORMAT", "INVENTORY_NAME", "FileKept", "Inventory", "LogKept", "read_inventory"]
+__all__ = [
+    "FORMAT",
+    "INVENTORY_NAME",
+    "Inventory",
+    "InventoryFile",
+    "InventoryLog",
+    "read_inventory",
+]
 
 INVENTORY_NAME = "backup.json"
 """The file's name, in the backup's folder."""
@@ -25,7 +32,7 @@ FORMAT = 1
 """The version of a backup that is written, and the newest that is understood."""
 
 
-class LogKept(msgspec.Struct, frozen=True, kw_only=True):
+class InventoryLog(msgspec.Struct, frozen=True, kw_only=True):
     """Entry of a log in a backup's inventory.
 
     Args:
@@ -49,7 +56,7 @@ class LogKept(msgspec.Struct, frozen=True, kw_only=True):
     damage: str = ""
 
 
-class FileKept(msgspec.Struct, frozen=True, kw_only=True):
+class InventoryFile(msgspec.Struct, frozen=True, kw_only=True):
     """Entry of a file that no log vouches for; its path is within the backup's folder."""
 
     path: str
@@ -72,8 +79,8 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     format: int
     kbd: str
     created_at: str
-    logs: tuple[LogKept, ...]
-    files: tuple[FileKept, ...]
+    logs: tuple[InventoryLog, ...]
+    files: tuple[InventoryFile, ...]
     left_out: tuple[str, ...]
 
     def write(self, folder: Path, disk: Disk) -> None:
@@ -84,10 +91,10 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
             OSError: It cannot be written.
         """
         told = msgspec.json.format(msgspec.json.encode(self), indent=1)
-        disk.write_file(folder / INVENTORY_NAME, [_framed(told)])
+        disk.write_file(folder / INVENTORY_NAME, [_inventory_bytes(told)])
 
 
-class _Framed(msgspec.Struct, forbid_unknown_fields=True):
+class _SealedInventory(msgspec.Struct, forbid_unknown_fields=True):
     sha256: str
     inventory: msgspec.Raw
 
@@ -103,9 +110,9 @@ def read_inventory(folder: Path) -> Inventory:
     except OSError as error:
         raise FileReadFailed(f"There is no {INVENTORY_NAME}, so this is no backup.") from error
     try:
-        framed = msgspec.json.decode(data, type=_Framed)
+        framed = msgspec.json.decode(data, type=_SealedInventory)
         # Byte for byte: not even a blank may differ.
-        if _framed(bytes(framed.inventory)) != data:
+        if _inventory_bytes(bytes(framed.inventory)) != data:
             raise FileReadFailed(f"{INVENTORY_NAME} was changed: it is not what its hash says.")
         inventory = msgspec.json.decode(framed.inventory, type=Inventory)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -116,6 +123,6 @@ def read_inventory(folder: Path) -> Inventory:
     return inventory
 
 
-def _framed(told: bytes) -> bytes:
+def _inventory_bytes(told: bytes) -> bytes:
     digest = hashlib.sha256(told).hexdigest().encode()
     return b'{"sha256": "' + digest + b'", "inventory": ' + told + b"}\n"

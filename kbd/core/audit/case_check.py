@@ -9,10 +9,10 @@ from kbd.core.audit.verify.case import Fault, check
 from kbd.errors import FileReadFailed, NotFound
 from kbd.requests.daemon import LogFault
 
-__all__ = ["Checked", "check_case"]
+__all__ = ["CheckResult", "check_case"]
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """Result of a check: whether a case file or a backup is whole.
 
     Args:
@@ -33,7 +33,7 @@ class Checked(msgspec.Struct, frozen=True):
     faults: tuple[LogFault, ...]
 
 
-def check_case(path: Path) -> Checked:
+def check_case(path: Path) -> CheckResult:
     """Read a whole case file and compare every byte with what it must be. Blocking.
 
     Raises:
@@ -53,17 +53,17 @@ def check_case(path: Path) -> Checked:
         msg = f"{path} cannot be read: {error.strerror}"
         raise FileReadFailed(msg) from None
     history = found.history
-    return Checked(
+    return CheckResult(
         kind="case",
         logs=1,
         events=history.seq if history else 0,
         blobs=found.blobs,
         head=history.head if history else "",
-        faults=tuple(_told(fault) for fault in found.faults),
+        faults=tuple(_log_fault(fault) for fault in found.faults),
     )
 
 
-def _told(fault: Fault) -> LogFault:
+def _log_fault(fault: Fault) -> LogFault:
     last = fault.offset + fault.size - 1
     span = f" (bytes {fault.offset} to {last} of the case file)" if fault.size > 1 else ""
     return LogFault(

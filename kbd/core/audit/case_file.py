@@ -14,14 +14,20 @@ from pathlib import Path
 import msgspec
 
 from kbd import __version__
-from kbd.core.audit.case_writer import Source, Written, sorted_members, weighed, write_case
+from kbd.core.audit.case_writer import (
+    MemberSource,
+    WrittenCase,
+    hash_member,
+    sorted_members,
+    write_case,
+)
 from kbd.core.audit.page.document import page_of
 from kbd.core.audit.page.run_index import blobs_of
-from kbd.core.audit.steps import Numbered, steps_of
+from kbd.core.audit.steps import Numbered, fold_steps
 from kbd.core.audit.verify import SOURCES
 from kbd.core.audit.verify.layout import header_of
 from kbd.core.audit.verify.manifest import Case, Member, order
-from kbd.core.audit.whole_paths import partial
+from kbd.core.audit.whole_paths import create_partial
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.paths import WorkbenchFolders
@@ -38,16 +44,16 @@ from kbd.events.segment import Block, Segment
 from kbd.types import BlobHash, Seq
 
 __all__ = [
-    "Contents",
-    "Exported",
-    "Wanted",
-    "contents_of",
-    "export",
-    "readme_of",
+    "CaseContents",
+    "CaseRequest",
+    "ExportedCase",
+    "export_case",
+    "gather_contents",
+    "render_readme",
     "verifier_files",
 ]
 
-_TEXT = """\
+_README = """\
 Case file of run {run}
 
 This file holds what kbd {version} recorded of a run in the workbench {workbench}, up to event
@@ -83,9 +89,9 @@ after the run's last one are not in here; those of earlier runs are, for the cha
 """
 
 
-def readme_of(case: Case) -> str:
+def render_readme(case: Case) -> str:
     """Return the readme of a case."""
-    return _TEXT.format(
+    return _README.format(
         run=case.run,
         version=case.kbd,
         workbench=case.workbench[0],
@@ -95,7 +101,7 @@ def readme_of(case: Case) -> str:
     )
 
 
-_SOME_TIME = "2000-01-01T00:00:00Z"
+_PLACEHOLDER_TIME = "2000-01-01T00:00:00Z"
 """The size of a header does not hang on the time."""
 
 
@@ -105,16 +111,16 @@ def verifier_files() -> dict[str, bytes]:
     modules = {f"verify/{name}.py": folder.joinpath(f"{name}.py").read_bytes() for name in SOURCES}
     template = folder.joinpath("main.txt").read_text("utf-8")
     # The numbers have a fixed width, so a first attempt tells how long it will be.
-    draft = _main(template, modules, 0)
-    return {"__main__.py": _main(template, modules, len(draft)), **modules}
+    draft = _render_main(template, modules, 0)
+    return {"__main__.py": _render_main(template, modules, len(draft)), **modules}
 
 
-def _main(template: str, modules: dict[str, bytes], size_bytes: int) -> bytes:
+def _render_main(template: str, modules: dict[str, bytes], size_bytes: int) -> bytes:
     """Return `__main__.py` for a case file in which it has so many bytes."""
-    first = _header_bytes("__main__.py")
+    first = _header_size("__main__.py")
     start, places = first + size_bytes, {}
     for name in sorted(modules, key=order):
-        start += _header_bytes(name)
+        start += _header_size(name)
         places[name] = start
         start += len(modules[name])
     rows = []
@@ -128,15 +134,15 @@ def _main(template: str, modules: dict[str, bytes], size_bytes: int) -> bytes:
     return filled.encode("ascii")
 
 
-def _header_bytes(name: str) -> int:
-    return len(header_of(Member(name, 0, "", 0, ()), _SOME_TIME))
+def _header_size(name: str) -> int:
+    return len(header_of(Member(name, 0, "", 0, ()), _PLACEHOLDER_TIME))
 
 
-_TEXT_BYTES = 8 * 1024 * 1024
+_MAX_TEXT_BYTES = 8 * 1024 * 1024
 """Longer blobs are not offered to the report; it cuts texts far shorter itself."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class CaseRequest(msgspec.Struct, frozen=True):
     """Request for a case file: which run is to be written.
 
     Args:
@@ -152,7 +158,7 @@ class Wanted(msgspec.Struct, frozen=True):
     is_active: bool
 
 
-class Contents(msgspec.Struct, frozen=True):
+class CaseContents(msgspec.Struct, frozen=True):
     """Contents of a case file: its manifest and the sources of its members.
 
     Args:
@@ -162,11 +168,11 @@ class Contents(msgspec.Struct, frozen=True):
     """
 
     case: Case
-    sources: tuple[Source, ...]
+    sources: tuple[MemberSource, ...]
     blobs: int
 
 
-def contents_of(wanted: Wanted) -> Contents:
+def gather_contents(wanted: CaseRequest) -> CaseContents:
     """Gather what goes into the case file of a run. Blocking; reads everything once.
 
     Raises:
@@ -176,14 +182,14 @@ def contents_of(wanted: Wanted) -> Contents:
         OSError: Something cannot be read.
     """
     log_dir, blobs_dir = wanted.folders.log, wanted.folders.blobs
-    extent, events = _history(log_dir, wanted)
+    extent, events = _read_history(log_dir, wanted)
     state = WorkbenchState()
     blobs: dict[BlobHash, Seq] = {}
     for seq, record in events:
         fold_workbench(state, seq, record)
         for blob in named_blobs(record.data):
             blobs.setdefault(blob, seq)
-    named = [_blob(BlobStore(blobs_dir), blob, seq) for blob, seq in sorted(blobs.items())]
+    named = [_read_blob(BlobStore(blobs_dir), blob, seq) for blob, seq in sorted(blobs.items())]
     time = datetime.fromtimestamp(events[-1][1].ts_us // 1_000_000, UTC)
     case = Case(
         kbd=__version__,
@@ -197,20 +203,22 @@ def contents_of(wanted: Wanted) -> Contents:
     made = {
         **verifier_files(),
         f"log/{ANCHOR_NAME}": anchor_bytes(Anchor(extent.seq, extent.head)),
-        "report.html": _report(wanted, state, events).encode("utf-8", "replace"),
-        "README.txt": readme_of(case).encode("utf-8", "replace"),
+        "report.html": _render_report(wanted, state, events).encode("utf-8", "replace"),
+        "README.txt": render_readme(case).encode("utf-8", "replace"),
     }
-    sources = [Source(name, len(data), data) for name, data in made.items()]
-    sources += [Source(f"log/{name}", size, path=log_dir / name) for name, size in extent.files]
-    members = [weighed(source) for source in sources] + [member for _, member in named]
-    return Contents(
+    sources = [MemberSource(name, len(data), data) for name, data in made.items()]
+    sources += [
+        MemberSource(f"log/{name}", size, path=log_dir / name) for name, size in extent.files
+    ]
+    members = [hash_member(source) for source in sources] + [member for _, member in named]
+    return CaseContents(
         case._replace(members=sorted_members(members)),
         (*sources, *(source for source, _ in named)),
         len(named),
     )
 
 
-def _history(log_dir: Path, wanted: Wanted) -> tuple[Extent, list[Numbered]]:
+def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numbered]]:
     """Read the log up to the end of the run, with every check that it allows."""
     events: list[Numbered] = []
 
@@ -237,7 +245,7 @@ def _history(log_dir: Path, wanted: Wanted) -> tuple[Extent, list[Numbered]]:
     return extent, events[: extent.seq]
 
 
-def _blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[Source, Member]:
+def _read_blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[MemberSource, Member]:
     """Read a blob and see that it is what its name says.
 
     Raises:
@@ -245,8 +253,8 @@ def _blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[Source, Member]:
     """
     path = store.path(blob)
     try:
-        source = Source(f"blobs/{blob}", path.stat().st_size, path=path)
-        member = weighed(source)
+        source = MemberSource(f"blobs/{blob}", path.stat().st_size, path=path)
+        member = hash_member(source)
     except FileNotFoundError:
         msg = f"the blob {blob}, which event {seq} names, is missing; see `kbd verify`"
         raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq}) from None
@@ -256,19 +264,19 @@ def _blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[Source, Member]:
     return source, member
 
 
-def _report(wanted: Wanted, state: WorkbenchState, events: list[Numbered]) -> str:
+def _render_report(wanted: CaseRequest, state: WorkbenchState, events: list[Numbered]) -> str:
     run = state.run(wanted.number)
-    steps = steps_of(wanted.number, events)
+    steps = fold_steps(wanted.number, events)
     store = BlobStore(wanted.folders.blobs)
     texts: Mapping[BlobHash, str] = {
-        blob: store.read(blob, limit=_TEXT_BYTES).decode("utf-8", "replace")
+        blob: store.read(blob, limit=_MAX_TEXT_BYTES).decode("utf-8", "replace")
         for blob in blobs_of(steps)
     }
     asked = state.heard.get(run.message_id)
     return page_of(run_info(state, run), asked.text if asked else "", steps, texts)
 
 
-class Exported(msgspec.Struct, frozen=True):
+class ExportedCase(msgspec.Struct, frozen=True):
     """Case file that was exported.
 
     Args:
@@ -284,7 +292,9 @@ class Exported(msgspec.Struct, frozen=True):
     blobs: int
 
 
-def export(wanted: Wanted, target: Path, before_naming: Callable[[Written], None]) -> Exported:
+def export_case(
+    wanted: CaseRequest, target: Path, before_naming: Callable[[WrittenCase], None]
+) -> ExportedCase:
     """Write a case file; it is durable, and complete when it has its name. Blocking.
 
     Args:
@@ -301,13 +311,13 @@ def export(wanted: Wanted, target: Path, before_naming: Callable[[Written], None
         ValidationFailed: Something has the name by now.
     """
     try:
-        contents = contents_of(wanted)
+        contents = gather_contents(wanted)
     except OSError as error:
         msg = f"the log of {wanted.folders.id} cannot be read: {error.strerror}"
         raise FileReadFailed(msg) from None
-    with partial(target) as made:
+    with create_partial(target) as made:
         written = write_case(made.file, contents.case, contents.sources)
         before_naming(written)
         made.place()
     case = contents.case
-    return Exported(written.size_bytes, Seq(case.seq), case.head, contents.blobs)
+    return ExportedCase(written.size_bytes, Seq(case.seq), case.head, contents.blobs)

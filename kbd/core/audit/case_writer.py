@@ -17,12 +17,12 @@ from kbd.core.audit.verify.layout import Seal, regions, seal_bytes
 from kbd.core.audit.verify.manifest import MANIFEST, PIECE_BYTES, Case, Member, manifest_of, order
 from kbd.errors import FileReadFailed
 
-__all__ = ["Source", "Written", "sorted_members", "weighed", "write_case"]
+__all__ = ["MemberSource", "WrittenCase", "hash_member", "sorted_members", "write_case"]
 
 _CHUNK_BYTES = 16 * PIECE_BYTES
 
 
-class Source(msgspec.Struct, frozen=True):
+class MemberSource(msgspec.Struct, frozen=True):
     """Source of a member's bytes: they are given, or at the beginning of a file.
 
     Args:
@@ -59,14 +59,14 @@ class Source(msgspec.Struct, frozen=True):
                 yield data
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenCase(msgspec.Struct, frozen=True):
     """Size of a written case file, and the hash of all its bytes."""
 
     size_bytes: int
     sha256: str
 
 
-def weighed(source: Source) -> Member:
+def hash_member(source: MemberSource) -> Member:
     """Read a source and return it as a member, with its hashes.
 
     Raises:
@@ -74,14 +74,14 @@ def weighed(source: Source) -> Member:
         OSError: It cannot be read.
     """
     whole, checksum, pieces = hashlib.sha256(), 0, []
-    for data in _pieces(source.chunks()):
+    for data in _split_pieces(source.chunks()):
         whole.update(data)
         checksum = zlib.crc32(data, checksum)
         pieces.append((hashlib.sha256(data).hexdigest(), zlib.crc32(data)))
     return Member(source.name, source.size_bytes, whole.hexdigest(), checksum, tuple(pieces))
 
 
-def write_case(file: BinaryIO, case: Case, sources: Iterable[Source]) -> Written:
+def write_case(file: BinaryIO, case: Case, sources: Iterable[MemberSource]) -> WrittenCase:
     """Write a case file.
 
     Args:
@@ -94,15 +94,15 @@ def write_case(file: BinaryIO, case: Case, sources: Iterable[Source]) -> Written
         OSError: A source cannot be read, or the file not be written.
     """
     data = manifest_of(case)
-    manifest = Source(MANIFEST, len(data), data)
-    weighed_manifest = weighed(manifest)
+    manifest = MemberSource(MANIFEST, len(data), data)
+    weighed_manifest = hash_member(manifest)
     by_name = {source.name: source for source in (*sources, manifest)}
     everything, end, start = hashlib.sha256(), 0, 0
     for region in regions(case, weighed_manifest):
         if region.expected:
             chunks: Iterable[bytes] = (region.expected,)
         else:
-            chunks = _unchanged(by_name[region.name], region.member)
+            chunks = _checked_chunks(by_name[region.name], region.member)
             start = region.start if region.name == MANIFEST else start
         for chunk in chunks:
             file.write(chunk)
@@ -114,7 +114,7 @@ def write_case(file: BinaryIO, case: Case, sources: Iterable[Source]) -> Written
     file.flush()
     os.fsync(file.fileno())
     everything.update(seal)
-    return Written(end + len(seal), everything.hexdigest())
+    return WrittenCase(end + len(seal), everything.hexdigest())
 
 
 def sorted_members(members: Iterable[Member]) -> tuple[Member, ...]:
@@ -122,7 +122,7 @@ def sorted_members(members: Iterable[Member]) -> tuple[Member, ...]:
     return tuple(sorted(members, key=lambda member: order(member.name)))
 
 
-def _unchanged(source: Source, member: Member) -> Iterator[bytes]:
+def _checked_chunks(source: MemberSource, member: Member) -> Iterator[bytes]:
     """Yield a source's bytes, and see at the end that they are those that were weighed."""
     checksum = 0
     for chunk in source.chunks():
@@ -133,7 +133,7 @@ def _unchanged(source: Source, member: Member) -> Iterator[bytes]:
         raise FileReadFailed(msg)
 
 
-def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _split_pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Cut bytes into pieces, however they come."""
     held = b""
     for chunk in chunks:

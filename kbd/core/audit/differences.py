@@ -14,7 +14,7 @@ from zipfile import ZipInfo
 
 import msgspec
 
-from kbd.core.audit.repeated_call import Outcome
+from kbd.core.audit.repeated_call import CallOutcome
 from kbd.core.runtime.secrets import BLOTTED
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
@@ -23,21 +23,21 @@ from kbd.opc.package import Package, reading_errors
 from kbd.requests.proofs import FieldDiff, FileDiff, PartDiff
 
 __all__ = [
-    "MOST_FIELDS",
-    "MOST_PARTS",
-    "differences",
-    "file_diff",
-    "shared_length",
-    "what_differs",
+    "MAX_FIELDS",
+    "MAX_PARTS",
+    "common_prefix_length",
+    "diff_files",
+    "diff_outcomes",
+    "differing_parts",
 ]
 
-MOST_FIELDS = 50
+MAX_FIELDS = 50
 """Fields that are told of one call: enough to see what it is about."""
 
-SHOWN_CHARACTERS = 300
+MAX_SHOWN_CHARACTERS = 300
 """How much of a value is told."""
 
-BEFORE_CHARACTERS = 40
+CONTEXT_CHARACTERS = 40
 """How much of a long text is told from before the first character that differs."""
 
 
@@ -48,24 +48,24 @@ class _Missing:
 _MISSING = _Missing()
 
 
-def what_differs(recorded: Outcome, replayed: Outcome) -> tuple[str, ...]:
+def differing_parts(recorded: CallOutcome, replayed: CallOutcome) -> tuple[str, ...]:
     """Name the parts that differ: none if the call came out as recorded."""
     if recorded.refused and replayed.refused:
         same = recorded.error_code == replayed.error_code
-        return () if same and _same(recorded.shown, replayed.shown) else ("refusal",)
+        return () if same and _is_same_text(recorded.shown, replayed.shown) else ("refusal",)
     if recorded.refused != replayed.refused:
         return ("outcome",)
     before = (recorded.ok, recorded.error_code)
     parts = {
         "outcome": before != (replayed.ok, replayed.error_code),
-        "result": not _same(recorded.text, replayed.text),
-        "shown": not _same(recorded.shown, replayed.shown),
+        "result": not _is_same_text(recorded.text, replayed.text),
+        "shown": not _is_same_text(recorded.shown, replayed.shown),
         "files": recorded.changes != replayed.changes,
     }
     return tuple(name for name, differs in parts.items() if differs)
 
 
-def _same(recorded: str, replayed: str) -> bool:
+def _is_same_text(recorded: str, replayed: str) -> bool:
     """Tell whether a text came out as recorded; where a key was blotted out, anything may stand.
 
     A proof is made without the daemon's keys, so it cannot tell which.
@@ -85,7 +85,7 @@ def _same(recorded: str, replayed: str) -> bool:
     return at + len(BLOTTED) <= end
 
 
-def shared_length(one: AnyStr, other: AnyStr) -> int:
+def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
     """Return how much of their beginning two texts, or two blocks of bytes, have in common."""
     low, high = 0, min(len(one), len(other))
     while low < high:
@@ -97,25 +97,25 @@ def shared_length(one: AnyStr, other: AnyStr) -> int:
     return low
 
 
-def differences(recorded: Outcome, replayed: Outcome) -> tuple[FieldDiff, ...]:
-    """Return the fields in which two outcomes differ, at most `MOST_FIELDS`."""
+def diff_outcomes(recorded: CallOutcome, replayed: CallOutcome) -> tuple[FieldDiff, ...]:
+    """Return the fields in which two outcomes differ, at most `MAX_FIELDS`."""
     found: list[FieldDiff] = []
-    for path, before, after in _fields(recorded, replayed):
-        if len(found) == MOST_FIELDS:
+    for path, before, after in _outcome_fields(recorded, replayed):
+        if len(found) == MAX_FIELDS:
             break
-        found.append(_told(path, before, after))
+        found.append(_field_diff(path, before, after))
     if not found and recorded.text != replayed.text:
         # The same values, written in another way.
-        found.append(_told(*_of_texts("result", recorded.text, replayed.text)))
+        found.append(_field_diff(*_diff_texts("result", recorded.text, replayed.text)))
     return tuple(found)
 
 
 Field = tuple[str, Any, Any]
 
 
-def _fields(recorded: Outcome, replayed: Outcome) -> Iterator[Field]:
+def _outcome_fields(recorded: CallOutcome, replayed: CallOutcome) -> Iterator[Field]:
     if recorded.refused != replayed.refused:
-        yield ("outcome", _named(recorded), _named(replayed))
+        yield ("outcome", _outcome_name(recorded), _outcome_name(replayed))
     elif recorded.ok != replayed.ok:
         yield ("ok", recorded.ok, replayed.ok)
     if recorded.error_code != replayed.error_code:
@@ -128,21 +128,21 @@ def _fields(recorded: Outcome, replayed: Outcome) -> Iterator[Field]:
         if replayed.refused:
             yield ("shown", recorded.shown, replayed.shown)
         return
-    before, after = _value(recorded), _value(replayed)
+    before, after = _parse_result(recorded), _parse_result(replayed)
     yield from _walk("", before, after)
     # Where the model saw the whole result, it would only be told twice.
     if recorded.shown != replayed.shown and not (
         recorded.shown == recorded.text and replayed.shown == replayed.text
     ):
-        yield from _walk("shown", _seen(recorded.shown), _seen(replayed.shown))
-    yield from _walk("files", _said_of_files(recorded), _said_of_files(replayed))
+        yield from _walk("shown", _parse_receipt(recorded.shown), _parse_receipt(replayed.shown))
+    yield from _walk("files", _file_messages(recorded), _file_messages(replayed))
 
 
-def _named(outcome: Outcome) -> str:
+def _outcome_name(outcome: CallOutcome) -> str:
     return "refused" if outcome.refused else "done" if outcome.ok else "failed"
 
 
-def _value(outcome: Outcome) -> Any:
+def _parse_result(outcome: CallOutcome) -> Any:
     """Return a result as plain values, an error or what is no JSON as its text."""
     if outcome.refused or not outcome.ok:
         return {"error": outcome.text} if outcome.text else {}
@@ -152,7 +152,7 @@ def _value(outcome: Outcome) -> Any:
         return outcome.text
 
 
-def _seen(shown: str) -> Any:
+def _parse_receipt(shown: str) -> Any:
     """Return a receipt as plain values; with a note behind it, or an error, as text."""
     try:
         return msgspec.json.decode(shown)
@@ -160,7 +160,7 @@ def _seen(shown: str) -> Any:
         return shown
 
 
-def _said_of_files(outcome: Outcome) -> dict[str, Any]:
+def _file_messages(outcome: CallOutcome) -> dict[str, Any]:
     """Return what is said of what was written; where the bytes differ is told elsewhere."""
     return {
         change.name: {"warnings": list(change.warnings), "notes": list(change.notes)}
@@ -179,61 +179,67 @@ def _walk(path: str, before: Any, after: Any) -> Iterator[Field]:
             if [*before] != [*after] and {*before} == {*after}:
                 yield (f"{path or 'result'} (order of names)", [*before], [*after])
             for name in dict.fromkeys((*before, *after)):
-                inner = _inner(path, name)
+                inner = _join_path(path, name)
                 yield from _walk(inner, before.get(name, _MISSING), after.get(name, _MISSING))
         case list(), list():
             for place in range(max(len(before), len(after))):
-                yield from _walk(f"{path}[{place}]", _at(before, place), _at(after, place))
-        case str(), str() if before != after and max(len(before), len(after)) > SHOWN_CHARACTERS:
-            yield _of_texts(path, before, after)
+                yield from _walk(
+                    f"{path}[{place}]",
+                    _item_or_missing(before, place),
+                    _item_or_missing(after, place),
+                )
+        case str(), str() if (
+            before != after and max(len(before), len(after)) > MAX_SHOWN_CHARACTERS
+        ):
+            yield _diff_texts(path, before, after)
         case _ if type(before) is not type(after) or before != after:
             yield (path or "result", before, after)
         case _:
             pass
 
 
-def _inner(path: str, name: Any) -> str:
+def _join_path(path: str, name: Any) -> str:
     key = str(name)
     if not key.isidentifier():
         return f"{path}[{msgspec.json.encode(key).decode()}]"
     return f"{path}.{key}" if path else key
 
 
-def _at(values: list[Any], place: int) -> Any:
+def _item_or_missing(values: list[Any], place: int) -> Any:
     return values[place] if place < len(values) else _MISSING
 
 
-def _of_texts(path: str, before: str, after: str) -> Field:
+def _diff_texts(path: str, before: str, after: str) -> Field:
     """Truncate two long texts to where they begin to differ, and say where that is."""
-    at = shared_length(before, after)
+    at = common_prefix_length(before, after)
     line = before.count("\n", 0, at) + 1
     column = at - (before.rfind("\n", 0, at) + 1) + 1
-    start = max(0, at - BEFORE_CHARACTERS)
+    start = max(0, at - CONTEXT_CHARACTERS)
     lead = "…" if start else ""
     where = f"{path or 'result'} (line {line}, character {column})"
-    end = start + SHOWN_CHARACTERS
+    end = start + MAX_SHOWN_CHARACTERS
     return where, lead + before[start:end], lead + after[start:end]
 
 
-def _told(path: str, before: Any, after: Any) -> FieldDiff:
-    return FieldDiff(path=path, recorded=_cut(before), replayed=_cut(after))
+def _field_diff(path: str, before: Any, after: Any) -> FieldDiff:
+    return FieldDiff(path=path, recorded=_truncate(before), replayed=_truncate(after))
 
 
-def _cut(value: Any) -> str:
+def _truncate(value: Any) -> str:
     if value is _MISSING:
         return ""
     text = msgspec.json.encode(value).decode()
-    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[: MAX_SHOWN_CHARACTERS - 1] + "…"
 
 
-MOST_PARTS = 50
+MAX_PARTS = 50
 """Parts that are told of one file."""
 
 _BLOCK_BYTES = 1 << 20
 _ZIP = b"PK\x03\x04"
 
 
-def file_diff(
+def diff_files(
     name: str, recorded: tuple[str, Path] | None, replayed: tuple[str, Path] | None
 ) -> FileDiff:
     """Compare two versions of a file. It reads both: call it in a thread.
@@ -251,8 +257,8 @@ def file_diff(
     try:
         offset, note = _first_difference(before, after)
         parts: tuple[PartDiff, ...] = ()
-        if _begins(before) == _begins(after) == _ZIP:
-            parts, note = _compared(name, before, after)
+        if _read_magic(before) == _read_magic(after) == _ZIP:
+            parts, note = _diff_parts(name, before, after)
     except OSError:
         return FileDiff(
             path=name, recorded=hashes[0], replayed=hashes[1],
@@ -263,7 +269,7 @@ def file_diff(
     )
 
 
-def _begins(path: Path) -> bytes:
+def _read_magic(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(len(_ZIP))
 
@@ -282,31 +288,31 @@ def _first_difference(before: Path, after: Path) -> tuple[int, str]:
                 return -1, ""
             lines += one.count(b"\n")
             offset += len(one)
-    shared = shared_length(one, other)
+    shared = common_prefix_length(one, other)
     lines += one.count(b"\n", 0, shared)
     return offset + shared, f"line {lines + 1}" if is_text else ""
 
 
-def _compared(name: str, before: Path, after: Path) -> tuple[tuple[PartDiff, ...], str]:
+def _diff_parts(name: str, before: Path, after: Path) -> tuple[tuple[PartDiff, ...], str]:
     """Return the parts whose contents differ, and what else does if none do."""
     try:
         with Package(Source(before, name)) as left, Package(Source(after, name)) as right:
-            old, new = _hashes(left), _hashes(right)
+            old, new = _hash_parts(left), _hash_parts(right)
             differing = [
                 PartDiff(part=part, recorded=old.get(part, ""), replayed=new.get(part, ""))
                 for part in dict.fromkeys((*old, *new))
                 if old.get(part) != new.get(part)
             ]
             if not differing:
-                return (), _wrapping(left.entries, right.entries)
+                return (), _diff_packaging(left.entries, right.entries)
     except FileReadFailed as fault:
         return (), f"its parts cannot be compared: {fault.message}"
-    left_out = len(differing) - MOST_PARTS
+    left_out = len(differing) - MAX_PARTS
     note = f"and {left_out} parts more" if left_out > 0 else ""
-    return tuple(differing[:MOST_PARTS]), note
+    return tuple(differing[:MAX_PARTS]), note
 
 
-def _hashes(package: Package) -> dict[str, str]:
+def _hash_parts(package: Package) -> dict[str, str]:
     """Return the hash of each part's contents, in the order of the package."""
     found: dict[str, str] = {}
     for info in package.entries:
@@ -319,7 +325,7 @@ def _hashes(package: Package) -> dict[str, str]:
     return found
 
 
-def _wrapping(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> str:
+def _diff_packaging(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> str:
     """Say how two packages with equal parts differ."""
     before = {info.filename: info for info in left}
     pairs = [(before[info.filename], info) for info in right]

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from kbd.core.audit.whole_paths import NewFolder, free_place
+from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.domain.state_text import conversation_lines, plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import encoded_state
@@ -24,12 +24,12 @@ from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.types import BlobHash, FileName
 
-__all__ = ["folders_of", "write_moment"]
+__all__ = ["folder_files", "write_moment"]
 
 _COPIED_BYTES = 1024 * 1024
 
 
-def folders_of(state: WorkbenchState) -> dict[str, dict[FileName, BlobHash]]:
+def folder_files(state: WorkbenchState) -> dict[str, dict[FileName, BlobHash]]:
     """Return which files each folder of a moment holds."""
     drafted = state.draft.files if state.draft else {}
     return {
@@ -59,13 +59,13 @@ def write_moment(
         DiskFull: No space is left; nothing was written.
         FileWriteFailed: It cannot be written; nothing was.
     """
-    place = free_place(destination, "the moment")
+    place = resolve_new_folder(destination, "the moment")
     try:
         made = NewFolder(place, disk)
         try:
-            for folder, files in folders_of(state).items():
+            for folder, files in folder_files(state).items():
                 _write_files(made.folder / folder, files, blobs)
-            for name, text in _texts(state).items():
+            for name, text in _text_files(state).items():
                 (made.folder / name).write_bytes(text)
             made.land()
         finally:
@@ -87,14 +87,14 @@ def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobSt
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
                 target = os.open(last, flags, 0o600, dir_fd=held)
                 try:
-                    _copy(blobs.path(blob), target, name, blob)
+                    _copy_file(blobs.path(blob), target, name, blob)
                 finally:
                     os.close(target)
     finally:
         root.close()
 
 
-def _copy(source: Path, target: int, name: FileName, blob: BlobHash) -> None:
+def _copy_file(source: Path, target: int, name: FileName, blob: BlobHash) -> None:
     digest = hashlib.sha256()
     try:
         with source.open("rb") as original:
@@ -110,7 +110,7 @@ def _copy(source: Path, target: int, name: FileName, blob: BlobHash) -> None:
         raise LogCorrupt(msg)
 
 
-def _texts(state: WorkbenchState) -> dict[str, bytes]:
+def _text_files(state: WorkbenchState) -> dict[str, bytes]:
     texts = {"state.json": encoded_state(state)}
     run = state.runs[-1] if state.runs else None
     if run is not None and run.plan is not None:

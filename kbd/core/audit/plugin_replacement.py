@@ -16,9 +16,15 @@ from kbd.core.plugins.entry_points import Installed
 from kbd.core.plugins.host import Plugins
 from kbd.errors import ValidationFailed
 
-__all__ = ["Replacement", "check_loaded", "packages_of", "replaced", "take"]
+__all__ = [
+    "Replacement",
+    "check_loaded",
+    "copy_package",
+    "plugin_packages",
+    "with_replaced_version",
+]
 
-MOST_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 256 * 1024 * 1024
 """A package that is larger than this is none of a plugin."""
 
 
@@ -36,12 +42,12 @@ class Replacement(msgspec.Struct, frozen=True):
     version: str | None = None
 
 
-def packages_of(points: Collection[Installed]) -> frozenset[str]:
+def plugin_packages(points: Collection[Installed]) -> frozenset[str]:
     """Return the top packages of plugins."""
-    return frozenset(_package(point) for point in points)
+    return frozenset(_package_name(point) for point in points)
 
 
-def take(path: Path, into: Path, packages: Collection[str]) -> Replacement:
+def copy_package(path: Path, into: Path, packages: Collection[str]) -> Replacement:
     """Copy the one plugin's package that is at a path into a new folder.
 
     Args:
@@ -55,8 +61,8 @@ def take(path: Path, into: Path, packages: Collection[str]) -> Replacement:
     try:
         into.mkdir(mode=0o700)
         if path.is_file():
-            return _unpacked(path, into, packages)
-        found = _found(path, packages)
+            return _unpack_wheel(path, into, packages)
+        found = _find_package(path, packages)
         _check_size(found)
         shutil.copytree(
             found, into / found.name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
@@ -68,11 +74,11 @@ def take(path: Path, into: Path, packages: Collection[str]) -> Replacement:
     return Replacement(found.name, into)
 
 
-def replaced(points: Sequence[Installed], taken: Replacement) -> list[Installed]:
+def with_replaced_version(points: Sequence[Installed], taken: Replacement) -> list[Installed]:
     """Return the entry points with the version of what was taken, where it is known."""
     return [
         msgspec.structs.replace(point, version=taken.version)
-        if taken.version is not None and _package(point) == taken.package
+        if taken.version is not None and _package_name(point) == taken.package
         else point
         for point in points
     ]
@@ -84,23 +90,25 @@ def check_loaded(plugins: Plugins, points: Sequence[Installed], taken: Replaceme
     Raises:
         ValidationFailed: It could not be imported, or declares nothing that can be used.
     """
-    names = {point.name for point in points if _package(point) == taken.package}
+    names = {point.name for point in points if _package_name(point) == taken.package}
     for status in plugins.statuses:
         if status.name in names and (status.status != "loaded" or status.reason):
             msg = f"this version of {taken.package} cannot be used: {status.reason}"
             raise ValidationFailed(msg)
 
 
-def _package(point: Installed) -> str:
+def _package_name(point: Installed) -> str:
     return point.value.partition(":")[0].partition(".")[0].strip()
 
 
-def _found(path: Path, packages: Collection[str]) -> Path:
+def _find_package(path: Path, packages: Collection[str]) -> Path:
     """Return the folder of the one package at a path."""
     if (path / "__init__.py").is_file():
         if path.name in packages:
             return path
-        msg = f"{path.name} is not the package of an installed plugin: {_those(packages)}"
+        msg = (
+            f"{path.name} is not the package of an installed plugin: {_expected_packages(packages)}"
+        )
         raise ValidationFailed(msg)
     below = [path / name for name in sorted(packages)]
     below += [path / "src" / name for name in sorted(packages)]
@@ -113,11 +121,11 @@ def _found(path: Path, packages: Collection[str]) -> Path:
     elif not path.is_dir():
         msg = f"{path.name} is not there: neither a folder nor a wheel"
     else:
-        msg = f"{path.name} holds no package of an installed plugin: {_those(packages)}"
+        msg = f"{path.name} holds no package of an installed plugin: {_expected_packages(packages)}"
     raise ValidationFailed(msg)
 
 
-def _those(packages: Collection[str]) -> str:
+def _expected_packages(packages: Collection[str]) -> str:
     return f"a folder with __init__.py is expected, named as one of {', '.join(sorted(packages))}"
 
 
@@ -125,14 +133,12 @@ def _check_size(folder: Path) -> None:
     total = 0
     for place, _, names in os.walk(folder):
         total += sum(os.lstat(Path(place, name)).st_size for name in names)
-        if total > MOST_BYTES:
-            msg = (
-                f"{folder.name} is larger than {MOST_BYTES >> 20} MiB: that is no plugin's package"
-            )
+        if total > MAX_BYTES:
+            msg = f"{folder.name} is larger than {MAX_BYTES >> 20} MiB: that is no plugin's package"
             raise ValidationFailed(msg)
 
 
-def _unpacked(wheel: Path, into: Path, packages: Collection[str]) -> Replacement:
+def _unpack_wheel(wheel: Path, into: Path, packages: Collection[str]) -> Replacement:
     """Take the one package out of a wheel, which is a zip (PEP 427)."""
     try:
         with ZipFile(wheel) as archive:
@@ -144,21 +150,21 @@ def _unpacked(wheel: Path, into: Path, packages: Collection[str]) -> Replacement
                 msg = f"{wheel.name} must hold one package of an installed plugin, not {held_by}"
                 raise ValidationFailed(msg)
             wanted = [info for info in infos if PurePosixPath(info.filename).parts[0] == found[0]]
-            if sum(info.file_size for info in wanted) > MOST_BYTES:
-                msg = f"{wheel.name} unpacks to more than {MOST_BYTES >> 20} MiB"
+            if sum(info.file_size for info in wanted) > MAX_BYTES:
+                msg = f"{wheel.name} unpacks to more than {MAX_BYTES >> 20} MiB"
                 raise ValidationFailed(msg)
             for info in wanted:
-                target = into.joinpath(*_inside(wheel, info.filename))
+                target = into.joinpath(*_member_parts(wheel, info.filename))
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(info))
-            version = _version(archive, [info.filename for info in infos])
+            version = _wheel_version(archive, [info.filename for info in infos])
     except (BadZipFile, NotImplementedError, RuntimeError, ValueError) as error:
         msg = f"{wheel.name} is neither a folder nor a wheel"
         raise ValidationFailed(msg) from error
     return Replacement(found[0], into, version)
 
 
-def _inside(wheel: Path, name: str) -> tuple[str, ...]:
+def _member_parts(wheel: Path, name: str) -> tuple[str, ...]:
     parts = PurePosixPath(name).parts
     if any(part in ("..", "/") or "\\" in part or "\0" in part for part in parts):
         msg = f"{wheel.name} holds a name that leads out of it"
@@ -166,7 +172,7 @@ def _inside(wheel: Path, name: str) -> tuple[str, ...]:
     return parts
 
 
-def _version(archive: ZipFile, names: Sequence[str]) -> str | None:
+def _wheel_version(archive: ZipFile, names: Sequence[str]) -> str | None:
     """Return the version that a wheel's description tells, if it has one."""
     for name in names:
         if name.endswith(".dist-info/METADATA") and name.count("/") == 1:

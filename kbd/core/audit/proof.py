@@ -16,14 +16,14 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.tool_execution import ToolExecution
-from kbd.core.audit.differences import differences, file_diff, what_differs
-from kbd.core.audit.recorded_calls import RecordedCall, Retelling
+from kbd.core.audit.differences import diff_files, diff_outcomes, differing_parts
+from kbd.core.audit.recorded_calls import CallFold, RecordedCall
 from kbd.core.audit.repeated_call import (
-    Outcome,
+    CallOutcome,
     hit_a_limit,
     recorded_outcome,
-    repeated,
-    unrepeatable,
+    repeat_call,
+    skip_reason,
 )
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog, ToolEntry
@@ -52,10 +52,10 @@ from kbd.requests.proofs import (
 )
 from kbd.types import BlobHash, RunId, Seq
 
-__all__ = ["Kept", "KeptResults", "ScratchBlobs", "prove"]
+__all__ = ["RecordedRecall", "RecordedResults", "ScratchBlobs", "prove"]
 
 
-class _Hasty(Disk):
+class _NoSyncDisk(Disk):
     """Disk without fsync: nothing here needs to outlive a power cut."""
 
     def fsync(self, fd: int) -> None:
@@ -74,7 +74,7 @@ class ScratchBlobs(Blobs):
     """
 
     def __init__(self, recorded: Path, scratch: Path) -> None:
-        super().__init__(BlobStore(scratch, _Hasty()))
+        super().__init__(BlobStore(scratch, _NoSyncDisk()))
         self._recorded = BlobStore(recorded)
         self._lock = anyio.Lock()
         self._made: Counter[BlobHash] = Counter()
@@ -110,7 +110,7 @@ class ScratchBlobs(Blobs):
                 await run_sync(lambda: self.made(blob).unlink(missing_ok=True))
 
 
-class _Span(msgspec.Struct, frozen=True):
+class _ResultSpan(msgspec.Struct, frozen=True):
     """Location of a result, and which event returned it."""
 
     seq: Seq
@@ -119,7 +119,7 @@ class _Span(msgspec.Struct, frozen=True):
     size_bytes: int = 0
 
 
-class KeptResults:
+class RecordedResults:
     """Results of a workbench's calls, on disk: a long log has more than memory should hold.
 
     Args:
@@ -131,7 +131,7 @@ class KeptResults:
         self._blobs = blobs
         self._fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._end = 0
-        self._spans: dict[int, _Span] = {}
+        self._spans: dict[int, _ResultSpan] = {}
 
     def close(self) -> None:
         """Let go of the file."""
@@ -140,10 +140,10 @@ class KeptResults:
     def keep(self, seq: Seq, returned: ToolReturned) -> None:
         """Keep the result that an event returned."""
         if returned.blob is not None:
-            self._spans[returned.entry_id] = _Span(seq, returned.blob)
+            self._spans[returned.entry_id] = _ResultSpan(seq, returned.blob)
             return
         data = (returned.result or returned.shown).encode()
-        self._spans[returned.entry_id] = _Span(seq, None, self._end, len(data))
+        self._spans[returned.entry_id] = _ResultSpan(seq, None, self._end, len(data))
         view = memoryview(data)
         while view:
             written = os.pwrite(self._fd, view, self._end)
@@ -164,7 +164,7 @@ class KeptResults:
         return await run_sync(os.pread, self._fd, span.size_bytes, span.at)
 
 
-class Kept:
+class RecordedRecall:
     """`kbd.tools.Recall` for one call: what had been returned before it ended.
 
     Args:
@@ -172,7 +172,7 @@ class Kept:
         before: The event that recorded the call's end.
     """
 
-    def __init__(self, results: KeptResults, before: Seq) -> None:
+    def __init__(self, results: RecordedResults, before: Seq) -> None:
         self._results, self._before = results, before
 
     async def result(self, entry_id: int) -> bytes:
@@ -180,13 +180,13 @@ class Kept:
         return await self._results.read(entry_id, self._before)
 
 
-MOST_AT_ONCE = 4
+MAX_CONCURRENT_CALLS = 4
 """Calls that are done at once, where there are so many cores: all that each needs is recorded."""
 
 CALLS_AHEAD = 4
 """Calls that are read from the log before they are done."""
 
-TOLD_BYTES = 512 * 1024
+MAX_DETAIL_BYTES = 512 * 1024
 """How much of differences is told; of the calls behind that only which parts differ."""
 
 
@@ -224,9 +224,9 @@ async def prove(
     return await proof.answer(RunId(f"{folders.id}-{run}"), took_ms)
 
 
-Told = RecordedCall | SkippedCall
+ReportedCall = RecordedCall | SkippedCall
 
-Look = Callable[[WorkbenchState], CallFiles]
+CallFilesFactory = Callable[[WorkbenchState], CallFiles]
 
 
 class _Proof:
@@ -246,12 +246,12 @@ class _Proof:
         for part in ("stage", "blobs", "cache"):
             (scratch / part).mkdir(mode=0o700)
         self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
-        self._results = KeptResults(scratch / "results", self._blobs)
+        self._results = RecordedResults(scratch / "results", self._blobs)
         self._formats = FormatCalls(catalog, workers, scratch / "cache")
         self._room = open_lexical_engine(
             self._formats, scratch / "cache" / "index", settings.search.document_characters
         )
-        self._plugins = _plugins_of(catalog)
+        self._plugins = _plugins_by_package(catalog)
         self._calls = self._equal = self._files = self._refusals = 0
         self._failure: KbdError | None = None
         self._divergences: list[Divergence] = []
@@ -265,12 +265,12 @@ class _Proof:
         Raises:
             KbdError: As for `prove`.
         """
-        send, receive = anyio.create_memory_object_stream[Told](CALLS_AHEAD)
+        send, receive = anyio.create_memory_object_stream[ReportedCall](CALLS_AHEAD)
         reader = _Reader(self._folders.log, run, until, send)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(partial(reader.run, look=self._look, results=self._results))
-                for _ in range(min(MOST_AT_ONCE, os.cpu_count() or 1)):
+                for _ in range(min(MAX_CONCURRENT_CALLS, os.cpu_count() or 1)):
                     tasks.start_soon(self._take_all, receive.clone(), tasks.cancel_scope)
                 receive.close()
         finally:
@@ -281,7 +281,7 @@ class _Proof:
             raise failure
 
     async def _take_all(
-        self, calls: MemoryObjectReceiveStream[Told], scope: anyio.CancelScope
+        self, calls: MemoryObjectReceiveStream[ReportedCall], scope: anyio.CancelScope
     ) -> None:
         """Take calls until there are no more; what prevents the proof ends it for all."""
         with calls:
@@ -292,13 +292,13 @@ class _Proof:
                 self._failure = self._failure or fault
                 scope.cancel()
 
-    async def _take(self, call: Told) -> None:
+    async def _take(self, call: ReportedCall) -> None:
         """Repeat one call, and compare its outcome."""
         if isinstance(call, SkippedCall):
             self._skipped.append(call)
             return
         self._used.update(dict.fromkeys(call.plugins))
-        reason = unrepeatable(call)
+        reason = skip_reason(call)
         if reason is not None:
             self._skip(call, reason)
             return
@@ -341,15 +341,17 @@ class _Proof:
         describe = partial(describe_file, self._catalog)
         return CallFiles(state, self._blobs, stage, cache, describe)
 
-    async def _repeat(self, call: RecordedCall, arguments: str, recorded: Outcome) -> Outcome:
+    async def _repeat(
+        self, call: RecordedCall, arguments: str, recorded: CallOutcome
+    ) -> CallOutcome:
         def opened(entry: ToolEntry, files: CallFiles) -> ToolExecution:
             return ToolExecution(
                 entry, files, call.now_us,
-                formats=self._formats, recall=Kept(self._results, call.seq),
+                formats=self._formats, recall=RecordedRecall(self._results, call.seq),
                 search=self._search, workers=self._workers,
             )  # fmt: skip
 
-        return await repeated(
+        return await repeat_call(
             call, arguments, recorded, catalog=self._catalog, limits=self._limits, opened=opened
         )
 
@@ -362,8 +364,10 @@ class _Proof:
             SkippedCall(seq=call.seq, call_id=call.end.call_id, tool=call.call.name, reason=reason)
         )
 
-    async def _compare(self, call: RecordedCall, recorded: Outcome, replayed: Outcome) -> None:
-        what = what_differs(recorded, replayed)
+    async def _compare(
+        self, call: RecordedCall, recorded: CallOutcome, replayed: CallOutcome
+    ) -> None:
+        what = differing_parts(recorded, replayed)
         if not what:
             self._equal += 1
             return
@@ -378,8 +382,8 @@ class _Proof:
             plugins=await self._others(call),
         )
         is_first = all(call.seq < other.seq for other in self._divergences)
-        if is_first or self._told_bytes < TOLD_BYTES:
-            fields = differences(recorded, replayed)
+        if is_first or self._told_bytes < MAX_DETAIL_BYTES:
+            fields = diff_outcomes(recorded, replayed)
             files = await self._file_diffs(recorded.changes, replayed.changes)
             found = msgspec.structs.replace(found, fields=fields, files=files)
         self._told_bytes += len(msgspec.json.encode(found))
@@ -396,7 +400,7 @@ class _Proof:
             if old != new:
                 left = (old, self._blobs.path(old)) if old else None
                 right = (new, self._blobs.made(new)) if new else None
-                diffs.append(await run_sync(file_diff, name, left, right))
+                diffs.append(await run_sync(diff_files, name, left, right))
         return tuple(diffs)
 
     async def _others(self, call: RecordedCall) -> tuple[str, ...]:
@@ -428,14 +432,14 @@ class _Reader:
     """
 
     def __init__(
-        self, log: Path, run: int, until: Seq | None, send: MemoryObjectSendStream[Told]
+        self, log: Path, run: int, until: Seq | None, send: MemoryObjectSendStream[ReportedCall]
     ) -> None:
         self._log, self._number, self._until, self._send = log, run, until, send
         self.failure: KbdError | None = None
 
-    async def run(self, *, look: Look, results: KeptResults) -> None:
+    async def run(self, *, look: CallFilesFactory, results: RecordedResults) -> None:
         """Read the log, and send the calls."""
-        retelling = Retelling(self._number, look=look, keep=results.keep, tell=self._tell)
+        retelling = CallFold(self._number, look=look, keep=results.keep, tell=self._tell)
         with self._send:
             try:
                 found = await run_sync(self._read, retelling)
@@ -449,12 +453,12 @@ class _Reader:
         elif not retelling.has_run:
             self.failure = NotFound(f"there is no run {self._number} in this workbench")
 
-    def _read(self, retelling: Retelling) -> Survey:
+    def _read(self, retelling: CallFold) -> Survey:
         found = read_log(self._log, retelling.apply, self._until)
         retelling.finish()
         return found
 
-    def _tell(self, call: Told) -> None:
+    def _tell(self, call: ReportedCall) -> None:
         from_thread.run(self._send.send, call)
 
 
@@ -462,7 +466,7 @@ def _seq(each: Divergence | SkippedCall) -> Seq:
     return each.seq
 
 
-def _plugins_of(catalog: Catalog) -> dict[str, Plugin]:
+def _plugins_by_package(catalog: Catalog) -> dict[str, Plugin]:
     """Return the plugins that can work for a call, by their packages."""
     plugins = [entry.plugin for entry in catalog.tools()]
     plugins += [catalog.format(handler.name).plugin for handler in catalog.handlers()]

@@ -14,9 +14,14 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.plugin_replacement import check_loaded, packages_of, replaced, take
+from kbd.core.audit.plugin_replacement import (
+    check_loaded,
+    copy_package,
+    plugin_packages,
+    with_replaced_version,
+)
 from kbd.core.audit.proof import prove
-from kbd.core.audit.proof_messages import Answer, Order, Proved, Refused
+from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, Proved, Refused
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import installed
 from kbd.core.plugins.host import GROUP, Plugins
@@ -40,9 +45,9 @@ def main() -> int:
     answers = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     diagnostics.configure(sys.stderr, json=True)
-    order = msgspec.json.decode(_line(sys.stdin.fileno()), type=Order)
+    order = msgspec.json.decode(_read_line(sys.stdin.fileno()), type=ProofOrder)
     try:
-        answer = anyio.run(_answered, order)
+        answer = anyio.run(_answer, order)
     finally:
         shutil.rmtree(order.scratch, ignore_errors=True)
     if answer is None:
@@ -52,29 +57,29 @@ def main() -> int:
     return 0
 
 
-def _line(descriptor: int) -> bytes:
+def _read_line(descriptor: int) -> bytes:
     """Read one line and nothing behind it: the end of what follows is waited for elsewhere."""
     with os.fdopen(os.dup(descriptor), "rb") as stream:
         return stream.readline()
 
 
-async def _answered(order: Order) -> Answer | None:
+async def _answer(order: ProofOrder) -> ProofAnswer | None:
     """Return the answer, or None if nobody waits for it any more."""
-    answer: Answer | None = None
+    answer: ProofAnswer | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_stop_when_told, tasks.cancel_scope)
-        tasks.start_soon(_stop_when_alone, tasks.cancel_scope)
-        answer = await _worked(order)
+        tasks.start_soon(_stop_on_signal, tasks.cancel_scope)
+        tasks.start_soon(_stop_at_end_of_input, tasks.cancel_scope)
+        answer = await _prove(order)
         tasks.cancel_scope.cancel()
     return answer
 
 
-async def _worked(order: Order) -> Answer:
+async def _prove(order: ProofOrder) -> ProofAnswer:
     scratch = Path(order.scratch)
     try:
-        plugins, paths = await run_sync(_plugins, order, scratch)
+        plugins, paths = await run_sync(_load_plugins, order, scratch)
     except KbdError as error:
-        return _refused(error)
+        return _refusal(error)
     folders = WorkbenchFolders(id=order.workbench_id, root=Path(order.root))
     async with Workers(plugins, order.settings, extra_paths=paths) as workers:
         try:
@@ -88,15 +93,15 @@ async def _worked(order: Order) -> Answer:
                 until=order.until,
             )
         except KbdError as error:
-            return _refused(error)
+            return _refusal(error)
     return Proved(found)
 
 
-def _refused(error: KbdError) -> Refused:
+def _refusal(error: KbdError) -> Refused:
     return Refused(error.code, error.message, error.retryable, error.actions, error.detail)
 
 
-def _plugins(order: Order, scratch: Path) -> tuple[Plugins, list[Path]]:
+def _load_plugins(order: ProofOrder, scratch: Path) -> tuple[Plugins, list[Path]]:
     """Load the plugins, with another version of one if that is wanted.
 
     Raises:
@@ -105,21 +110,21 @@ def _plugins(order: Order, scratch: Path) -> tuple[Plugins, list[Path]]:
     points = installed(GROUP, sys.path)
     if order.with_plugin is None:
         return Plugins.discover(order.settings, found=points), []
-    taken = take(Path(order.with_plugin), scratch / "plugin", packages_of(points))
+    taken = copy_package(Path(order.with_plugin), scratch / "plugin", plugin_packages(points))
     sys.path.insert(0, str(taken.folder))
-    points = replaced(points, taken)
+    points = with_replaced_version(points, taken)
     plugins = Plugins.discover(order.settings, found=points)
     check_loaded(plugins, points, taken)
     return plugins, [taken.folder]
 
 
-async def _stop_when_told(scope: anyio.CancelScope) -> None:
+async def _stop_on_signal(scope: anyio.CancelScope) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
         async for _ in received:
             _stop(scope)
 
 
-async def _stop_when_alone(scope: anyio.CancelScope) -> None:
+async def _stop_at_end_of_input(scope: anyio.CancelScope) -> None:
     await anyio.wait_readable(sys.stdin.fileno())
     _stop(scope)
 

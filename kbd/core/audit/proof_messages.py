@@ -12,10 +12,10 @@ from kbd.core.runtime.settings import Settings
 from kbd.requests.proofs import RunReplayed
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Answer", "Order", "Proved", "Refused"]
+__all__ = ["ProofAnswer", "ProofOrder", "Proved", "Refused"]
 
 
-class Order(msgspec.Struct, frozen=True):
+class ProofOrder(msgspec.Struct, frozen=True):
     """Request for a proof: which run, and what to use.
 
     Args:
@@ -53,4 +53,4 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
     detail: dict[str, Any]
 
 
-Answer = Proved | Refused
+ProofAnswer = Proved | Refused

@@ -14,7 +14,7 @@ import msgspec
 from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.proof_messages import Answer, Order, Proved, Refused
+from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, Proved, Refused
 from kbd.core.plugins.worker_process import KEPT_VARIABLES
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
@@ -31,13 +31,13 @@ from kbd.types import Seq
 
 __all__ = ["Proofs"]
 
-AT_ONCE = 2
+MAX_CONCURRENT_PROOFS = 2
 """Proofs under way at once; each has workers of its own. Others wait."""
 
 STOP_S = 3.0
 """Seconds in which a proof must end that is told to, before it is killed."""
 
-NOISE_BYTES = 4096
+OUTPUT_TAIL_BYTES = 4096
 """How much of the end of what it printed is kept for the daemon's own log."""
 
 _log = get_logger(__name__)
@@ -52,7 +52,7 @@ class Proofs:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._room = anyio.CapacityLimiter(AT_ONCE)
+        self._room = anyio.CapacityLimiter(MAX_CONCURRENT_PROOFS)
 
     async def prove(
         self, folders: WorkbenchFolders, run: int, until: Seq, with_plugin: str | None = None
@@ -72,7 +72,7 @@ class Proofs:
         """
         async with self._room:
             scratch = folders.stage / f"proof-{uuid.uuid4().hex}"
-            order = Order(
+            order = ProofOrder(
                 workbench_id=folders.id,
                 root=str(folders.root),
                 run=run,
@@ -82,14 +82,14 @@ class Proofs:
                 with_plugin=with_plugin,
             )
             try:
-                await run_sync(_make, scratch)
-                return _found(await _answered(order))
+                await run_sync(_make_scratch, scratch)
+                return _parse_answer(await _run_process(order))
             finally:
                 with anyio.CancelScope(shield=True):
-                    await run_sync(_remove, scratch)
+                    await run_sync(_remove_scratch, scratch)
 
 
-async def _answered(order: Order) -> bytes:
+async def _run_process(order: ProofOrder) -> bytes:
     """Have one order carried out and return the answer's bytes, none if it died."""
     try:
         process = await anyio.open_process(
@@ -105,7 +105,7 @@ async def _answered(order: Order) -> bytes:
     except OSError as error:
         msg = f"the process of the proof cannot be started: {os.strerror(error.errno or 0)}"
         raise ToolWorkerUnavailable(msg) from None
-    noise = _Noise()
+    noise = _OutputTail()
     answer = bytearray()
     try:
         async with anyio.create_task_group() as tasks:
@@ -121,24 +121,24 @@ async def _answered(order: Order) -> bytes:
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _terminate(process)
     if code or not answer:
         _log.error("proof.died", code=code, printed=noise.text())
-        how = f"was ended by {_signal(-code)}" if code < 0 else "failed inside"
+        how = f"was ended by {_signal_name(-code)}" if code < 0 else "failed inside"
         msg = f"the process of the proof {how}; nothing was changed, and it can be asked for again"
         raise ToolWorkerUnavailable(msg)
     return bytes(answer)
 
 
-def _signal(number: int) -> str:
+def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
 
 
-def _found(answer: bytes) -> RunReplayed:
-    told: Answer = msgspec.json.decode(answer, type=Answer)
+def _parse_answer(answer: bytes) -> RunReplayed:
+    told: ProofAnswer = msgspec.json.decode(answer, type=ProofAnswer)
     match told:
         case Proved(found=found):
             return found
@@ -148,7 +148,7 @@ def _found(answer: bytes) -> RunReplayed:
             raise error
 
 
-class _Noise:
+class _OutputTail:
     """Output of a process: read, so that it never blocks on a full pipe; the end is kept."""
 
     def __init__(self) -> None:
@@ -159,14 +159,14 @@ class _Noise:
         if stream is not None:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 async for piece in stream:
-                    self._tail = (self._tail + piece)[-NOISE_BYTES:]
+                    self._tail = (self._tail + piece)[-OUTPUT_TAIL_BYTES:]
 
     def text(self) -> str:
         """Return the end of it."""
         return self._tail.decode("utf-8", "replace")
 
 
-async def _end(process: Process) -> None:
+async def _terminate(process: Process) -> None:
     """End a process that is still at work, in order if it can, and close its pipes."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
@@ -180,7 +180,7 @@ async def _end(process: Process) -> None:
         await process.aclose()
 
 
-def _make(scratch: Path) -> None:
+def _make_scratch(scratch: Path) -> None:
     try:
         scratch.mkdir(mode=0o700)
     except OSError as error:
@@ -191,7 +191,7 @@ def _make(scratch: Path) -> None:
         raise FileWriteFailed(msg) from None
 
 
-def _remove(scratch: Path) -> None:
+def _remove_scratch(scratch: Path) -> None:
     # A worker whose proof was killed may write for a moment longer.
     for _ in range(3):
         shutil.rmtree(scratch, ignore_errors=True)

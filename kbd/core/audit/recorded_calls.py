@@ -26,7 +26,7 @@ from kbd.events.runs import (
 from kbd.requests.proofs import SkippedCall
 from kbd.types import CallId, Phase, Seq
 
-__all__ = ["RecordedCall", "Retelling"]
+__all__ = ["CallFold", "RecordedCall"]
 
 
 class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
     plugins: tuple[PluginUsed, ...] = ()
 
 
-class _Open:
+class _OpenCall:
     """A call that has started: its event, and the files after it and after each event since."""
 
     def __init__(self, seq: Seq, ts_us: int, called: ToolCalled) -> None:
@@ -79,7 +79,7 @@ class _Open:
         return [files for seq, files in self.pictures if seq <= max(at, self.seq)][-1]
 
 
-class Retelling:
+class CallFold:
     """Folds a log and reports each call of one run.
 
     Args:
@@ -102,7 +102,7 @@ class Retelling:
     ) -> None:
         self.state = WorkbenchState()
         self._run, self._look, self._keep, self._tell = run, look, keep, tell
-        self._open: _Open | None = None
+        self._open: _OpenCall | None = None
         self._cut_off: dict[CallId, SkippedCall] = {}
 
     @property
@@ -135,7 +135,7 @@ class Retelling:
         match record.data:
             case ToolCalled() as called:
                 self._cut()
-                self._open = _Open(seq, record.ts_us, called)
+                self._open = _OpenCall(seq, record.ts_us, called)
             case FileChanged() as change if self._open is not None and self._open.owns(change):
                 self._open.changes.append(change)
             case ToolReturned() | ToolRefused() as end:
@@ -164,7 +164,7 @@ class Retelling:
         turn = run.chain.turns[-1] if run.chain.turns else None
         asked = [call.id for call in turn.calls] if turn is not None else []
         if turn is None or end.call_id not in asked or run.phase is None:
-            return _untold(seq, end, "the reply that asked for it is not in the log")
+            return _skipped_call(seq, end, "the reply that asked for it is not in the log")
         place = asked.index(end.call_id)
         known = RecordedCall(
             seq=seq, call=turn.calls[place], place=place, phase=run.phase, item=run.item,
@@ -174,19 +174,19 @@ class Retelling:
             return known
         opened = self._open
         if opened is None or opened.called.call_id != end.call_id:
-            return _untold(seq, end, "its start is not in the log")
+            return _skipped_call(seq, end, "its start is not in the log")
         return msgspec.structs.replace(
             known, entry_id=end.entry_id, now_us=opened.ts_us, files=opened.seen(end.saw),
-            changes=tuple(opened.changes), plugins=_worked(opened.called, end),
+            changes=tuple(opened.changes), plugins=_used_plugins(opened.called, end),
         )  # fmt: skip
 
 
-def _untold(seq: Seq, end: ToolReturned | ToolRefused, reason: str) -> SkippedCall:
+def _skipped_call(seq: Seq, end: ToolReturned | ToolRefused, reason: str) -> SkippedCall:
     tool = end.tool if isinstance(end, ToolRefused) else ""
     return SkippedCall(seq=seq, call_id=end.call_id, tool=tool, reason=reason)
 
 
-def _worked(called: ToolCalled, end: ToolReturned) -> tuple[PluginUsed, ...]:
+def _used_plugins(called: ToolCalled, end: ToolReturned) -> tuple[PluginUsed, ...]:
     """Return the plugins that worked, the one that brings the tool first, each once."""
     package, _, version = called.plugin.partition(" ")
     brought = PluginUsed(package, version, called.plugin_sha256)

@@ -28,13 +28,13 @@ from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolRefused, ToolReturned
 from kbd.tools import ToolResult
 
-__all__ = ["Outcome", "hit_a_limit", "recorded_outcome", "repeated", "unrepeatable"]
+__all__ = ["CallOutcome", "hit_a_limit", "recorded_outcome", "repeat_call", "skip_reason"]
 
-_LIMITS = (ToolTimeout.code, ToolWorkerUnavailable.code)
+_LIMIT_CODES = (ToolTimeout.code, ToolWorkerUnavailable.code)
 """Ends that hang on time and memory, not on what a call was given."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class CallOutcome(msgspec.Struct, frozen=True):
     """Outcome of a call, as recorded or repeated.
 
     Args:
@@ -54,14 +54,14 @@ class Outcome(msgspec.Struct, frozen=True):
     changes: tuple[FileChanged, ...] = ()
 
 
-def unrepeatable(call: RecordedCall) -> str | None:
+def skip_reason(call: RecordedCall) -> str | None:
     """Return why doing a call again would prove nothing, or None."""
     end = call.end
     if isinstance(end, ToolRefused):
         return None
     if end.outside is not None:
         return f"{end.outside.model_id} had a part in it, which may answer otherwise each time"
-    if end.error_code in _LIMITS:
+    if end.error_code in _LIMIT_CODES:
         return f"a limit of time or memory ended it, or its worker died ({end.error_code})"
     if end.error_code == ValidationFailed.code and end.shown.partition("\n")[0].endswith(
         CHANGED_MEANWHILE
@@ -70,7 +70,7 @@ def unrepeatable(call: RecordedCall) -> str | None:
     return None
 
 
-async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> Outcome:
+async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> CallOutcome:
     """Return the outcome of a call as the log has it.
 
     Raises:
@@ -78,26 +78,26 @@ async def recorded_outcome(call: RecordedCall, blobs: Blobs) -> Outcome:
     """
     match call.end:
         case ToolRefused() as end:
-            return Outcome(refused=True, ok=False, error_code=end.code, shown=end.shown)
+            return CallOutcome(refused=True, ok=False, error_code=end.code, shown=end.shown)
         case ToolReturned() as end:
             text = end.result or end.shown
             if end.blob is not None:
                 text = (await blobs.read(end.blob)).decode()
-            return Outcome(
+            return CallOutcome(
                 refused=False, ok=end.ok, error_code=end.error_code, text=text, shown=end.shown,
                 changes=call.changes,
             )  # fmt: skip
 
 
-async def repeated(
+async def repeat_call(
     call: RecordedCall,
     arguments: str,
-    recorded: Outcome,
+    recorded: CallOutcome,
     *,
     catalog: Catalog,
     limits: RunLimits,
     opened: Callable[[ToolEntry, CallFiles], ToolExecution],
-) -> Outcome:
+) -> CallOutcome:
     """Repeat a call and return its outcome; what it writes is kept by its hash.
 
     Args:
@@ -115,37 +115,37 @@ async def repeated(
     mark = call_fingerprint(asked.name, arguments or asked.fault or "")
     if call.place >= limits.calls_a_turn:
         error = surplus(limits)
-        return Outcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))
+        return CallOutcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))
     try:
         entry = permitted(catalog, call.phase, asked.name)
         given = parsed(entry.tool, asked, arguments)
     except KbdError as refusal:
         told, _ = noted(limits, [*call.marks], mark, error_text(refusal))
-        return Outcome(refused=True, ok=False, error_code=refusal.code, shown=told)
+        return CallOutcome(refused=True, ok=False, error_code=refusal.code, shown=told)
     if call.files is None or isinstance(call.end, ToolRefused):
         # What it would have seen is not recorded; that it may be made now says enough.
-        return Outcome(refused=False, ok=True, error_code=None)
+        return CallOutcome(refused=False, ok=True, error_code=None)
     files = call.files.afresh()
     try:
         done = await perform(opened(entry, files), asked.id, given, limits.tool_s)
     finally:
         await files.drop()
-    done = _as_measured(done, recorded)
+    done = _with_recorded_values(done, recorded)
     text, seen = result_of(asked.name, call.entry_id, done, call.end.receipt_bytes)
     told, _ = noted(limits, [*call.marks], mark, seen)
     code = done.error.code if done.error is not None else None
-    return Outcome(
+    return CallOutcome(
         refused=False, ok=code is None, error_code=code, text=text, shown=told,
         changes=done.changes,
     )  # fmt: skip
 
 
-def hit_a_limit(outcome: Outcome) -> bool:
+def hit_a_limit(outcome: CallOutcome) -> bool:
     """Whether a call ended because of time or memory: that may be the machine's doing."""
-    return outcome.error_code in _LIMITS
+    return outcome.error_code in _LIMIT_CODES
 
 
-def _as_measured(done: Done, recorded: Outcome) -> Done:
+def _with_recorded_values(done: Done, recorded: CallOutcome) -> Done:
     """Put the recorded values in place of those that no second call can return."""
     result = done.result
     if result is None or not result.measured or not recorded.ok:
@@ -155,15 +155,15 @@ def _as_measured(done: Done, recorded: Outcome) -> Done:
     if not isinstance(known, dict) or not isinstance(value, dict):
         return done
     names = [name for name in result.measured if name in known]
-    value = _replaced(value, known, names)
+    value = _replace_values(value, known, names)
     summary = result.summary
     if summary is not None:
-        summary = _replaced(summary, known, names)
+        summary = _replace_values(summary, known, names)
     fixed = ToolResult(value, summary=summary, is_action=result.is_action, measured=result.measured)
     return msgspec.structs.replace(done, result=fixed, text=msgspec.json.encode(value).decode())
 
 
-def _replaced(
+def _replace_values(
     value: Mapping[str, Any], known: Mapping[str, Any], names: list[str]
 ) -> dict[str, Any]:
     return {name: known[name] if name in names else kept for name, kept in value.items()}

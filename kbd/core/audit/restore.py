@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from kbd.core.audit.backup import faults_of, place_of
-from kbd.core.audit.backup_contents import copy_file, examined, private_folder
-from kbd.core.audit.backup_inventory import Inventory, LogKept, read_inventory
-from kbd.core.audit.whole_paths import NewFolder, free_place
+from kbd.core.audit.backup import find_faults, log_folder
+from kbd.core.audit.backup_contents import copy_file, make_private_folder, verify_and_list_blobs
+from kbd.core.audit.backup_inventory import Inventory, InventoryLog, read_inventory
+from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.runtime.paths import Home
@@ -31,7 +31,7 @@ __all__ = ["RESTORED_NAME", "NewHome", "Restored", "restore"]
 
 RESTORED_NAME = "restored.json"
 
-_PARTS = frozenset({"daemon", "landed", "workbenches"})
+_BACKED_UP_FOLDERS = frozenset({"daemon", "landed", "workbenches"})
 """What of a home can come from a backup."""
 
 
@@ -69,15 +69,15 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
     """
     inventory = read_inventory(backup)
     _check_unused(home)
-    place = free_place(home, "the home")
+    place = resolve_new_folder(home, "the home")
     try:
         new = NewFolder(place, disk)
         try:
-            for path in _paths(backup, inventory):
-                _copy(backup, new.folder, path, disk)
-            if next(faults_of(new.folder, inventory), None) is not None:
+            for path in _listed_paths(backup, inventory):
+                _copy_file(backup, new.folder, path, disk)
+            if next(find_faults(new.folder, inventory), None) is not None:
                 raise FileWriteFailed("What was written does not read back as the backup is.")
-            watches = _watches(new.folder, inventory)
+            watches = _count_watches(new.folder, inventory)
             told = msgspec.json.encode(Restored(inventory.created_at))
             # Before the folder has its name: no daemon may start on this home without it.
             disk.write_file(new.folder / RESTORED_NAME, [told])
@@ -91,11 +91,11 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
     return NewHome(inventory, watches)
 
 
-def _watches(folder: Path, inventory: Inventory) -> int:
+def _count_watches(folder: Path, inventory: Inventory) -> int:
     """Return how many folders are watched, as far as the daemon's log can be read."""
     state = DaemonState()
     if all(log.workbench_id != "daemon" or not log.damage for log in inventory.logs):
-        read_log(folder / place_of("daemon") / "log", partial(fold_daemon, state))
+        read_log(folder / log_folder("daemon") / "log", partial(fold_daemon, state))
     watches = state.watching.watches.values()
     return sum(watch.status is not WatchStatus.REMOVED for watch in watches)
 
@@ -119,7 +119,7 @@ def _check_unused(folder: Path) -> None:
         os.close(held)
 
 
-def _paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]:
+def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]:
     """Yield the paths of all files that the list vouches for.
 
     Raises:
@@ -129,29 +129,29 @@ def _paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]:
     seen = set(listed)
     for log in inventory.logs:
         if not log.damage:
-            listed += [path for path in _of_log(backup, log) if path not in seen]
+            listed += [path for path in _log_paths(backup, log) if path not in seen]
     for path in listed:
-        if ".." in path.parts or not _PARTS.intersection(path.parts[:1]):
+        if ".." in path.parts or not _BACKED_UP_FOLDERS.intersection(path.parts[:1]):
             raise FileReadFailed(f"The backup names a file that is none of a home: {path}")
         yield path
 
 
-def _of_log(backup: Path, log: LogKept) -> Iterator[PurePosixPath]:
-    place = PurePosixPath(place_of(log.workbench_id))
+def _log_paths(backup: Path, log: InventoryLog) -> Iterator[PurePosixPath]:
+    place = PurePosixPath(log_folder(log.workbench_id))
     for name, _ in log.segments:
         yield place / "log" / name
     unsound = set(log.unsound)
-    for blob in examined(Path(backup, place, "log"))[1]:
+    for blob in verify_and_list_blobs(Path(backup, place, "log"))[1]:
         if blob not in unsound:
-            yield place / _blob(blob)
+            yield place / _blob_path(blob)
 
 
-def _blob(blob: BlobHash) -> PurePosixPath:
+def _blob_path(blob: BlobHash) -> PurePosixPath:
     return PurePosixPath("blobs", blob[:2], blob)
 
 
-def _copy(backup: Path, folder: Path, path: PurePosixPath, disk: Disk) -> None:
-    private_folder((folder / path).parent)
+def _copy_file(backup: Path, folder: Path, path: PurePosixPath, disk: Disk) -> None:
+    make_private_folder((folder / path).parent)
     is_blob = path.parts[0] == "landed" or path.parts[2:3] == ("blobs",)
     held = os.open(backup / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -42,26 +42,26 @@ async def settle_restored(
         KbdError: It cannot be recorded.
     """
     path = folder / RESTORED_NAME
-    restored = await run_sync(_read, path)
+    restored = await run_sync(_read_marker, path)
     if restored is None:
         return
     reason = (
-        f"this home was restored from a backup of {_moment(restored)}: resume it when no "
+        f"this home was restored from a backup of {_format_time(restored)}: resume it when no "
         "other kbd watches the folder"
     )
     for watch in tuple(keeper.state.watching.watches.values()):
         if watch.status is not WatchStatus.REMOVED:
             await keeper.submit(PauseWatch(watch.watch_id, reason))
-        for finished in _cut_off(watch):
+        for finished in _interrupted_runs(watch):
             await keeper.submit(FinishRun(finished, retryable=False, now_us=clock.now_us()))
         for due in tuple(watch.due):
             ended = WatchCommandEnded(watch.watch_id, due.landings, None, "kbd was restored")
             await keeper.submit(NoteCommand(ended))
     # Last: after a crash the next start finds the file, and repeats all of it.
-    await run_sync(_forget, path)
+    await run_sync(_remove_marker, path)
 
 
-def _cut_off(watch: Watch) -> list[WatchRunFinished]:
+def _interrupted_runs(watch: Watch) -> list[WatchRunFinished]:
     """Return the end of each run that was under way when the backup was made."""
     running = watch.in_stage(LandingStage.RUNNING)
     groups = {landing.group: landing for landing in running}
@@ -82,11 +82,11 @@ def _cut_off(watch: Watch) -> list[WatchRunFinished]:
     ]
 
 
-def _moment(restored: Restored) -> str:
+def _format_time(restored: Restored) -> str:
     return restored.created_at[:16].replace("T", " ") + " UTC"
 
 
-def _read(path: Path) -> Restored | None:
+def _read_marker(path: Path) -> Restored | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Restored)
     except FileNotFoundError:
@@ -95,6 +95,6 @@ def _read(path: Path) -> Restored | None:
         return Restored("unknown time")
 
 
-def _forget(path: Path) -> None:
+def _remove_marker(path: Path) -> None:
     os.unlink(path)
     DISK.sync_directory(path.parent)

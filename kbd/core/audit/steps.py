@@ -29,13 +29,21 @@ from kbd.requests.events import EventPlace
 from kbd.requests.replays import CallStep, FileStep, ItemStep, ModelStep, Step, StepKind
 from kbd.types import CallId, Seq
 
-__all__ = ["Numbered", "Span", "StepFold", "Told", "span_of", "steps_of", "told_of"]
+__all__ = [
+    "Numbered",
+    "RunSpan",
+    "StepEvents",
+    "StepFold",
+    "find_span",
+    "fold_step_events",
+    "fold_steps",
+]
 
 Numbered = tuple[Seq, Recorded]
 """An event with its number."""
 
 
-class Span:
+class RunSpan:
     """Span of a run: filters its events out of a whole log, in order.
 
     Those are all from the message that the run answers up to the next run's message: what clients
@@ -92,14 +100,14 @@ class Span:
         return len(self._kept)
 
 
-def span_of(run: int, events: Iterable[Numbered]) -> list[Numbered]:
+def find_span(run: int, events: Iterable[Numbered]) -> list[Numbered]:
     """Return the events of a run's span; those behind it are not read.
 
     Args:
         run: Its number.
         events: The whole log's, in order.
     """
-    span = Span(run)
+    span = RunSpan(run)
     for seq, record in events:
         span.note(seq, record)
         if span.is_over:
@@ -141,40 +149,40 @@ _KINDS: Mapping[type, StepKind] = MappingProxyType(
 )
 """What an event tells of that begins a step; "other" if it is not here."""
 
-_STOPS = (
+_BOUNDARY_EVENTS = (
     runs.RunResumed, runs.RunInterrupted, runs.RunCancelled, runs.RunFailed, runs.RunFinished,
 )  # fmt: skip
 """Where nothing of the run can be under way any more."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class StepEvents(msgspec.Struct, frozen=True):
     """Step with all its events, in order."""
 
     step: Step
     seqs: tuple[Seq, ...]
 
 
-def steps_of(run: int, events: Iterable[Numbered]) -> list[Step]:
+def fold_steps(run: int, events: Iterable[Numbered]) -> list[Step]:
     """Return the steps of a run in the order in which they ended; empty if there is no such run.
 
     Args:
         run: The run's number.
         events: The whole log's, in order.
     """
-    return [told.step for told in told_of(run, span_of(run, events))]
+    return [told.step for told in fold_step_events(run, find_span(run, events))]
 
 
-def told_of(run: int, span: Iterable[Numbered]) -> list[Told]:
+def fold_step_events(run: int, span: Iterable[Numbered]) -> list[StepEvents]:
     """Return the steps of a run with the events of each: every event of its span stands once."""
     fold = StepFold(run)
     for seq, record in span:
         fold.take(seq, record)
     # A step that is open when another one ends comes after it: walking on, the state goes on.
     parts = sorted(fold.finished(), key=lambda part: part.seqs[-1])
-    return [Told(part.step(index), tuple(part.seqs)) for index, part in enumerate(parts, 1)]
+    return [StepEvents(part.step(index), tuple(part.seqs)) for index, part in enumerate(parts, 1)]
 
 
-class _Part(msgspec.Struct):
+class _StepBuilder(msgspec.Struct):
     """Builder of a step.
 
     Args:
@@ -249,11 +257,11 @@ class StepFold:
         self._number = number
         self._contexts = ContextFold()
         self._plan = step_parts.PlanFold(number)
-        self._parts: list[_Part] = []
-        self._turn: _Part | None = None
-        self._publish: _Part | None = None
-        self._effects: dict[str, _Part] = {}
-        self._calls: dict[tuple[int, CallId], _Part] = {}
+        self._parts: list[_StepBuilder] = []
+        self._turn: _StepBuilder | None = None
+        self._publish: _StepBuilder | None = None
+        self._effects: dict[str, _StepBuilder] = {}
+        self._calls: dict[tuple[int, CallId], _StepBuilder] = {}
         self._waiting: list[tuple[Seq, Recorded, EventContext]] = []
 
     def take(self, seq: Seq, record: Recorded) -> None:
@@ -290,12 +298,12 @@ class StepFold:
                 self._parts[-1].seqs.append(seq)
             case _:
                 self._alone(seq, record, context)
-        if isinstance(record.data, _STOPS) and record.run == self._number:
+        if isinstance(record.data, _BOUNDARY_EVENTS) and record.run == self._number:
             # What is cut off stays open: what is begun again for it is a step of its own.
             self._turn = None
             self._calls = {key: part for key, part in self._calls.items() if key[0] == 0}
 
-    def finished(self) -> list[_Part]:
+    def finished(self) -> list[_StepBuilder]:
         """Return all steps; what is open is told as open."""
         self._settle()
         for part in self._parts:
@@ -305,11 +313,13 @@ class StepFold:
                 _end_call(part, part.call)
         return self._parts
 
-    def _add(self, kind: StepKind, seq: Seq, record: Recorded, context: EventContext) -> _Part:
+    def _add(
+        self, kind: StepKind, seq: Seq, record: Recorded, context: EventContext
+    ) -> _StepBuilder:
         # How long it took is told beside the title, and of a turn it is another's time.
         title = event_text(record.data, msgspec.structs.replace(context, spent=None))
         place = event_place(record.data, context)
-        part = _Part(kind, record.ts_us, [seq], context, place, title)
+        part = _StepBuilder(kind, record.ts_us, [seq], context, place, title)
         self._parts.append(part)
         return part
 
@@ -321,7 +331,7 @@ class StepFold:
                 part.files = [step_parts.file_step(record.data)]
         self._waiting = []
 
-    def _take_waiting(self, part: _Part) -> None:
+    def _take_waiting(self, part: _StepBuilder) -> None:
         """Have a step tell of what was waiting for it."""
         for seq, record, _ in self._waiting:
             part.seqs.append(seq)
@@ -456,7 +466,7 @@ class StepFold:
         return is_ours and last is not None and last.kind == "summary" and len(last.seqs) == 1
 
 
-def _end_turn(part: _Part, model: ModelStep) -> None:
+def _end_turn(part: _StepBuilder, model: ModelStep) -> None:
     """Name a turn by what came of it."""
     names = tuple(call.tool for call in model.calls)
     reply = None if model.is_open else (model.text, names, model.finish_reason)
@@ -465,7 +475,7 @@ def _end_turn(part: _Part, model: ModelStep) -> None:
     part.place = msgspec.structs.replace(part.place, tools=tuple(dict.fromkeys(names)))
 
 
-def _end_call(part: _Part, call: CallStep) -> None:
+def _end_call(part: _StepBuilder, call: CallStep) -> None:
     """Name a call by its tool, its end and its arguments."""
     is_failure = not call.ok and not call.is_open
     code = f" with {call.error_code}" if call.error_code else ""

@@ -21,14 +21,14 @@ from typing import BinaryIO
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.disk import Disk, is_full
 
-__all__ = ["NewFolder", "Partial", "checked_target", "free_place", "partial"]
+__all__ = ["NewFolder", "PartialFile", "check_target", "create_partial", "resolve_new_folder"]
 
-_BEGINNING, _END = ".kbd-case-", ".part"
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_PREFIX, _SUFFIX = ".kbd-case-", ".part"
+_NO_LINK_ERRORS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What file systems without second names (FAT, some network disks) answer."""
 
 
-def checked_target(text: str, home: Path) -> Path:
+def check_target(text: str, home: Path) -> Path:
     """Return where a file is to be written. Blocking.
 
     Args:
@@ -59,7 +59,7 @@ def checked_target(text: str, home: Path) -> Path:
     return target
 
 
-class Partial:
+class PartialFile:
     """Partial file, written beside its place.
 
     Args:
@@ -85,7 +85,7 @@ class Partial:
         except FileExistsError:
             raise self._taken() from None
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if error.errno not in _NO_LINK_ERRORS:
                 raise
             self._rename()
         else:
@@ -110,7 +110,7 @@ class Partial:
 
 
 @contextmanager
-def partial(target: Path) -> Iterator[Partial]:
+def create_partial(target: Path) -> Iterator[PartialFile]:
     """Create a partial file beside its place. What is not placed is removed. Blocking.
 
     Raises:
@@ -120,8 +120,8 @@ def partial(target: Path) -> Iterator[Partial]:
     path, file = None, None
     try:
         _sweep(target.parent)
-        path, file = _begun(target.parent)
-        yield Partial(path, target, file)
+        path, file = _create_and_lock(target.parent)
+        yield PartialFile(path, target, file)
     except KbdError:
         raise
     except OSError as error:
@@ -138,10 +138,10 @@ def partial(target: Path) -> Iterator[Partial]:
                 file.close()
 
 
-def _begun(folder: Path) -> tuple[Path, BinaryIO]:
+def _create_and_lock(folder: Path) -> tuple[Path, BinaryIO]:
     """Create a partial and lock it."""
     while True:
-        path = folder / f"{_BEGINNING}{secrets.token_hex(8)}{_END}"
+        path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         file = os.fdopen(fd, "wb")
         try:
@@ -159,7 +159,7 @@ def _sweep(folder: Path) -> None:
         left = [
             Path(entry.path)
             for entry in entries
-            if entry.name.startswith(_BEGINNING) and entry.name.endswith(_END)
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
         ]
     for path in left:
         with suppress(OSError):  # It is being written, or is somebody else's.
@@ -179,7 +179,7 @@ def _sync(folder: Path) -> None:
         os.close(fd)
 
 
-def free_place(target: Path, what: str) -> Path:
+def resolve_new_folder(target: Path, what: str) -> Path:
     """Return where a new folder goes, without links in the path of its parent. Blocking.
 
     Args:

@@ -17,12 +17,12 @@ from kbd.core.runtime.deferred import Deferred
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.dispatch import Route, Stream
 from kbd.core.server.hub import Hub
-from kbd.core.server.in_flight import Crew, Job
-from kbd.core.server.intake import Intake, Rest
+from kbd.core.server.in_flight import InFlight, PendingRequest
+from kbd.core.server.intake import Intake, WaitingMessages
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox, Post
-from kbd.core.server.poller import Poller, Watch
-from kbd.core.server.subscriptions import feed
+from kbd.core.server.poller import PolledSocket, Poller
+from kbd.core.server.subscriptions import send_stream
 from kbd.errors import KbdError, ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
@@ -42,12 +42,12 @@ def refused_line(refused: Refusal) -> bytes:
 
 def duplicate_line(call: Call) -> bytes:
     """Return the line for a request whose id is in flight already."""
-    return refusal(_id(call), Code.INVALID_REQUEST, "a request with this id is in flight")
+    return refusal(_request_id(call), Code.INVALID_REQUEST, "a request with this id is in flight")
 
 
 def cancelled_line(call: Call) -> bytes | None:
     """Return the line for a request that its client cancelled; None if it wants no answer."""
-    message_id = _id(call)
+    message_id = _request_id(call)
     if message_id is None:
         return None
     return refusal(message_id, Code.CANCELLED, "request cancelled")
@@ -58,7 +58,7 @@ def failed_line(call: Call, route: Route, error: Exception) -> bytes | None:
 
     What is no KbdError stays in the daemon's own log, under the reference that the client gets.
     """
-    message_id = _id(call)
+    message_id = _request_id(call)
     if isinstance(error, KbdError):
         line = failure(message_id, error, route.kind.subject)
     else:
@@ -68,11 +68,11 @@ def failed_line(call: Call, route: Route, error: Exception) -> bytes | None:
     return None if message_id is None else line
 
 
-def _id(call: Call) -> int | str | None:
+def _request_id(call: Call) -> int | str | None:
     return None if isinstance(call.id, msgspec.UnsetType) else call.id
 
 
-_ID_LENGTH = 16
+_ID_CHARACTERS = 16
 """Of a workbench id, and of its part of a run id."""
 
 _UNSET = msgspec.UNSET
@@ -107,9 +107,9 @@ class Connection:
         self._limits = limits
         self._whole = anyio.CancelScope()
         self._tasks: TaskGroup = anyio.create_task_group()
-        framer, watch = Framer(limits.message_bytes), Watch(poller, sock)
+        framer, watch = Framer(limits.message_bytes), PolledSocket(poller, sock)
         self.outbox = Outbox(sock, framer, limits, watch, post, self._whole.cancel)
-        self._crew = Crew(self._tasks, limits.in_flight, self._send)
+        self._crew = InFlight(self._tasks, limits.in_flight, self._send)
         self._intake = Intake(sock, framer, limits, watch, self.outbox, self._crew, self._serve)
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
@@ -179,7 +179,7 @@ class Connection:
 
     # Answering.
 
-    def _serve(self, messages: Sequence[bytes]) -> Rest | None:
+    def _serve(self, messages: Sequence[bytes]) -> WaitingMessages | None:
         """Answer messages, or begin to, up to the first that must wait; return those that wait."""
         # The hot path: a call and two tests here are a tenth of a fast request.
         parse, routes, outbox, intake = self._parser.parse, self._routes, self.outbox, self._intake
@@ -193,7 +193,7 @@ class Connection:
             if intake.is_closing:
                 return None
             if not is_taken or outbox.is_full:
-                return Rest(messages[place + is_taken :], wants_place=not is_taken)
+                return WaitingMessages(messages[place + is_taken :], wants_place=not is_taken)
         return None
 
     async def _finish(self) -> None:
@@ -216,7 +216,7 @@ class Connection:
                 if self._crew.is_full:
                     return False
                 work = partial(self._answer_batch, self._expected(parsed))
-                self._crew.begin(Job(object(), work, lambda: None))
+                self._crew.begin(PendingRequest(object(), work, lambda: None))
             case _:
                 assert_never(parsed)
         return True
@@ -251,13 +251,13 @@ class Connection:
             self._crew.note(key)
         else:
             work = partial(self._answer_later, call, route, result)
-            self._crew.begin(Job(key, work, partial(cancelled_line, call)))
+            self._crew.begin(PendingRequest(key, work, partial(cancelled_line, call)))
         return True
 
     def _tell(self, key: object, call: Call, route: Route, result: Any) -> None:
         """Send an answer that was promised, or the error in its place."""
         self._crew.leave(key)
-        self._send(_told(call, route, result))
+        self._send(_answer_line(call, route, result))
 
     def _put(self, line: bytes | None) -> None:
         if line is not None:
@@ -319,7 +319,7 @@ class Connection:
                 result = await result
         except Exception as error:  # noqa: BLE001 - as above
             return failed_line(call, route, error)
-        return _told(call, route, result)
+        return _answer_line(call, route, result)
 
     async def _answer_within(self, call: Call) -> bytes | None:
         """Return the line that answers a part of a batch, which can be cancelled alone."""
@@ -342,8 +342,8 @@ class Connection:
         else:
             return
         # "*" is no name; a parameter that was left out is no text.
-        if isinstance(named, str) and (len(named) >= _ID_LENGTH or named == "daemon"):
-            self.name(WorkbenchId(named[:_ID_LENGTH]))
+        if isinstance(named, str) and (len(named) >= _ID_CHARACTERS or named == "daemon"):
+            self.name(WorkbenchId(named[:_ID_CHARACTERS]))
 
     # Subscriptions, and the end of a client that does not keep up.
 
@@ -351,7 +351,7 @@ class Connection:
         scope = self._subscriptions[subscription]
         try:
             with scope:
-                if not await feed(subscription, stream, self.outbox):
+                if not await send_stream(subscription, stream, self.outbox):
                     self._drop("slow_consumer")
                 elif self._subscriptions.get(subscription) is scope:
                     self.notify(EventsEnded(workbench_id=subscription))
@@ -380,7 +380,7 @@ class Connection:
         self._whole.deadline = anyio.current_time() + self._limits.stall_s
 
 
-def _told(call: Call, route: Route, result: Any) -> bytes | None:
+def _answer_line(call: Call, route: Route, result: Any) -> bytes | None:
     """Return the line for an answer, or for the error in its place."""
     if isinstance(result, Exception):
         return failed_line(call, route, result)

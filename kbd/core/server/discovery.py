@@ -81,9 +81,9 @@ class Discovery:
         Made at every start it would cost each start some 40 ms.
         """
         if self._document is None:
-            self._document = await run_sync(partial(_encoded, self._methods))
+            self._document = await run_sync(partial(_encode, self._methods))
         return self._document
 
 
-def _encoded(methods: Mapping[str, type[Request]]) -> msgspec.Raw:
+def _encode(methods: Mapping[str, type[Request]]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(openrpc_document(methods, __version__, _ERRORS)))

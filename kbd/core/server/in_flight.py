@@ -9,10 +9,10 @@ from anyio.abc import TaskGroup
 
 from kbd.core.runtime.event_loop import Bell
 
-__all__ = ["Crew", "Job"]
+__all__ = ["InFlight", "PendingRequest"]
 
 
-class Job(NamedTuple):
+class PendingRequest(NamedTuple):
     """Request that waits for its answer.
 
     Args:
@@ -26,7 +26,7 @@ class Job(NamedTuple):
     given_up: Callable[[], bytes | None]
 
 
-class Crew:
+class InFlight:
     """In-flight requests of one client, answered by a pool of tasks, so many at a time.
 
     A task that has answered takes the next request, or waits to be called: to start a task, or only
@@ -48,7 +48,7 @@ class Crew:
         self._finish = finish
         # What is in flight, and where it can be cancelled; None until a task has taken it.
         self._scopes: dict[object, anyio.CancelScope | None] = {}
-        self._untaken: deque[Job] = deque()
+        self._untaken: deque[PendingRequest] = deque()
         self._unwanted: set[object] = set()
         self._expected: set[object] = set()
         self._idle: list[Bell] = []
@@ -69,7 +69,7 @@ class Crew:
         """Whether nothing is in flight."""
         return not self._scopes
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: PendingRequest) -> None:
         """Answer a request as soon as the caller waits for something."""
         self._scopes[job.key] = None
         self._untaken.append(job)
@@ -161,7 +161,7 @@ class Crew:
             line = job.given_up()
         self._finish(line)
 
-    def _take(self, scope: anyio.CancelScope) -> Job:
+    def _take(self, scope: anyio.CancelScope) -> PendingRequest:
         """Take the oldest request; the others must not wait for it."""
         job = self._untaken.popleft()
         self._scopes[job.key] = scope

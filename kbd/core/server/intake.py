@@ -7,14 +7,14 @@ from typing import NamedTuple
 import anyio
 
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.server.in_flight import Crew
+from kbd.core.server.in_flight import InFlight
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
-from kbd.core.server.poller import Watch
+from kbd.core.server.poller import PolledSocket
 from kbd.rpc import Framer, FramingError, refusal
 from kbd.rpc.parsing import Code
 
-__all__ = ["Intake", "Rest"]
+__all__ = ["Intake", "WaitingMessages"]
 
 _CHUNK_BYTES = 64 * 1024
 """How much is read at once: some hundred requests, answered before anybody else is served."""
@@ -22,7 +22,7 @@ _CHUNK_BYTES = 64 * 1024
 log = get_logger()
 
 
-class Rest(NamedTuple):
+class WaitingMessages(NamedTuple):
     """Messages that must wait, for a place or for room in the outbox.
 
     Args:
@@ -55,10 +55,10 @@ class Intake:
         sock: socket.socket,
         framer: Framer,
         limits: ServerLimits,
-        watch: Watch,
+        watch: PolledSocket,
         outbox: Outbox,
-        crew: Crew,
-        serve: Callable[[Sequence[bytes]], Rest | None],
+        crew: InFlight,
+        serve: Callable[[Sequence[bytes]], WaitingMessages | None],
     ) -> None:
         self.is_closing = False
         self._socket = sock
@@ -68,7 +68,7 @@ class Intake:
         self._outbox = outbox
         self._crew = crew
         self._serve = serve
-        self._rest: Rest | None = None
+        self._rest: WaitingMessages | None = None
         self._is_midway = False
         self._has_ended = False
         self._summoned = anyio.Event()
@@ -139,7 +139,7 @@ class Intake:
         if not self._outbox.is_idle:
             self._outbox.send()
 
-    async def _turn(self, rest: Rest) -> None:
+    async def _turn(self, rest: WaitingMessages) -> None:
         """Wait until what had to wait can be served."""
         while rest.wants_place and self._crew.is_full:
             await self._crew.next_end()

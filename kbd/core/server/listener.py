@@ -32,15 +32,15 @@ from kbd.requests.daemon import RpcDiscover
 from kbd.rpc import Framer, FramingError, refusal
 from kbd.rpc.parsing import Call, Code, Parser
 
-__all__ = ["Server", "bound_socket", "peer_uid", "remove_socket"]
+__all__ = ["Server", "bind_socket", "peer_uid", "remove_socket"]
 
-_LONGEST_PATH = 107
+_MAX_PATH_BYTES = 107
 """Bytes that `sun_path` holds on Linux, without the closing NUL."""
 
 _BACKLOG = 128
 
 
-def bound_socket(path: Path) -> socket.socket:
+def bind_socket(path: Path) -> socket.socket:
     """Return a listening socket at this path, for this user only.
 
     The caller holds the lock of the home, so a socket that nobody answers on is stale and replaced.
@@ -86,8 +86,8 @@ def peer_uid(connected: socket.socket) -> int:
 
 def _check_path(path: Path) -> None:
     length = len(os.fsencode(path))
-    if length > _LONGEST_PATH:
-        message = f"the socket's path has {length} bytes; {_LONGEST_PATH} is the longest possible"
+    if length > _MAX_PATH_BYTES:
+        message = f"the socket's path has {length} bytes; {_MAX_PATH_BYTES} is the longest possible"
         raise ValidationFailed(message, actions=("set KBD_SOCKET to a shorter path",))
     try:
         folder = path.parent.lstat()
@@ -120,8 +120,8 @@ def _remove_stale(path: Path) -> None:
 _OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 """Failures of accept that pass when a client leaves."""
 
-_PAUSE_S = 0.1
-_TURN_AWAY_S = 1.0
+_ACCEPT_RETRY_S = 0.1
+_REFUSE_TIMEOUT_S = 1.0
 
 log = get_logger()
 
@@ -169,7 +169,7 @@ class Server:
         Raises:
             ValidationFailed: The socket cannot be made.
         """
-        made = bound_socket(self._path)
+        made = bind_socket(self._path)
         inode = self._path.lstat().st_ino
         listener = await SocketListener.from_socket(made)
         poller, post = Poller(), Post()
@@ -220,7 +220,7 @@ class Server:
             if not isinstance(cause, OSError) or cause.errno not in _OUT_OF_RESOURCES:
                 raise
             log.warning("no client can be accepted for now", reason=cause.strerror)
-            await anyio.sleep(_PAUSE_S)
+            await anyio.sleep(_ACCEPT_RETRY_S)
             return None
 
     async def _welcome(self, poller: Poller, post: Post, stream: SocketStream) -> None:
@@ -254,7 +254,7 @@ class Server:
         """Answer what it asks first, as it frames it, for a stock client knows no other error."""
         framer, message_id = Framer(self._limits.message_bytes), None
         try:
-            with anyio.move_on_after(_TURN_AWAY_S):
+            with anyio.move_on_after(_REFUSE_TIMEOUT_S):
                 messages: list[bytes] = []
                 while not messages:
                     messages = framer.feed(await stream.receive())
@@ -264,7 +264,7 @@ class Server:
         except (anyio.EndOfStream, anyio.BrokenResourceError, FramingError):
             pass  # it may still listen
         line = refusal(message_id, Code.OVERLOADED, "too many connections; try again later")
-        with anyio.move_on_after(_TURN_AWAY_S):
+        with anyio.move_on_after(_REFUSE_TIMEOUT_S):
             try:
                 await stream.send(framer.frame(line))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -9,14 +9,14 @@ import anyio
 
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.server.limits import ServerLimits
-from kbd.core.server.poller import Watch
+from kbd.core.server.poller import PolledSocket
 from kbd.rpc import Framer
 from kbd.types import Seq
 
-__all__ = ["Mark", "Outbox", "Post"]
+__all__ = ["Outbox", "Post", "SentCursor"]
 
 
-class Mark(NamedTuple):
+class SentCursor(NamedTuple):
     """Cursor of a subscription once a queued line is sent."""
 
     subscription: str
@@ -24,11 +24,11 @@ class Mark(NamedTuple):
     seq: Seq
 
 
-class _Push(NamedTuple):
+class _PushedLine(NamedTuple):
     """Queued notification: a line that is no answer."""
 
     line: bytes
-    mark: Mark | None
+    mark: SentCursor | None
 
 
 class Outbox:
@@ -51,7 +51,7 @@ class Outbox:
         sock: socket.socket,
         framer: Framer,
         limits: ServerLimits,
-        watch: Watch,
+        watch: PolledSocket,
         post: "Post",
         give_up: Callable[[], None],
     ) -> None:
@@ -63,7 +63,7 @@ class Outbox:
         self._post = post
         self._give_up = give_up
         # Answers are plain bytes: they are made by the hundred thousand.
-        self._queue: deque[bytes | _Push] = deque()
+        self._queue: deque[bytes | _PushedLine] = deque()
         self._begun: bytes | memoryview = b""
         self._bytes = 0
         self._pushed = 0
@@ -96,14 +96,14 @@ class Outbox:
             self._queue.append(framed)
             self._bytes += len(framed)
 
-    def push(self, line: bytes, mark: Mark | None = None) -> bool:
+    def push(self, line: bytes, mark: SentCursor | None = None) -> bool:
         """Post what was not asked for; False if more of that waits than may.
 
         Answers do not count: a client may ask for much at once and read it in its time.
         """
         if not self._is_last:
             framed = self._framer.frame(line)
-            self._queue.append(_Push(framed, mark))
+            self._queue.append(_PushedLine(framed, mark))
             self._bytes += len(framed)
             self._pushed += 1
             self._pushed_bytes += len(framed)
@@ -216,7 +216,7 @@ class Outbox:
             return data
         while queue and size < self._limits.send_bytes:
             queued = queue.popleft()
-            if isinstance(queued, _Push):
+            if isinstance(queued, _PushedLine):
                 line, mark = queued
                 self._pushed -= 1
                 self._pushed_bytes -= len(line)

@@ -15,19 +15,19 @@ import anyio
 
 from kbd.core.runtime.event_loop import Bell, serve_readable
 
-__all__ = ["Poller", "Served", "Watch"]
+__all__ = ["PollCallbacks", "PolledSocket", "Poller"]
 
 _TURN_S = 0.002
 """How long clients are served before the event loop's other tasks get their turn."""
 
-_READY = 64
+_MAX_READY = 64
 """How many ready clients are asked for at once."""
 
-_LOOK_S = 0.5
+_DEADLINE_CHECK_S = 0.5
 """How late somebody may be told that time has passed."""
 
 
-class Served(Protocol):
+class PollCallbacks(Protocol):
     """Callbacks of a polled client; each returns at once and never raises."""
 
     def readable(self) -> None:
@@ -40,7 +40,7 @@ class Served(Protocol):
         """Handle the deadline that has passed."""
 
 
-class Watch:
+class PolledSocket:
     """Events that one socket is polled for: none, at first.
 
     Args:
@@ -52,7 +52,7 @@ class Watch:
     """
 
     def __init__(self, poller: "Poller", sock: socket.socket) -> None:
-        self.served: Served
+        self.served: PollCallbacks
         self._poller = poller
         self._fd = sock.fileno()
         self._events = 0
@@ -89,9 +89,9 @@ class Poller:
     def __init__(self) -> None:
         # Not `selectors`, which takes longer than the system to say who is ready.
         self._epoll = select.epoll()
-        self._watches: dict[int, Watch] = {}
+        self._watches: dict[int, PolledSocket] = {}
         self._ready: list[tuple[int, int]] = []
-        self._deadlines: dict[Watch, float] = {}
+        self._deadlines: dict[PolledSocket, float] = {}
         self._expected = Bell()
 
     async def run(self) -> None:
@@ -105,7 +105,7 @@ class Poller:
         self._watches.clear()
         self._epoll.close()
 
-    def watch(self, watch: Watch, fd: int, before: int, events: int) -> None:
+    def watch(self, watch: PolledSocket, fd: int, before: int, events: int) -> None:
         """Register a socket for other events than before; 0 for none."""
         if not before:
             self._epoll.register(fd, events)
@@ -116,7 +116,7 @@ class Poller:
             self._epoll.unregister(fd)
             del self._watches[fd]
 
-    def expect(self, watch: Watch, within_s: float | None) -> None:
+    def expect(self, watch: PolledSocket, within_s: float | None) -> None:
         """Tell a watch when so many seconds have passed; None for no more."""
         if within_s is None:
             self._deadlines.pop(watch, None)
@@ -131,7 +131,7 @@ class Poller:
         """
         until = time.monotonic() + _TURN_S
         if not self._ready:
-            self._ready = self._epoll.poll(0, _READY)[::-1]
+            self._ready = self._epoll.poll(0, _MAX_READY)[::-1]
         while self._ready:
             fd, events = self._ready.pop()
             # Whoever has the descriptor by now is asked, and may find that nothing is there.
@@ -147,7 +147,7 @@ class Poller:
                 await self._expected.wait()
             left_s = min(self._deadlines.values()) - time.monotonic()
             # Not longer than a look: a nearer one may come meanwhile.
-            await anyio.sleep(min(max(left_s, 0.0), _LOOK_S))
+            await anyio.sleep(min(max(left_s, 0.0), _DEADLINE_CHECK_S))
             now = time.monotonic()
             for watch in [watch for watch, at in self._deadlines.items() if at <= now]:
                 del self._deadlines[watch]

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import assert_never
 
 from kbd.core.server.dispatch import Batch, Follow, Handlers, Session, Stream, Synced
-from kbd.core.server.outbox import Mark, Outbox
+from kbd.core.server.outbox import Outbox, SentCursor
 from kbd.errors import ValidationFailed
 from kbd.requests.base import Unset
 from kbd.requests.events import (
@@ -19,7 +19,7 @@ from kbd.requests.notifications import EventsSynced
 from kbd.rpc import notification
 from kbd.types import Seq
 
-__all__ = ["feed", "lines", "subscription_handlers"]
+__all__ = ["encode_lines", "send_stream", "subscription_handlers"]
 
 _APPENDED = (
     b'{"jsonrpc":"2.0","method":"EventsAppended",'
@@ -31,7 +31,7 @@ _LINE_BYTES = 128 * 1024
 """About how long one EventsAppended becomes: small enough to interleave with other messages."""
 
 
-async def feed(subscription: str, stream: Stream, outbox: Outbox) -> bool:
+async def send_stream(subscription: str, stream: Stream, outbox: Outbox) -> bool:
     """Send a stream as fast as the client takes it; False if that is too slow.
 
     Raises:
@@ -39,23 +39,25 @@ async def feed(subscription: str, stream: Stream, outbox: Outbox) -> bool:
     """
     async with aclosing(stream):
         async for item in stream:
-            for line, mark in lines(subscription, item):
+            for line, mark in encode_lines(subscription, item):
                 if not await outbox.room(len(line)):
                     return False
                 outbox.push(line, mark)
     return True
 
 
-def lines(subscription: str, item: Batch | Synced) -> Iterator[tuple[bytes, Mark | None]]:
+def encode_lines(
+    subscription: str, item: Batch | Synced
+) -> Iterator[tuple[bytes, SentCursor | None]]:
     """Yield the notifications of one item of a stream, each with the cursor that it brings."""
     match item:
         case Batch(workbench_id, first_seq, events):
             start = 0
             while start < len(events):
-                end = _cut(events, start)
+                end = _line_end(events, start)
                 last_seq = Seq(first_seq + end - 1)
                 line = _APPENDED % (workbench_id.encode(), b",".join(events[start:end]), last_seq)
-                yield line, Mark(subscription, workbench_id, last_seq)
+                yield line, SentCursor(subscription, workbench_id, last_seq)
                 start = end
         case Synced(cursors) if subscription == EVERY_LOG:
             yield notification(EventsSynced(workbench_id=EVERY_LOG, cursors=dict(cursors))), None
@@ -66,7 +68,7 @@ def lines(subscription: str, item: Batch | Synced) -> Iterator[tuple[bytes, Mark
             assert_never(item)
 
 
-def _cut(events: tuple[bytes, ...], start: int) -> int:
+def _line_end(events: tuple[bytes, ...], start: int) -> int:
     """Return where a line that begins with this event should end: at one event at least."""
     size = 0
     for index in range(start, len(events)):
@@ -80,7 +82,7 @@ def subscription_handlers(follow: Follow) -> Handlers:
     """Return the handlers of EventsSubscribe and EventsUnsubscribe over the core's streams."""
 
     async def subscribe(request: EventsSubscribe, session: Session) -> EventsSubscribed:
-        cursors = _cursors(request)
+        cursors = _parse_cursors(request)
         stream = await follow(request.workbench_id, cursors)
         try:
             session.subscribe(request.workbench_id, stream, cursors)
@@ -95,7 +97,7 @@ def subscription_handlers(follow: Follow) -> Handlers:
     return {EventsSubscribe: subscribe, EventsUnsubscribe: unsubscribe}
 
 
-def _cursors(request: EventsSubscribe) -> dict[str, Seq]:
+def _parse_cursors(request: EventsSubscribe) -> dict[str, Seq]:
     """Return the last event that the client has, by log."""
     after = Seq(0) if isinstance(request.after, Unset) else request.after
     cursors = {} if isinstance(request.cursors, Unset) else dict(request.cursors)

@@ -31,13 +31,13 @@ from kbd.errors import DiskFull, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 
-__all__ = ["AT_ONCE", "Deliveries", "delivered_paths"]
+__all__ = ["MAX_CONCURRENT_COPIES", "Deliveries", "delivered_paths"]
 
-AT_ONCE = 8
+MAX_CONCURRENT_COPIES = 8
 """Copies that are under way at once, of all jobs: a disk on the network may block one for ever."""
 
 
-PATIENCE_S = 600.0
+COPY_TIMEOUT_S = 600.0
 """How long a folder for results may take for one copy: 100 MiB over a slow line take half of it."""
 
 T = TypeVar("T")
@@ -56,10 +56,10 @@ class Deliveries:
         self,
         daemon: Keeper[DaemonState, DaemonCommand],
         clock: Clock,
-        patience_s: float = PATIENCE_S,
+        patience_s: float = COPY_TIMEOUT_S,
     ) -> None:
         self._daemon, self._clock, self._patience_s = daemon, clock, patience_s
-        self._threads = CapacityLimiter(AT_ONCE)
+        self._threads = CapacityLimiter(MAX_CONCURRENT_COPIES)
 
     async def deliver(self, bench: OpenWorkbench, job: Job, directory: str) -> None:
         """Make the copies that are missing: of published files that are not as they were added.
@@ -70,7 +70,7 @@ class Deliveries:
         """
         try:
             await self._settle(bench)
-            missing = _missing(bench.state, directory)
+            missing = _missing_copies(bench.state, directory)
             await record_planned_writes(
                 self._daemon,
                 directory,
@@ -106,7 +106,7 @@ class Deliveries:
         await bench.keeper.submit(Record((effect,)))
         try:
             made = await self._in_thread(copy_to_folder, effect, bench.blobs.path(file.blob))
-        except _NoAnswerError:
+        except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise
         except (DiskFull, FileWriteFailed) as error:
@@ -127,10 +127,10 @@ class Deliveries:
                 return await run_sync(work, *given, limiter=self._threads, abandon_on_cancel=True)
         except TimeoutError:
             msg = "the folder for results does not answer"
-            raise _NoAnswerError(msg) from None
+            raise _CopyTimeoutError(msg) from None
 
 
-class _NoAnswerError(FileWriteFailed):
+class _CopyTimeoutError(FileWriteFailed):
     """A call to the disk timed out."""
 
 
@@ -139,7 +139,7 @@ def delivered_paths(state: WorkbenchState) -> tuple[str, ...]:
     return tuple(str(Path(each.intended.directory, each.final_name)) for each in state.delivered)
 
 
-def _missing(state: WorkbenchState, directory: str) -> tuple[FileVersion, ...]:
+def _missing_copies(state: WorkbenchState, directory: str) -> tuple[FileVersion, ...]:
     made = {(each.intended.directory, each.intended.file) for each in state.delivered}
     changed = (
         FileVersion(name, entry.blob, entry.size_bytes)

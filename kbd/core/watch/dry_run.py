@@ -14,17 +14,24 @@ import msgspec
 
 from kbd.core.domain.watch_decisions import Land, decide_watch
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch, Watching
-from kbd.core.watch.ingest import Taken, digest
-from kbd.core.watch.name_patterns import Patterns
-from kbd.core.watch.seen_files import Known
-from kbd.core.watch.tree import Found, Tree
+from kbd.core.watch.ingest import Ingested, hash_file
+from kbd.core.watch.name_patterns import NamePatterns
+from kbd.core.watch.seen_files import SeenFiles
+from kbd.core.watch.tree import FolderEntry, WatchedTree
 from kbd.core.workbench.sandbox import file_name
 from kbd.errors import KbdError
 from kbd.events.watches import FileLanded, WatchRule
 from kbd.requests.watched import TriedFile, TriedRun
 from kbd.types import BlobHash, WatchId
 
-__all__ = ["MAX_COMPARED", "MAX_COMPARED_BYTES", "MAX_LISTED", "Trial", "snapshot", "trial"]
+__all__ = [
+    "MAX_COMPARED",
+    "MAX_COMPARED_BYTES",
+    "MAX_LISTED",
+    "DryRun",
+    "copy_watch_state",
+    "dry_run",
+]
 
 MAX_COMPARED = 1000
 """How many files are read to compare their contents with what landed before."""
@@ -40,11 +47,11 @@ Verdict = Literal[
 ]
 """As in `TriedFile`."""
 
-_NOBODY = WatchId("0" * 16)
+_NO_WATCH = WatchId("0" * 16)
 """Stands for a watch that is not made yet."""
 
 
-class Trial(msgspec.Struct, frozen=True):
+class DryRun(msgspec.Struct, frozen=True):
     """Result of a dry run; fields as in `WatchTested`.
 
     Args:
@@ -62,7 +69,7 @@ class Trial(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-def snapshot(watching: Watching, watch: Watch | None) -> Watching:
+def copy_watch_state(watching: Watching, watch: Watch | None) -> Watching:
     """Copy the state that a dry run reads; it goes on changing while a thread looks at files.
 
     Args:
@@ -83,7 +90,9 @@ def snapshot(watching: Watching, watch: Watch | None) -> Watching:
     return Watching(copied, dict(watching.written))
 
 
-def trial(watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_bytes: int) -> Trial:
+def dry_run(
+    watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_bytes: int
+) -> DryRun:
     """Scan a rule's folder and return what would run.
 
     Args:
@@ -96,44 +105,46 @@ def trial(watching: Watching, watch_id: WatchId | None, rule: WatchRule, limit_b
         NotFound: The folder is not there.
         FileReadFailed: It cannot be read.
     """
-    watch = watching.watches.get(watch_id or _NOBODY)
+    watch = watching.watches.get(watch_id or _NO_WATCH)
     if watch is None:
-        watch = Watch(_NOBODY, rule, 0)
-        watching = Watching({_NOBODY: watch}, watching.written)
-    with Tree(rule.folder) as tree:
-        judge = _Judge(tree, watching, watch, limit_bytes)
-        patterns = Patterns(rule.patterns)
+        watch = Watch(_NO_WATCH, rule, 0)
+        watching = Watching({_NO_WATCH: watch}, watching.written)
+    with WatchedTree(rule.folder) as tree:
+        judge = _Classifier(tree, watching, watch, limit_bytes)
+        patterns = NamePatterns(rule.patterns)
         tried = [judge.tried(found, patterns) for found in tree.walk()]
         unread = tuple(f"{path} cannot be read: {why}" for path, why in tree.unread.items())
     files = sorted(tried, key=attrgetter("path"))
     new = [file.path for file in files if file.verdict == "run" and file.path not in judge.waiting]
-    runs = [*_begun(watch), *_grouped(watch, new)]
-    return Trial(
+    runs = [*_resumable_runs(watch), *_batches(watch, new)]
+    return DryRun(
         files=tuple(files[:MAX_LISTED]),
         counts=dict(Counter(file.verdict for file in files)),
-        runs=tuple(TriedRun(paths=paths) for paths in _listed(runs)),
+        runs=tuple(TriedRun(paths=paths) for paths in _truncate_runs(runs)),
         run_count=len(runs),
-        problems=(*unread, *_results_trouble(rule)),
+        problems=(*unread, *_delivery_problems(rule)),
     )
 
 
-class _Judge:
+class _Classifier:
     """Classifies each file by what would become of it.
 
     Attributes:
         waiting: Paths that are as they were when they landed, and wait for their run.
     """
 
-    def __init__(self, tree: Tree, watching: Watching, watch: Watch, limit_bytes: int) -> None:
+    def __init__(
+        self, tree: WatchedTree, watching: Watching, watch: Watch, limit_bytes: int
+    ) -> None:
         self._tree, self._watching, self._watch = tree, watching, watch
-        self._known = Known()
+        self._known = SeenFiles()
         self._limit_bytes = limit_bytes
         self._landed = {path for paths in watch.contents.values() for path in paths}
         self._open = {landing.path: landing for landing in watch.landings.values()}
         self._compared = self._compared_bytes = 0
         self.waiting: set[str] = set()
 
-    def tried(self, found: Found, patterns: Patterns) -> TriedFile:
+    def tried(self, found: FolderEntry, patterns: NamePatterns) -> TriedFile:
         """Return what would become of an entry."""
         if found.kind != "file":
             return _verdict(found, found.kind)
@@ -149,7 +160,7 @@ class _Judge:
         except KbdError as error:
             return _verdict(found, "failed", error.message)
 
-    def _seen_before(self, found: Found) -> TriedFile:
+    def _seen_before(self, found: FolderEntry) -> TriedFile:
         """Classify a file that is unchanged since it was seen last."""
         landing = self._open.get(found.path)
         if landing is None:
@@ -165,7 +176,7 @@ class _Judge:
             case _:
                 assert_never(landing.stage)
 
-    def _landing(self, found: Found) -> TriedFile:
+    def _landing(self, found: FolderEntry) -> TriedFile:
         """Classify a file that could land as it is.
 
         Raises:
@@ -177,10 +188,10 @@ class _Judge:
         self._compared_bytes += found.size_bytes
         if self._compared > MAX_COMPARED or self._compared_bytes > MAX_COMPARED_BYTES:
             return _verdict(found, "run", "not compared with what landed before")
-        sha256 = BlobHash(digest(self._tree, found.raw))
+        sha256 = BlobHash(hash_file(self._tree, found.raw))
         if not sha256:
             return _verdict(found, "failed", "it went away while it was looked at")
-        taken = Taken(sha256, found.size_bytes, found.signature)
+        taken = Ingested(sha256, found.size_bytes, found.signature)
         land = Land(
             watch_id=self._watch.watch_id,
             path=found.path,
@@ -206,7 +217,7 @@ class _Judge:
                 return _verdict(found, "run")
 
 
-def _verdict(found: Found, verdict: Verdict, reason: str = "") -> TriedFile:
+def _verdict(found: FolderEntry, verdict: Verdict, reason: str = "") -> TriedFile:
     return TriedFile(
         path=found.path,
         size_bytes=found.size_bytes,
@@ -215,36 +226,36 @@ def _verdict(found: Found, verdict: Verdict, reason: str = "") -> TriedFile:
     )
 
 
-def _results_trouble(rule: WatchRule) -> tuple[str, ...]:
+def _delivery_problems(rule: WatchRule) -> tuple[str, ...]:
     if rule.deliver_to is None or os.access(rule.deliver_to, os.W_OK | os.X_OK):
         return ()
     return ("the folder for results is not there, or cannot be written to",)
 
 
-def _due(watch: Watch) -> list[Landing]:
+def _waiting(watch: Watch) -> list[Landing]:
     """Return what landed and waits for its run."""
     return watch.in_stage(LandingStage.WAITING, LandingStage.RETRYING)
 
 
-def _begun(watch: Watch) -> list[tuple[str, ...]]:
+def _resumable_runs(watch: Watch) -> list[tuple[str, ...]]:
     """Return the paths of runs that were begun before and will be gone on with."""
-    groups = dict.fromkeys(landing.group for landing in _due(watch) if landing.group)
+    groups = dict.fromkeys(landing.group for landing in _waiting(watch) if landing.group)
     return [
         tuple(watch.landings[number].path for number in group if number in watch.landings)
         for group in groups
     ]
 
 
-def _grouped(watch: Watch, new: list[str]) -> Iterator[tuple[str, ...]]:
+def _batches(watch: Watch, new: list[str]) -> Iterator[tuple[str, ...]]:
     """Yield the paths of each run that would be begun."""
     limits = watch.rule.limits
     size = limits.batch_files if watch.rule.mode == "batch" else 1
-    paths = iter([*(each.path for each in _due(watch) if not each.group), *new])
+    paths = iter([*(each.path for each in _waiting(watch) if not each.group), *new])
     while group := tuple(islice(paths, size)):
         yield group
 
 
-def _listed(runs: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+def _truncate_runs(runs: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """Yield the first runs, as far as their paths may be listed; the last one perhaps in part."""
     left = MAX_LISTED
     for paths in runs:

@@ -18,7 +18,7 @@ from anyio.to_thread import run_sync
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.watch.name_patterns import is_temporary
 
-__all__ = ["MOUNTS", "Heard", "Hints", "is_remote"]
+__all__ = ["MOUNTS", "ChangeHints", "OnChange", "is_remote"]
 
 MOUNTS = Path("/proc/self/mountinfo")
 """Where the system lists what is mounted (proc_pid_mountinfo(5))."""
@@ -51,7 +51,7 @@ def is_remote(folder: str, mounts: Path = MOUNTS) -> bool:
         fields, kinds = before.split(b" "), after.split(b" ")
         if len(fields) < 5 or not kinds[0]:
             continue
-        point = _plain(fields[4])
+        point = _unescape(fields[4])
         # Of two mounts on one point the later one is seen.
         if len(point) >= longest and _is_below(folder, point):
             longest, kind = len(point), kinds[0].decode("ascii", "replace")
@@ -62,7 +62,7 @@ def _is_below(folder: str, point: str) -> bool:
     return point == "/" or folder == point or folder.startswith(f"{point}/")
 
 
-def _plain(field: bytes) -> str:
+def _unescape(field: bytes) -> str:
     r"""Undo the escapes of blanks, tabs, line ends and backslashes, such as `\040`."""
     text = field
     for code in (b"\\040", b"\\011", b"\\012", b"\\134"):
@@ -70,26 +70,26 @@ def _plain(field: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-Heard = Callable[[tuple[str, ...] | None], None]
+OnChange = Callable[[tuple[str, ...] | None], None]
 """Told of raw paths below the folder where something is new; None if it may be anywhere."""
 
 _FEW = 4000
 """More changes at once may mean that others were dropped: the system keeps 16,384 (reliability,
 section 2.6), and each file makes some four."""
 
-_STEP_MS = 100
+_DEBOUNCE_STEP_MS = 100
 """Changes are told when there were no more for so long; stopping takes as long, too."""
 
-_GATHER_MS = 400
+_DEBOUNCE_MS = 400
 """They are told at the latest after this."""
 
-_SIGN_MS = 500
+_STARTUP_MS = 500
 """Nothing is known of the moment when listening begins; after this without a change it has."""
 
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 1.0, 60.0
 
 
-class Hints:
+class ChangeHints:
     """Listens for changes in one folder.
 
     Args:
@@ -101,7 +101,7 @@ class Hints:
         reason: Why not, or "".
     """
 
-    def __init__(self, folder: str, heard: Heard) -> None:
+    def __init__(self, folder: str, heard: OnChange) -> None:
         self._folder, self._heard = folder, heard
         self.is_heard, self.reason = False, ""
         # One that hangs keeps its own thread, and no other's.
@@ -117,11 +117,11 @@ class Hints:
             with CancelScope() as self._scope:
                 self.reason = await self._listen()
             self._begin(is_heard=False)
-            if anyio.current_time() - began_s > _LONGEST_PAUSE_S:
+            if anyio.current_time() - began_s > _MAX_PAUSE_S:
                 pause_s = _FIRST_PAUSE_S
             with anyio.move_on_after(pause_s):
                 await self._anew.wait(rings)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
             if self._anew.rings > rings:
                 pause_s = _FIRST_PAUSE_S
 
@@ -158,7 +158,7 @@ class Hints:
         return reason
 
     def _hear(self, stop: threading.Event) -> str:
-        if _is_told_to_scan():
+        if _forces_polling():
             return "WATCHFILES_FORCE_POLLING is set"
         if is_remote(self._folder):
             return "the system does not tell of changes on a network disk"
@@ -168,10 +168,10 @@ class Hints:
             for changes in watch(
                 self._folder,
                 watch_filter=None,
-                debounce=_GATHER_MS,
-                step=_STEP_MS,
+                debounce=_DEBOUNCE_MS,
+                step=_DEBOUNCE_STEP_MS,
                 stop_event=stop,
-                rust_timeout=_SIGN_MS,
+                rust_timeout=_STARTUP_MS,
                 yield_on_timeout=True,
                 raise_interrupt=False,
                 force_polling=False,
@@ -205,7 +205,7 @@ class Hints:
             from_thread.run_sync(self._heard, told)
 
 
-def _is_told_to_scan() -> bool:
+def _forces_polling() -> bool:
     """Tell whether the environment asks for scans only, as it does of watchfiles itself."""
     told = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower()
     return told not in ("", "0", "false", "disable", "disabled")

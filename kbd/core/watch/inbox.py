@@ -22,13 +22,13 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.hints import Hints
-from kbd.core.watch.ingest import Copies, Unsettled
-from kbd.core.watch.retry import LONGEST_PAUSE_S, must_stop, record
-from kbd.core.watch.scanner import Sight, Survey, highest
-from kbd.core.watch.seen_files import Known
-from kbd.core.watch.settling import Settling
-from kbd.core.watch.tree import Found
+from kbd.core.watch.hints import ChangeHints
+from kbd.core.watch.ingest import LandedCopies, Unsettled
+from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
+from kbd.core.watch.scanner import Scanner, ScanResult, topmost_paths
+from kbd.core.watch.seen_files import SeenFiles
+from kbd.core.watch.settling import SettlingFiles
+from kbd.core.watch.tree import FolderEntry
 from kbd.errors import DiskFull, KbdError, NotFound
 from kbd.events.disk import LogPoisoned
 from kbd.events.watches import FileLanded
@@ -36,25 +36,25 @@ from kbd.types import WatchId
 
 __all__ = ["Health", "Inbox"]
 
-_ROOT_S = 2.0
+_IDENTITY_CHECK_S = 2.0
 """So often it is looked whether the folder is still the same one: nothing tells of that."""
 
-_REST = 10
+_SCAN_PAUSE_FACTOR = 10
 """Between two scans at least so many times the time of one: a huge folder on a slow disk."""
 
-_NOTED_AT_ONCE = 500
+_NOTE_BATCH = 500
 """Of what a scan found so much is noted before others have a turn: about a millisecond."""
 
-_TAKEN_AT_ONCE = 4
+_MAX_CONCURRENT_COPIES = 4
 """Copies at the same time: their syncs are done together by the disk."""
 
-_DUE_AT_ONCE = 64
+_INGEST_BATCH = 64
 """Files that are brought in before hints are looked at again; their records make one frame."""
 
 _TRIES = 5
 """A file that cannot be read for a reason that may pass is recorded as failed after so many."""
 
-_FULL_S = 10.0
+_DISK_FULL_RETRY_S = 10.0
 """A full disk is tried again after this."""
 
 _log = get_logger(__name__)
@@ -92,22 +92,22 @@ class Inbox:
         self,
         watch_id: WatchId,
         keeper: Keeper[DaemonState, DaemonCommand],
-        copies: Copies,
+        copies: LandedCopies,
         settings: WatchSettings,
         file_bytes: int,
     ) -> None:
         rule = keeper.state.watching.watches[watch_id].rule
         self._watch_id, self._keeper, self._copies = watch_id, keeper, copies
         self._settings = settings
-        self._quiet_s, self._known = rule.quiet_s, Known()
-        self._sight = Sight(watch_id, rule, self._known, file_bytes)
-        self._settling = Settling(rule.quiet_s)
-        self._hints = Hints(rule.folder, self._hear)
+        self._quiet_s, self._known = rule.quiet_s, SeenFiles()
+        self._sight = Scanner(watch_id, rule, self._known, file_bytes)
+        self._settling = SettlingFiles(rule.quiet_s)
+        self._hints = ChangeHints(rule.folder, self._hear)
         # What is new: at these places; anywhere, if `_all_is_new`.
         self._news: set[str] = set()
         self._all_is_new = True
         self._bell = Bell()
-        self._looking, self._taking = CapacityLimiter(1), CapacityLimiter(_TAKEN_AT_ONCE)
+        self._looking, self._taking = CapacityLimiter(1), CapacityLimiter(_MAX_CONCURRENT_COPIES)
         self._identity: tuple[int, int] | None = None
         # Why the folder, folders below it, or files cannot be looked at or kept.
         self._missing, self._unread, self._full = "", "", ""
@@ -194,7 +194,7 @@ class Inbox:
         if not self._all_is_new and now_s < self._scan_at_s:
             if not self._news:
                 return
-            places = list(highest(self._news))
+            places = list(topmost_paths(self._news))
         self._news.clear()
         self._is_busy, self._all_is_new = True, False
         try:
@@ -215,13 +215,13 @@ class Inbox:
         now_s = anyio.current_time()
         for count, found in enumerate(survey.fresh, 1):
             self._settling.see(found, now_s)
-            if count % _NOTED_AT_ONCE == 0:
+            if count % _NOTE_BATCH == 0:
                 await anyio.lowlevel.checkpoint()
 
-    def _note_scan(self, survey: Survey, took_s: float) -> None:
+    def _note_scan(self, survey: ScanResult, took_s: float) -> None:
         settings = self._settings
         every_s = settings.rescan_s if self._hints.is_heard else settings.poll_s
-        self._scan_at_s = anyio.current_time() + max(every_s, _REST * took_s)
+        self._scan_at_s = anyio.current_time() + max(every_s, _SCAN_PAUSE_FACTOR * took_s)
         if survey.remembered is not None:
             self._known.keep_only(survey.remembered)
         trouble = ""
@@ -238,7 +238,7 @@ class Inbox:
         now_s = anyio.current_time()
         if now_s < self._full_until_s:
             return
-        due = self._settling.due(now_s, _DUE_AT_ONCE)
+        due = self._settling.due(now_s, _INGEST_BATCH)
         if not due:
             return
         self._is_busy = True
@@ -249,7 +249,7 @@ class Inbox:
         finally:
             self._is_busy = False
 
-    async def _bring_in(self, watch: Watch, found: Found) -> None:
+    async def _bring_in(self, watch: Watch, found: FolderEntry) -> None:
         async with self._copies.taking() as store:
             try:
                 finding = await self._in_thread(
@@ -261,8 +261,8 @@ class Inbox:
             except DiskFull as error:
                 _log.error("watch_disk_full", watch=self._watch_id, reason=error.message)
                 self._full = error.message
-                self._full_until_s = anyio.current_time() + _FULL_S
-                self._put_off(found, _FULL_S)
+                self._full_until_s = anyio.current_time() + _DISK_FULL_RETRY_S
+                self._put_off(found, _DISK_FULL_RETRY_S)
                 return
             except LogPoisoned:
                 raise
@@ -275,23 +275,25 @@ class Inbox:
                     raise
                 # A fault of ours with one file must not keep all others from landing.
                 _log.error("watch_file_failed_inside", watch=self._watch_id, exc_info=fault)
-                self._put_off(found, LONGEST_PAUSE_S)
+                self._put_off(found, MAX_PAUSE_S)
                 return
             self._full = ""
             await self._settle(found, finding)
 
-    def _put_off(self, found: Found, pause_s: float) -> int:
+    def _put_off(self, found: FolderEntry, pause_s: float) -> int:
         return self._settling.put_off(found.raw, anyio.current_time() + pause_s)
 
-    async def _settle(self, found: Found, finding: Land | PassOver | Found | None) -> None:
+    async def _settle(
+        self, found: FolderEntry, finding: Land | PassOver | FolderEntry | None
+    ) -> None:
         """Record what became of a file, or look at it again if it changed."""
-        if isinstance(finding, Found):
+        if isinstance(finding, FolderEntry):
             if finding.signature != found.signature:
                 self._settling.see(finding, anyio.current_time())
                 return
             self._known.remember(finding)
         elif finding is not None:
-            outcome = await record(self._keeper, finding)
+            outcome = await submit_with_retry(self._keeper, finding)
             events = outcome.events if outcome is not None else ()
             if isinstance(finding, Land) and not events:
                 self._known.remember(found)
@@ -302,7 +304,7 @@ class Inbox:
     async def _rest(self, rings: int) -> None:
         """Wait until something is due, or is woken."""
         now_s = anyio.current_time()
-        until_s = now_s + _ROOT_S
+        until_s = now_s + _IDENTITY_CHECK_S
         due_s = self._settling.next_s
         if due_s is not None:
             until_s = min(until_s, max(due_s, self._full_until_s))

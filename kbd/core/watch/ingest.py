@@ -6,7 +6,7 @@ it is given back at once. Where leases mean nothing — another user's file, a n
 quiet time before must do. Blocking.
 
 Copies are kept while a landing needs them, and swept then. A copy is durable before its landing is
-recorded, so for a moment nothing says that it is needed: `Copies.taking` keeps sweeping away
+recorded, so for a moment nothing says that it is needed: `LandedCopies.taking` keeps sweeping away
 meanwhile.
 """
 
@@ -26,19 +26,27 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.watch.hints import is_remote
-from kbd.core.watch.tree import Tree, signature_of
+from kbd.core.watch.tree import WatchedTree, signature_of
 from kbd.errors import FileReadFailed, NotFound, ValidationFailed
 from kbd.events.blobs import BlobStore
 from kbd.types import BlobHash
 
-__all__ = ["Copies", "Taken", "Unsettled", "digest", "remove_folders", "strange_folders", "take"]
+__all__ = [
+    "Ingested",
+    "LandedCopies",
+    "Unsettled",
+    "hash_file",
+    "ingest_file",
+    "remove_folders",
+    "unknown_folders",
+]
 
 
 class Unsettled(Exception):
     """The file is still written, or was changed, replaced or removed under the copy."""
 
 
-class Taken(msgspec.Struct, frozen=True):
+class Ingested(msgspec.Struct, frozen=True):
     """A file that was copied whole.
 
     Args:
@@ -52,7 +60,7 @@ class Taken(msgspec.Struct, frozen=True):
     signature: str
 
 
-def take(tree: Tree, path: str, store: BlobStore, limit_bytes: int) -> Taken:
+def ingest_file(tree: WatchedTree, path: str, store: BlobStore, limit_bytes: int) -> Ingested:
     """Copy a file into a store.
 
     What was copied before it turned out not to be whole stays there: a sweep removes it.
@@ -73,7 +81,7 @@ def take(tree: Tree, path: str, store: BlobStore, limit_bytes: int) -> Taken:
     try:
         with tree.open(path) as fd:
             before = os.fstat(fd)
-            if _is_written(fd, f"{tree.folder}/{path}"):
+            if _is_open_for_writing(fd, f"{tree.folder}/{path}"):
                 raise Unsettled
             if before.st_size > limit_bytes:
                 msg = (
@@ -94,10 +102,10 @@ def take(tree: Tree, path: str, store: BlobStore, limit_bytes: int) -> Taken:
     there = tree.look(path)
     if there is None or there.signature != signature or size_bytes != before.st_size:
         raise Unsettled
-    return Taken(sha256, size_bytes, signature)
+    return Ingested(sha256, size_bytes, signature)
 
 
-def digest(tree: Tree, path: str) -> str:
+def hash_file(tree: WatchedTree, path: str) -> str:
     """Return the hash of a file as it is now, without a copy; "" if it is not there.
 
     Raises:
@@ -112,7 +120,7 @@ def digest(tree: Tree, path: str) -> str:
         raise FileReadFailed(f"{path} cannot be read: {error.strerror}", retryable=True) from error
 
 
-def _is_written(fd: int, path: str) -> bool:
+def _is_open_for_writing(fd: int, path: str) -> bool:
     """Tell whether somebody has a file open for writing; False also where nobody can tell."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
@@ -128,7 +136,7 @@ def _is_written(fd: int, path: str) -> bool:
     return False
 
 
-class Copies:
+class LandedCopies:
     """Copies of what landed in one watch; one object for each, as long as anything uses them.
 
     Args:
@@ -180,7 +188,7 @@ class Copies:
                 path.unlink(missing_ok=True)
 
 
-def strange_folders(landings: Path, known: AbstractSet[str]) -> tuple[Path, ...]:
+def unknown_folders(landings: Path, known: AbstractSet[str]) -> tuple[Path, ...]:
     """Return the folders of copies that belong to no known watch. Blocking."""
     return tuple(path for path in landings.glob("*") if path.name not in known)
 

@@ -10,7 +10,7 @@ from kbd.core.domain.watch_state import Ended
 from kbd.events.watches import WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
-__all__ = ["Job", "JobFile", "Labour", "Notify", "Result"]
+__all__ = ["CommandRunner", "Job", "JobFile", "JobResult", "JobRunner"]
 
 
 class JobFile(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Job(msgspec.Struct, frozen=True):
     depth: int
 
 
-class Result(msgspec.Struct, frozen=True):
+class JobResult(msgspec.Struct, frozen=True):
     """Result of a job.
 
     Args:
@@ -72,9 +72,9 @@ class Result(msgspec.Struct, frozen=True):
     delivered: tuple[str, ...] = ()
 
 
-Labour = Callable[[Job], Awaitable[Result]]
+JobRunner = Callable[[Job], Awaitable[JobResult]]
 """Carries a job out. Never raises but when it is cancelled, which leaves it to be gone on with."""
 
-Notify = Callable[[WatchId, WatchRule, Ended], Awaitable[tuple[int | None, str]]]
+CommandRunner = Callable[[WatchId, WatchRule, Ended], Awaitable[tuple[int | None, str]]]
 """Runs a rule's command for an outcome; returns its exit code, and why there is none. Never raises
 but when it is cancelled."""

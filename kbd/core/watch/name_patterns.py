@@ -10,15 +10,15 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["Patterns", "is_temporary"]
+__all__ = ["NamePatterns", "is_temporary"]
 
-_FIRST = (
+_TEMPORARY_PREFIXES = (
     ".",  # hidden files, `.~lock.x#`, `.#x`, `.nfs…`, `.x.AbC123` of rsync, `.kbd-…`
     "~$",  # the lock of an office program
     "~syncthing~",
 )
 
-_LAST = (
+_TEMPORARY_SUFFIXES = (
     "~",  # an editor's backup
     ".tmp", ".temp",
     ".swp", ".swo", ".swx", ".kate-swp",  # an editor's swap files
@@ -27,14 +27,14 @@ _LAST = (
     ".laccdb", ".idlk",  # locks
 )  # fmt: skip
 
-_WHOLE = frozenset(
+_TEMPORARY_NAMES = frozenset(
     {
         "4913",  # an editor tries with it whether it may write into a folder
         "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r",  # what file browsers leave
     }
 )  # fmt: skip
 
-_SAVING = re.compile(
+_TEMPORARY_PATTERN = re.compile(
     r"#.*#"  # an editor's automatic save
     r"|.*\.sb-[0-9a-f]{8}-.{6}"  # what a Mac writes before it replaces a document
     r"|.*\.part-?\d+",
@@ -50,18 +50,18 @@ def is_temporary(name: str) -> bool:
     """
     folded = name.casefold()
     return (
-        folded.startswith(_FIRST)
-        or folded.endswith(_LAST)
-        or folded in _WHOLE
-        or (("#" in folded or ".sb-" in folded or ".part" in folded) and _is_saving(folded))
+        folded.startswith(_TEMPORARY_PREFIXES)
+        or folded.endswith(_TEMPORARY_SUFFIXES)
+        or folded in _TEMPORARY_NAMES
+        or (("#" in folded or ".sb-" in folded or ".part" in folded) and _matches_temporary(folded))
     )
 
 
-def _is_saving(folded: str) -> bool:
-    return _SAVING.fullmatch(folded) is not None
+def _matches_temporary(folded: str) -> bool:
+    return _TEMPORARY_PATTERN.fullmatch(folded) is not None
 
 
-class Patterns:
+class NamePatterns:
     """Name patterns of a rule: the last pattern that matches a file decides.
 
     Args:
@@ -83,7 +83,7 @@ class Patterns:
         """
         if self._all:
             return True
-        parts = _folded(path).split("/")
+        parts = _fold(path).split("/")
         taken = self._default
         for glob, takes in self._globs:
             if takes is not taken and glob.meets(parts):
@@ -95,7 +95,7 @@ class _Glob:
     """Glob pattern: for the name, or, if it has a slash, for the path."""
 
     def __init__(self, pattern: str) -> None:
-        folded = _folded(pattern)
+        folded = _fold(pattern)
         self._is_path = "/" in folded
         parts = folded.removeprefix("./").removeprefix("/").split("/")
         if parts[-1] == "":
@@ -131,7 +131,7 @@ class _Glob:
         return own is not None and (part == own[0] or own[1].match(part) is not None)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Spell a text as it is compared."""
     if text.isascii():
         return text.lower()

@@ -11,20 +11,20 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.types import RunId
 
 __all__ = [
-    "Standing",
+    "NextStep",
+    "decide_next_step",
     "failed_items",
-    "fresh_message_id",
     "is_own_draft",
     "is_published",
-    "job_run",
-    "standing",
+    "newest_job_run",
+    "next_message_id",
 ]
 
-_MESSAGE = "watch-"
+_MESSAGE_PREFIX = "watch-"
 """Begins the ids of the messages that jobs send; those of clients begin with `u`."""
 
 
-class Standing(Enum):
+class NextStep(Enum):
     """Next step of a watch job.
 
     `ASK` (nothing was asked yet), `ASK_AGAIN` (a person wants it done anew: what the last run left
@@ -39,35 +39,35 @@ class Standing(Enum):
     CONCLUDE = auto()
 
 
-def standing(state: WorkbenchState, reported: Collection[RunId]) -> Standing:
+def decide_next_step(state: WorkbenchState, reported: Collection[RunId]) -> NextStep:
     """Decide the next step of a job.
 
     Args:
         state: Its workbench.
         reported: The runs whose failure was recorded as the job's outcome before: this is a retry.
     """
-    run, newest = job_run(state), state.last_request()
-    is_asked = newest is not None and _is_of_job(newest.message_id)
+    run, newest = newest_job_run(state), state.last_request()
+    is_asked = newest is not None and _is_job_message(newest.message_id)
     if run is None:
-        return Standing.START if is_asked else Standing.ASK
+        return NextStep.START if is_asked else NextStep.ASK
     if run.status is RunStatus.RUNNING:
-        return Standing.WAIT
+        return NextStep.WAIT
     if is_asked and newest is not None and newest.message_id != run.message_id:
-        return Standing.START  # asked again, and then stopped
+        return NextStep.START  # asked again, and then stopped
     is_retry = state.run_id(run.number) in reported
     if run.status is RunStatus.FINISHED:
         was_in_vain = bool(failed_items(run)) or run.discarded or run.undone
         again = is_retry and was_in_vain and not is_published(state, run)
-        return Standing.ASK_AGAIN if again else Standing.CONCLUDE
+        return NextStep.ASK_AGAIN if again else NextStep.CONCLUDE
     if run.status is not RunStatus.INTERRUPTED and not is_retry:
-        return Standing.CONCLUDE
+        return NextStep.CONCLUDE
     # Only the newest message can be worked on, and a person may have sent one since.
-    return Standing.START if is_asked else Standing.ASK_AGAIN
+    return NextStep.START if is_asked else NextStep.ASK_AGAIN
 
 
-def job_run(state: WorkbenchState) -> Run | None:
+def newest_job_run(state: WorkbenchState) -> Run | None:
     """Return the newest run on a job's message; others are a person's own."""
-    return next((run for run in reversed(state.runs) if _is_of_job(run.message_id)), None)
+    return next((run for run in reversed(state.runs) if _is_job_message(run.message_id)), None)
 
 
 def failed_items(run: Run) -> list[Item]:
@@ -91,12 +91,12 @@ def is_published(state: WorkbenchState, run: Run) -> bool:
     return run.left_draft and not is_gone and state.draft is None
 
 
-def fresh_message_id(state: WorkbenchState) -> str:
+def next_message_id(state: WorkbenchState) -> str:
     """Return the id of the job's next message: the same until it is sent."""
     # Those that a person undid are among them: an id is given once.
-    sent = sum(map(_is_of_job, state.heard))
-    return f"{_MESSAGE}{sent + 1}"
+    sent = sum(map(_is_job_message, state.heard))
+    return f"{_MESSAGE_PREFIX}{sent + 1}"
 
 
-def _is_of_job(message_id: str) -> bool:
-    return message_id.startswith(_MESSAGE)
+def _is_job_message(message_id: str) -> bool:
+    return message_id.startswith(_MESSAGE_PREFIX)

@@ -10,20 +10,20 @@ from kbd.core.domain.watch_state import Ended, Watch
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.job import Notify
-from kbd.core.watch.retry import must_stop, record
+from kbd.core.watch.job import CommandRunner
+from kbd.core.watch.retry import must_stop, submit_with_retry
 from kbd.events.watches import WatchCommandEnded
 from kbd.types import WatchId
 
-__all__ = ["AT_ONCE", "Commands"]
+__all__ = ["MAX_CONCURRENT_COMMANDS", "OutcomeCommands"]
 
-AT_ONCE = 8
+MAX_CONCURRENT_COMMANDS = 8
 """How many commands run at once, each of another watch: they take little but somebody's minute."""
 
 _log = get_logger(__name__)
 
 
-class Commands:
+class OutcomeCommands:
     """Runs the rule's command for each outcome that is due, of a removed watch, too.
 
     Args:
@@ -34,14 +34,14 @@ class Commands:
         bell: Rung when an outcome may be due.
     """
 
-    def __init__(self, keeper: Keeper[DaemonState, DaemonCommand], notify: Notify) -> None:
+    def __init__(self, keeper: Keeper[DaemonState, DaemonCommand], notify: CommandRunner) -> None:
         self.bell = Bell()
         self._keeper, self._notify = keeper, notify
 
     async def run(self) -> None:
         """Run what is due, for ever."""
         busy: set[WatchId] = set()
-        limiter = CapacityLimiter(AT_ONCE)
+        limiter = CapacityLimiter(MAX_CONCURRENT_COMMANDS)
 
         async def catch_up(watch_id: WatchId) -> None:
             try:
@@ -49,7 +49,7 @@ class Commands:
                     async with limiter:
                         ended = await self._ended(*due)
                     # Recorded after the run: a crash in between runs it again, hence at least once.
-                    await record(self._keeper, NoteCommand(ended))
+                    await submit_with_retry(self._keeper, NoteCommand(ended))
             finally:
                 busy.discard(watch_id)
 

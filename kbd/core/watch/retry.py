@@ -15,12 +15,12 @@ from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.disk import LogPoisoned
 
-__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "keep_up", "must_stop", "record"]
+__all__ = ["FIRST_PAUSE_S", "MAX_PAUSE_S", "keep_up", "must_stop", "submit_with_retry"]
 
 FIRST_PAUSE_S = 1.0
 """The pause after a first failure; each further one is twice as long."""
 
-LONGEST_PAUSE_S = 60.0
+MAX_PAUSE_S = 60.0
 """The longest pause: as long as between two scans of a folder."""
 
 _log = get_logger(__name__)
@@ -59,12 +59,12 @@ async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=mixed)
             raise cancelled from None
-        if anyio.current_time() - began_s > LONGEST_PAUSE_S:
+        if anyio.current_time() - began_s > MAX_PAUSE_S:
             pauses = _pauses()
         await anyio.sleep(next(pauses))
 
 
-async def record(
+async def submit_with_retry(
     keeper: Keeper[DaemonState, DaemonCommand], command: DaemonCommand
 ) -> Outcome | None:
     """Record a command in the daemon's log, retrying for as long as the log cannot take it.
@@ -95,4 +95,4 @@ def _pauses() -> Iterator[float]:
     pause_s = FIRST_PAUSE_S
     while True:
         yield pause_s
-        pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        pause_s = min(2 * pause_s, MAX_PAUSE_S)

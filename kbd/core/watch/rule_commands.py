@@ -16,7 +16,7 @@ from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 __all__ = ["CommandInput", "run_command"]
 
-_PATHS_BYTES = 100_000
+_MAX_PATHS_BYTES = 100_000
 """The most that `KBD_PATHS` takes: the system starts nothing with a variable of 128 KiB."""
 
 
@@ -80,15 +80,15 @@ async def run_command(
         return None, f"the command cannot be started: {reason}"
     try:
         with anyio.move_on_after(limit_s):
-            await _tell(process, msgspec.json.encode(told) + b"\n")
+            await _write_input(process, msgspec.json.encode(told) + b"\n")
             return await process.wait(), ""
         return None, f"the command took longer than {limit_s:g} s and was killed"
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _kill(process)
 
 
-async def _tell(process: Process, text: bytes) -> None:
+async def _write_input(process: Process, text: bytes) -> None:
     """Write to a command's standard input, which it need not read."""
     if process.stdin is not None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
@@ -97,7 +97,7 @@ async def _tell(process: Process, text: bytes) -> None:
             await process.stdin.aclose()
 
 
-async def _end(process: Process) -> None:
+async def _kill(process: Process) -> None:
     """Kill a command that is still at work, with all of its session, and close its pipes."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
@@ -120,5 +120,5 @@ def _environment(told: CommandInput, holds_key: Callable[[str], bool]) -> dict[s
         "KBD_WORKBENCH_ID": told.workbench_id,
         "KBD_RUN_ID": told.run_id,
         "KBD_CODE": told.code,
-        "KBD_PATHS": paths if len(paths.encode(errors="replace")) <= _PATHS_BYTES else "",
+        "KBD_PATHS": paths if len(paths.encode(errors="replace")) <= _MAX_PATHS_BYTES else "",
     }

@@ -8,24 +8,24 @@ import msgspec
 
 from kbd.core.domain.watch_decisions import Land, PassOver
 from kbd.core.domain.watch_state import Watch
-from kbd.core.watch.ingest import Unsettled, take
-from kbd.core.watch.name_patterns import Patterns
-from kbd.core.watch.seen_files import Known
-from kbd.core.watch.tree import Found, Tree
+from kbd.core.watch.ingest import Unsettled, ingest_file
+from kbd.core.watch.name_patterns import NamePatterns
+from kbd.core.watch.seen_files import SeenFiles
+from kbd.core.watch.tree import FolderEntry, WatchedTree
 from kbd.core.workbench.sandbox import file_name
 from kbd.errors import KbdError
 from kbd.events.blobs import BlobStore
 from kbd.events.watches import PassedFile, WatchRule
 from kbd.types import WatchId
 
-__all__ = ["Sight", "Survey", "highest"]
+__all__ = ["ScanResult", "Scanner", "topmost_paths"]
 
-_BREATH, _BREATH_S = 100, 0.0002
+_YIELD_ENTRIES, _YIELD_S = 100, 0.0002
 """After so many entries a scan stands back: with four at once the event loop waits for 5 ms then
 (99th percentile) instead of 20, and 100,000 entries take a quarter of a second longer."""
 
 
-class Survey(msgspec.Struct, frozen=True):
+class ScanResult(msgspec.Struct, frozen=True):
     """Result of a scan.
 
     Args:
@@ -34,12 +34,12 @@ class Survey(msgspec.Struct, frozen=True):
         unread: Folders that could not be read, with the reason.
     """
 
-    fresh: list[Found]
+    fresh: list[FolderEntry]
     remembered: set[str] | None
     unread: dict[str, str]
 
 
-class Sight:
+class Scanner:
     """Scanner of one watched folder.
 
     Args:
@@ -49,9 +49,11 @@ class Sight:
         file_bytes: The largest file that is taken.
     """
 
-    def __init__(self, watch_id: WatchId, rule: WatchRule, known: Known, file_bytes: int) -> None:
+    def __init__(
+        self, watch_id: WatchId, rule: WatchRule, known: SeenFiles, file_bytes: int
+    ) -> None:
         self._watch_id, self._known, self._file_bytes = watch_id, known, file_bytes
-        self._folder, self._patterns = rule.folder, Patterns(rule.patterns)
+        self._folder, self._patterns = rule.folder, NamePatterns(rule.patterns)
 
     def identity(self) -> tuple[int, int]:
         """Return which folder it is.
@@ -59,10 +61,10 @@ class Sight:
         Raises:
             KbdError: It cannot be looked at.
         """
-        with Tree(self._folder) as tree:
+        with WatchedTree(self._folder) as tree:
             return tree.identity
 
-    def survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> Survey:
+    def survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> ScanResult:
         """Scan for files whose signature is not known.
 
         Args:
@@ -73,26 +75,26 @@ class Sight:
         Raises:
             KbdError: The folder cannot be looked at.
         """
-        fresh: list[Found] = []
+        fresh: list[FolderEntry] = []
         remembered: set[str] = set()
-        with Tree(self._folder) as tree:
+        with WatchedTree(self._folder) as tree:
             for place in [""] if places is None else places:
                 for count, found in enumerate(tree.walk(place), 1):
                     if stop.is_set():
-                        return Survey(fresh, None, {})
-                    if count % _BREATH == 0:
-                        time.sleep(_BREATH_S)
+                        return ScanResult(fresh, None, {})
+                    if count % _YIELD_ENTRIES == 0:
+                        time.sleep(_YIELD_S)
                     if self._known.knows(watch, found):
                         if self._known.is_remembered(found.path):
                             remembered.add(found.path)
                     elif _may_land(found) and self._patterns.takes(found.path):
                         fresh.append(found)
             unread = tree.unread
-        return Survey(fresh, None if unread else remembered, unread)
+        return ScanResult(fresh, None if unread else remembered, unread)
 
     def examine(
-        self, watch: Watch, found: Found, store: BlobStore
-    ) -> Land | PassOver | Found | None:
+        self, watch: Watch, found: FolderEntry, store: BlobStore
+    ) -> Land | PassOver | FolderEntry | None:
         """Examine a file that has settled, and copy it if it may be new.
 
         Returns:
@@ -114,7 +116,7 @@ class Sight:
             file_name(now.raw)
             if self._known.is_touched(watch, tree, now):
                 return now
-            taken = take(tree, now.raw, store, self._file_bytes)
+            taken = ingest_file(tree, now.raw, store, self._file_bytes)
             return Land(
                 watch_id=self._watch_id,
                 path=now.path,
@@ -125,14 +127,14 @@ class Sight:
                 gone=self._known.gone(watch, tree, now, taken),
             )
 
-    def _opened(self) -> Tree:
+    def _opened(self) -> WatchedTree:
         """Open the folder for a look at one file, whose fault it is not if that fails."""
         try:
-            return Tree(self._folder)
+            return WatchedTree(self._folder)
         except KbdError:
             raise Unsettled from None
 
-    def failed(self, found: Found, error: KbdError) -> Land:
+    def failed(self, found: FolderEntry, error: KbdError) -> Land:
         """Return what is to be recorded of a file that could not be taken."""
         return Land(
             watch_id=self._watch_id,
@@ -145,17 +147,17 @@ class Sight:
             message=error.message,
         )
 
-    def _folder_of(self, found: Found) -> str:
+    def _folder_of(self, found: FolderEntry) -> str:
         above, slash, _ = found.path.rpartition("/")
         return f"{self._folder}{slash}{above}"
 
 
-def _may_land(found: Found) -> bool:
+def _may_land(found: FolderEntry) -> bool:
     """Tell whether an entry is a file, be its name text or not."""
     return found.kind == "file" or (found.kind == "special" and found.path != found.raw)
 
 
-def highest(places: Iterable[str]) -> Iterable[str]:
+def topmost_paths(places: Iterable[str]) -> Iterable[str]:
     """Leave out the places that are below others: those are looked through whole."""
     kept = set(places)
     for place in sorted(kept):

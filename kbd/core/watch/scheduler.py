@@ -21,22 +21,22 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
-from kbd.core.watch.job import Job, JobFile, Labour, Result
-from kbd.core.watch.retry import LONGEST_PAUSE_S, must_stop, record
+from kbd.core.watch.job import Job, JobFile, JobResult, JobRunner
+from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
 from kbd.errors import ToolWorkerUnavailable
 from kbd.events.blobs import BlobStore
 from kbd.events.watches import WatchRunFinished, WatchRunStarted
 from kbd.types import BlobHash, Seq, WatchId
 
-__all__ = ["Arrivals", "Starter"]
+__all__ = ["BatchStatus", "Scheduler"]
 
-_SHORTEST_WAIT_S = 0.05
+_MIN_WAIT_S = 0.05
 """A clock that is looked at too early is looked at again after this."""
 
 _log = get_logger(__name__)
 
 
-class Arrivals(Protocol):
+class BatchStatus(Protocol):
     """Inbox, as the scheduler sees it: whether a batch is whole."""
 
     @property
@@ -47,7 +47,7 @@ class Arrivals(Protocol):
         """Tell whether nothing settles, and nothing landed for a quiet window."""
 
 
-class Starter:
+class Scheduler:
     """Schedules jobs: so many at once, and no watch twice before another's turn.
 
     Args:
@@ -68,8 +68,8 @@ class Starter:
         home: Home,
         concurrency: int,
         clock: Clock,
-        labour: Labour,
-        arrivals: Callable[[WatchId], Arrivals | None],
+        labour: JobRunner,
+        arrivals: Callable[[WatchId], BatchStatus | None],
     ) -> None:
         self.bell = Bell()
         self._keeper, self._home, self._concurrency = keeper, home, concurrency
@@ -81,7 +81,7 @@ class Starter:
     async def run(self) -> None:
         """Resume the jobs that were under way, then start what is due, for ever."""
         # Answered after all that was asked before: a start that was cut off shows in the state.
-        await record(self._keeper, RecordDaemon(()))
+        await submit_with_retry(self._keeper, RecordDaemon(()))
         self._left, self._busy = deque(self._under_way()), 0
         async with anyio.create_task_group() as tasks:
             while True:
@@ -136,7 +136,9 @@ class Starter:
             watch, now_us = self._watches.get(watch_id), self._clock.now_us()
             if watch is None or not _may_start(watch, now_us):
                 return None
-            outcome = await record(self._keeper, StartNext(watch_id, now_us, self._closed(watch)))
+            outcome = await submit_with_retry(
+                self._keeper, StartNext(watch_id, now_us, self._closed(watch))
+            )
             if outcome is None or not outcome.events:
                 return None
             for event in outcome.events:
@@ -155,7 +157,7 @@ class Starter:
         return Job(
             watch_id=watch.watch_id,
             rule=watch.rule,
-            files=tuple(_file(landing, copies) for landing in landings),
+            files=tuple(_job_file(landing, copies) for landing in landings),
             workbench_id=landings[0].workbench_id,
             attempt=landings[0].attempt,
             depth=max(landing.depth for landing in landings),
@@ -176,12 +178,12 @@ class Starter:
                 delivered=result.delivered,
             )
             now_us = self._clock.now_us()
-            await record(self._keeper, FinishRun(finished, result.retryable, now_us))
+            await submit_with_retry(self._keeper, FinishRun(finished, result.retryable, now_us))
         finally:
             self._busy -= 1
             self.bell.ring()
 
-    async def _carried_out(self, job: Job) -> Result:
+    async def _carried_out(self, job: Job) -> JobResult:
         try:
             return await self._labour(job)
         except Exception as fault:
@@ -189,7 +191,7 @@ class Starter:
                 raise
             _log.error("watch_job_failed_inside", watch=job.watch_id, exc_info=fault)
             inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
-            return Result(
+            return JobResult(
                 "failed", code=inside.code, message=inside.message, retryable=inside.retryable
             )
 
@@ -200,12 +202,12 @@ class Starter:
         now_us = self._clock.now_us()
         active = (each for each in self._watches.values() if each.status is WatchStatus.ACTIVE)
         waits_s = [wait_s for watch in active for wait_s in self._waits_s(watch, now_us)]
-        return max(_SHORTEST_WAIT_S, min(waits_s, default=float("inf")))
+        return max(_MIN_WAIT_S, min(waits_s, default=float("inf")))
 
     def _waits_s(self, watch: Watch, now_us: int) -> Iterator[float]:
         for landing in watch.in_stage(LandingStage.RETRYING):
             # The time of day may be set: no wait for it is taken to be right for long.
-            yield min((landing.retry_at_us - now_us) / 1_000_000, LONGEST_PAUSE_S)
+            yield min((landing.retry_at_us - now_us) / 1_000_000, MAX_PAUSE_S)
         if watch.rule.mode == "batch" and watch.in_stage(LandingStage.WAITING):
             arrivals = self._arrivals(watch.watch_id)
             quiet_at_s = arrivals.quiet_at_s if arrivals is not None else None
@@ -223,7 +225,7 @@ def _may_start(watch: Watch, now_us: int) -> bool:
     )
 
 
-def _file(landing: Landing, copies: BlobStore) -> JobFile:
+def _job_file(landing: Landing, copies: BlobStore) -> JobFile:
     return JobFile(
         landing_id=landing.landing_id,
         path=landing.path,

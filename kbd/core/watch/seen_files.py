@@ -5,17 +5,17 @@ log's state goes on: single look-ups are safe, and whole tables are copied first
 """
 
 from kbd.core.domain.watch_state import Watch
-from kbd.core.watch.ingest import Taken, digest
-from kbd.core.watch.tree import Found, Tree
+from kbd.core.watch.ingest import Ingested, hash_file
+from kbd.core.watch.tree import FolderEntry, WatchedTree
 from kbd.errors import FileReadFailed
 
-__all__ = ["Known"]
+__all__ = ["SeenFiles"]
 
-_MOST_LOOKED_AT = 16
+_MAX_COMPARED_PATHS = 16
 """Of the places where a content landed before, so many are looked at; renamed ones come first."""
 
 
-class Known:
+class SeenFiles:
     """Cache of one watch's files that need no event."""
 
     def __init__(self) -> None:
@@ -24,14 +24,14 @@ class Known:
         # Paths of files that were passed over, by inode; made when first asked for.
         self._passed: dict[int, tuple[str, ...]] | None = None
 
-    def knows(self, watch: Watch, found: Found) -> bool:
+    def knows(self, watch: Watch, found: FolderEntry) -> bool:
         """Tell whether a file looks as it did when it landed, was passed over or looked at."""
         return (
             watch.signatures.get(found.path) == found.signature
             or self._looked.get(found.path) == found.signature
         )
 
-    def remember(self, found: Found) -> None:
+    def remember(self, found: FolderEntry) -> None:
         """Note that a file holds nothing new as it looks now."""
         self._looked[found.path] = found.signature
 
@@ -44,30 +44,34 @@ class Known:
         for path in self._looked.keys() - paths:
             del self._looked[path]
 
-    def is_touched(self, watch: Watch, tree: Tree, found: Found) -> bool:
+    def is_touched(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
         """Tell whether a file only looks otherwise: its mode changed, say, or it got a second name.
 
         Raises:
             FileReadFailed: It cannot be read.
         """
         before = self._looked.get(found.path) or watch.signatures.get(found.path)
-        if before is None or not _is_alike(before, found.signature):
+        if before is None or not _is_unmodified(before, found.signature):
             return False
-        return watch.has_landed(found.path, digest(tree, found.raw))
+        return watch.has_landed(found.path, hash_file(tree, found.raw))
 
-    def was_passed(self, watch: Watch, tree: Tree, found: Found) -> bool:
+    def was_passed(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
         """Tell whether this is a file that was passed over, renamed or touched since."""
         if self._passed is None:
-            self._passed = _passed_over(watch)
+            self._passed = _passed_paths(watch)
         paths = self._passed.get(_inode(found.signature), ())
-        if not any(_is_alike(watch.signatures.get(path, ""), found.signature) for path in paths):
+        if not any(
+            _is_unmodified(watch.signatures.get(path, ""), found.signature) for path in paths
+        ):
             return False
-        if found.path in paths or all(_has_left(tree, path, found.signature) for path in paths):
+        if found.path in paths or all(_is_gone(tree, path, found.signature) for path in paths):
             self._passed[_inode(found.signature)] = tuple(dict.fromkeys((*paths, found.path)))
             return True
         return False
 
-    def gone(self, watch: Watch, tree: Tree, found: Found, taken: Taken) -> tuple[str, ...]:
+    def gone(
+        self, watch: Watch, tree: WatchedTree, found: FolderEntry, taken: Ingested
+    ) -> tuple[str, ...]:
         """Return a path under which a content landed before and which does not hold it any more.
 
         A file that was renamed has the inode that was recorded under its old path, so that one is
@@ -76,13 +80,13 @@ class Known:
         before = [path for path in watch.contents.get(taken.sha256, ()) if path != found.path]
         inode = f":{_inode(taken.signature)}"
         renamed = [path for path in before if watch.signatures.get(path, "").endswith(inode)]
-        for path in dict.fromkeys((*reversed(renamed), *reversed(before[-_MOST_LOOKED_AT:]))):
-            if not _holds(tree, path, taken):
+        for path in dict.fromkeys((*reversed(renamed), *reversed(before[-_MAX_COMPARED_PATHS:]))):
+            if not _has_copy_at(tree, path, taken):
                 return (path,)
         return ()
 
 
-def _holds(tree: Tree, path: str, taken: Taken) -> bool:
+def _has_copy_at(tree: WatchedTree, path: str, taken: Ingested) -> bool:
     """Tell whether another file of the same content is at a path; where in doubt, it is."""
     try:
         there = tree.look(path)
@@ -90,12 +94,12 @@ def _holds(tree: Tree, path: str, taken: Taken) -> bool:
             return False
         if _inode(there.signature) == _inode(taken.signature):
             return False  # One file with two names, or one name in two spellings.
-        return digest(tree, path) == taken.sha256
+        return hash_file(tree, path) == taken.sha256
     except FileReadFailed:
         return True
 
 
-def _has_left(tree: Tree, path: str, signature: str) -> bool:
+def _is_gone(tree: WatchedTree, path: str, signature: str) -> bool:
     """Tell whether a file is not at a path any more."""
     try:
         there = tree.look(path)
@@ -104,7 +108,7 @@ def _has_left(tree: Tree, path: str, signature: str) -> bool:
     return there is None or _inode(there.signature) != _inode(signature)
 
 
-def _passed_over(watch: Watch) -> dict[int, tuple[str, ...]]:
+def _passed_paths(watch: Watch) -> dict[int, tuple[str, ...]]:
     """Return the paths that have a signature though nothing of them landed, by inode."""
     landed = {path for paths in watch.contents.copy().values() for path in paths}
     landed.update(landing.path for landing in watch.landings.copy().values())
@@ -120,12 +124,12 @@ def _inode(signature: str) -> int:
     return int(signature.rpartition(":")[2])
 
 
-def _is_alike(one: str, other: str) -> bool:
+def _is_unmodified(one: str, other: str) -> bool:
     """Tell whether two signatures differ at most in when name, mode or owner changed."""
-    return _but_changed(one) == _but_changed(other)
+    return _without_ctime(one) == _without_ctime(other)
 
 
-def _but_changed(signature: str) -> tuple[str, ...]:
+def _without_ctime(signature: str) -> tuple[str, ...]:
     size, _, rest = signature.partition(":")
     modified, _, rest = rest.partition(":")
     return (size, modified, rest.partition(":")[2])

@@ -8,9 +8,9 @@ import heapq
 
 import msgspec
 
-from kbd.core.watch.tree import Found
+from kbd.core.watch.tree import FolderEntry
 
-__all__ = ["Settling"]
+__all__ = ["SettlingFiles"]
 
 
 class _Candidate(msgspec.Struct):
@@ -22,12 +22,12 @@ class _Candidate(msgspec.Struct):
         tries: How often it was put off since it changed.
     """
 
-    found: Found
+    found: FolderEntry
     due_s: float
     tries: int = 0
 
 
-class Settling:
+class SettlingFiles:
     """Files of one watch that are not whole yet, by their raw path.
 
     Args:
@@ -45,7 +45,7 @@ class Settling:
     def __len__(self) -> int:
         return len(self._candidates)
 
-    def see(self, found: Found, now_s: float) -> None:
+    def see(self, found: FolderEntry, now_s: float) -> None:
         """Note what a file looks like now; its quiet time begins anew if that changed."""
         known = self._candidates.get(found.raw)
         if known is None or known.found.signature != found.signature:
@@ -75,7 +75,7 @@ class Settling:
         self._queue.clear()
         self._lately.clear()
 
-    def due(self, now_s: float, most: int) -> list[Found]:
+    def due(self, now_s: float, most: int) -> list[FolderEntry]:
         """Return files whose time has come, at most so many, the longest due first.
 
         Each stays, and is returned again, until it is forgotten, put off or seen changed.

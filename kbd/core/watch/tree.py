@@ -20,25 +20,25 @@ import msgspec
 from kbd.core.watch.name_patterns import is_temporary
 from kbd.errors import FileReadFailed, NotFound
 
-__all__ = ["MAX_DEPTH", "Found", "Kind", "Tree", "signature_of"]
+__all__ = ["MAX_DEPTH", "EntryKind", "FolderEntry", "WatchedTree", "signature_of"]
 
 MAX_DEPTH = 64
 """Folders below each other; more are a loop of mounts."""
 
-_MAX_NAMED = 100
+_MAX_UNREAD = 100
 """Of so many folders that could not be read the reason is kept."""
 
-_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-_NOT_THERE = (FileNotFoundError, NotADirectoryError)
+_NOT_FOUND_ERRORS = (FileNotFoundError, NotADirectoryError)
 
-Kind = Literal["file", "link", "special", "temporary"]
+EntryKind = Literal["file", "link", "special", "temporary"]
 """What an entry is; "special" are devices, pipes, sockets, and files whose name is no text."""
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
+class FolderEntry(msgspec.Struct, frozen=True, gc=False):
     """Directory entry of a watched folder that is no folder.
 
     Args:
@@ -52,11 +52,11 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     path: str
     size_bytes: int
     signature: str
-    kind: Kind
+    kind: EntryKind
     raw: str
 
 
-class Tree:
+class WatchedTree:
     """Directory tree of a watched folder, held open; may be used by one thread at a time.
 
     Args:
@@ -76,12 +76,14 @@ class Tree:
         self.folder = folder
         self.unread: dict[str, str] = {}
         try:
-            with _descended("/", folder.strip("/").split("/")) as parent:
-                self._root = os.open(".", _FOLDER, dir_fd=parent)
+            with _open_path("/", folder.strip("/").split("/")) as parent:
+                self._root = os.open(".", _FOLDER_FLAGS, dir_fd=parent)
         except FileNotFoundError:
             raise NotFound("the watched folder is not there") from None
         except OSError as error:
-            raise FileReadFailed(f"the watched folder cannot be read: {_why(error)}") from error
+            raise FileReadFailed(
+                f"the watched folder cannot be read: {_describe_error(error)}"
+            ) from error
         found = os.fstat(self._root)
         self.identity = (found.st_dev, found.st_ino)
 
@@ -100,7 +102,7 @@ class Tree:
     ) -> None:
         self.close()
 
-    def walk(self, below: str = "") -> Iterator[Found]:
+    def walk(self, below: str = "") -> Iterator[FolderEntry]:
         """Yield all entries below a folder that are no folders, links and temporary ones too.
 
         What cannot be read is left out and named in `unread`. Temporary folders are not entered.
@@ -114,20 +116,20 @@ class Tree:
         try:
             if parts:
                 with self._parent(below) as (parent, name):
-                    if not stat.S_ISDIR(_seen(parent, name).st_mode):
-                        yield _found(below, _seen(parent, name), temporary=False)
+                    if not stat.S_ISDIR(_stat_entry(parent, name).st_mode):
+                        yield _folder_entry(below, _stat_entry(parent, name), temporary=False)
                         return
-                    held = os.open(name, _FOLDER, dir_fd=parent)
+                    held = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
             else:
-                held = os.open(".", _FOLDER, dir_fd=self._root)
-        except _NOT_THERE:
+                held = os.open(".", _FOLDER_FLAGS, dir_fd=self._root)
+        except _NOT_FOUND_ERRORS:
             return
         except OSError as error:
             self._note(below, error)
             return
         yield from self._below(held, f"{below}/" if below else "", len(parts))
 
-    def look(self, path: str) -> Found | None:
+    def look(self, path: str) -> FolderEntry | None:
         """Return what is at a path, or None if nothing is, or a folder.
 
         Args:
@@ -138,15 +140,15 @@ class Tree:
         """
         try:
             with self._parent(path) as (parent, name):
-                seen = _seen(parent, name)
-        except (*_NOT_THERE, ValueError):
+                seen = _stat_entry(parent, name)
+        except (*_NOT_FOUND_ERRORS, ValueError):
             return None
         except OSError as error:
-            raise _refused(path, error) from error
+            raise _read_failed(path, error) from error
         return (
             None
             if stat.S_ISDIR(seen.st_mode)
-            else _found(path, seen, temporary=_any_temporary(path))
+            else _folder_entry(path, seen, temporary=_any_temporary(path))
         )
 
     @contextmanager
@@ -163,16 +165,16 @@ class Tree:
         try:
             with self._parent(path) as (parent, name):
                 # A pipe must not make it wait; of a device nothing may be asked.
-                if not stat.S_ISREG(_seen(parent, name).st_mode):
-                    raise _gone(path)
-                held = os.open(name, _FILE, dir_fd=parent)
-        except _NOT_THERE:
-            raise _gone(path) from None
+                if not stat.S_ISREG(_stat_entry(parent, name).st_mode):
+                    raise _not_found(path)
+                held = os.open(name, _FILE_FLAGS, dir_fd=parent)
+        except _NOT_FOUND_ERRORS:
+            raise _not_found(path) from None
         except OSError as error:
-            raise _refused(path, error) from error
+            raise _read_failed(path, error) from error
         try:
             if not stat.S_ISREG(os.fstat(held).st_mode):
-                raise _gone(path)
+                raise _not_found(path)
             yield held
         finally:
             os.close(held)
@@ -180,10 +182,10 @@ class Tree:
     @contextmanager
     def _parent(self, path: str) -> Iterator[tuple[int, str]]:
         *folders, name = path.split("/")
-        with _descended(self._root, folders) as parent:
+        with _open_path(self._root, folders) as parent:
             yield parent, name
 
-    def _below(self, folder: int, prefix: str, depth: int) -> Iterator[Found]:
+    def _below(self, folder: int, prefix: str, depth: int) -> Iterator[FolderEntry]:
         """Yield what is below an open folder, and close it. Its own files come first."""
         try:
             folders = []
@@ -202,7 +204,7 @@ class Tree:
                             self._note(prefix.rstrip("/"), error)
                             continue
                         name = entry.name
-                        yield _found(prefix + name, seen, temporary=is_temporary(name))
+                        yield _folder_entry(prefix + name, seen, temporary=is_temporary(name))
             except OSError as error:
                 self._note(prefix.rstrip("/"), error)
             for name in folders:
@@ -211,13 +213,13 @@ class Tree:
         finally:
             os.close(folder)
 
-    def _enter(self, folder: int, name: str, prefix: str, depth: int) -> Iterator[Found]:
+    def _enter(self, folder: int, name: str, prefix: str, depth: int) -> Iterator[FolderEntry]:
         if depth + 1 > MAX_DEPTH:
             self._unread(prefix + name, f"it is more than {MAX_DEPTH} folders deep")
             return
         try:
-            held = os.open(name, _FOLDER, dir_fd=folder)
-        except _NOT_THERE:
+            held = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
+        except _NOT_FOUND_ERRORS:
             return
         except OSError as error:
             self._note(prefix + name, error)
@@ -225,11 +227,11 @@ class Tree:
         yield from self._below(held, f"{prefix}{name}/", depth + 1)
 
     def _note(self, path: str, error: OSError) -> None:
-        self._unread(path, _why(error))
+        self._unread(path, _describe_error(error))
 
     def _unread(self, path: str, why: str) -> None:
-        if len(self.unread) < _MAX_NAMED:
-            self.unread[_readable(path)] = why
+        if len(self.unread) < _MAX_UNREAD:
+            self.unread[_escape_name(path)] = why
 
 
 def signature_of(seen: os.stat_result) -> str:
@@ -238,12 +240,16 @@ def signature_of(seen: os.stat_result) -> str:
 
 
 @contextmanager
-def _descended(start: int | str, folders: list[str]) -> Iterator[int]:
+def _open_path(start: int | str, folders: list[str]) -> Iterator[int]:
     """Hold open the folder that names lead to, one after the other, through no link."""
-    held = os.open(".", _STEP, dir_fd=start) if isinstance(start, int) else os.open(start, _STEP)
+    held = (
+        os.open(".", _STEP_FLAGS, dir_fd=start)
+        if isinstance(start, int)
+        else os.open(start, _STEP_FLAGS)
+    )
     try:
         for folder in folders:
-            inner = os.open(folder or ".", _STEP, dir_fd=held)
+            inner = os.open(folder or ".", _STEP_FLAGS, dir_fd=held)
             os.close(held)
             held = inner
         yield held
@@ -251,7 +257,7 @@ def _descended(start: int | str, folders: list[str]) -> Iterator[int]:
         os.close(held)
 
 
-def _seen(parent: int, name: str) -> os.stat_result:
+def _stat_entry(parent: int, name: str) -> os.stat_result:
     return os.stat(name, dir_fd=parent, follow_symlinks=False)
 
 
@@ -259,11 +265,11 @@ def _any_temporary(path: str) -> bool:
     return any(is_temporary(part) for part in path.split("/"))
 
 
-def _found(path: str, seen: os.stat_result, *, temporary: bool) -> Found:
-    kind: Kind
+def _folder_entry(path: str, seen: os.stat_result, *, temporary: bool) -> FolderEntry:
+    kind: EntryKind
     shown = path
     if not path.isprintable():
-        shown = _readable(path)
+        shown = _escape_name(path)
     if stat.S_ISLNK(seen.st_mode):
         kind = "link"
     elif not stat.S_ISREG(seen.st_mode):
@@ -272,10 +278,10 @@ def _found(path: str, seen: os.stat_result, *, temporary: bool) -> Found:
         kind = "temporary"
     else:
         kind = "file" if shown == path else "special"
-    return Found(shown, seen.st_size, signature_of(seen), kind, path)
+    return FolderEntry(shown, seen.st_size, signature_of(seen), kind, path)
 
 
-def _readable(path: str) -> str:
+def _escape_name(path: str) -> str:
     """Escape what is no text or would not be seen: bytes, controls, what reorders a line."""
     return "".join(
         character.encode("unicode_escape", "surrogatepass").decode()
@@ -285,18 +291,20 @@ def _readable(path: str) -> str:
     )
 
 
-def _why(error: OSError) -> str:
+def _describe_error(error: OSError) -> str:
     """Say why without a path; links and what is no folder are told by the same errors."""
     if isinstance(error, NotADirectoryError) or error.errno == errno.ELOOP:
         return "a link or no folder is on the way"
     return (error.strerror or "no reason was given").lower()
 
 
-def _gone(path: str) -> NotFound:
+def _not_found(path: str) -> NotFound:
     return NotFound(f"there is no file {path!r} any more")
 
 
-def _refused(path: str, error: OSError) -> FileReadFailed:
+def _read_failed(path: str, error: OSError) -> FileReadFailed:
     """A refusal stands until somebody changes it; anything else may be gone the next time."""
     lasting = isinstance(error, PermissionError)
-    return FileReadFailed(f"{_readable(path)} cannot be read: {_why(error)}", retryable=not lasting)
+    return FileReadFailed(
+        f"{_escape_name(path)} cannot be read: {_describe_error(error)}", retryable=not lasting
+    )

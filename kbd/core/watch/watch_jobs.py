@@ -28,15 +28,15 @@ from kbd.core.sessions.run_contexts import open_files, open_formats
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
-from kbd.core.watch.job import Job, JobFile, Result
+from kbd.core.watch.job import Job, JobFile, JobResult
 from kbd.core.watch.next_step import (
-    Standing,
+    NextStep,
+    decide_next_step,
     failed_items,
-    fresh_message_id,
     is_own_draft,
     is_published,
-    job_run,
-    standing,
+    newest_job_run,
+    next_message_id,
 )
 from kbd.core.watch.rule_commands import run_command
 from kbd.core.workbench.publish import publish
@@ -57,13 +57,13 @@ from kbd.events.workbenches import FileAdded
 from kbd.formats import Mappable
 from kbd.types import FileName, RunId, WatchId
 
-__all__ = ["Unattended", "agree", "open_for", "refuse_unreadable"]
+__all__ = ["WatchJobs", "check_readable", "grant_consent", "open_workbench"]
 
 _NAME_CHARACTERS = 200
 """As long as the name of a workbench may be that a client makes."""
 
 
-async def open_for(benches: Workbenches, job: Job, limits: Limits) -> OpenWorkbench:
+async def open_workbench(benches: Workbenches, job: Job, limits: Limits) -> OpenWorkbench:
     """Open the job's workbench with its files; make what of that is not there yet.
 
     Raises:
@@ -72,17 +72,17 @@ async def open_for(benches: Workbenches, job: Job, limits: Limits) -> OpenWorkbe
         FileReadFailed: A copy is not there any more, or not what it was.
         KbdError: The workbench cannot be made or opened.
     """
-    names = _names(job)
+    names = _files_by_name(job)
     if job.workbench_id not in benches.daemon.state.workbenches:
-        await benches.create(_name(job), job.workbench_id)
+        await benches.create(_workbench_name(job), job.workbench_id)
     bench = await benches.open(job.workbench_id)
     # Once a run was begun all were there: what is not there now, a person took out.
-    if job_run(bench.state) is None:
-        await _add(bench, names, job.rule.folder, limits.files)
+    if newest_job_run(bench.state) is None:
+        await _add_files(bench, names, job.rule.folder, limits.files)
     return bench
 
 
-async def agree(bench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -> None:
+async def grant_consent(bench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -> None:
     """Check that the run may be made, and grant the consent that the rule carries.
 
     Raises:
@@ -104,13 +104,13 @@ async def agree(bench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -
     await bench.keeper.submit(GrantConsent(consent, consent.scope_hash))
 
 
-def _name(job: Job) -> str:
+def _workbench_name(job: Job) -> str:
     more = len(job.files) - 1
     name = f"{job.rule.name}: {job.files[0].path}" + (f" and {more} more" if more else "")
     return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
 
 
-def _names(job: Job) -> dict[FileName, JobFile]:
+def _files_by_name(job: Job) -> dict[FileName, JobFile]:
     """Return the files by their names in the workbench.
 
     Raises:
@@ -129,7 +129,7 @@ def _names(job: Job) -> dict[FileName, JobFile]:
     return names
 
 
-async def _add(
+async def _add_files(
     bench: OpenWorkbench, names: dict[FileName, JobFile], folder: str, limit: int
 ) -> None:
     missing: list[FileAdded] = []
@@ -154,7 +154,7 @@ async def _add(
     await run_sync(partial(bench.files.restore_missing, published))
 
 
-async def refuse_unreadable(context: ApiContext, bench: OpenWorkbench) -> None:
+async def check_readable(context: ApiContext, bench: OpenWorkbench) -> None:
     """Check that one file at least can be read; a file of no known format counts as readable.
 
     A model that meets a damaged file often says so and changes nothing, which would pass for a run
@@ -189,14 +189,14 @@ async def refuse_unreadable(context: ApiContext, bench: OpenWorkbench) -> None:
         raise FileReadFailed(f"{first.message}{more}", retryable=False)
 
 
-_SAID_CHARACTERS = 300
+_MESSAGE_CHARACTERS = 300
 """How much of what a model said is told with an outcome; all of it is in the workbench."""
 
-_STARTS = 2
+_MAX_STARTS = 2
 """A run that was interrupted although the daemon goes on is resumed once."""
 
 
-class Unattended:
+class WatchJobs:
     """Carries out the jobs of watched folders.
 
     Args:
@@ -209,7 +209,7 @@ class Unattended:
         self._context, self._benches, self._runs = context, benches, runs
         self._deliveries = Deliveries(benches.daemon, context.clock)
 
-    async def carry_out(self, job: Job) -> Result:
+    async def carry_out(self, job: Job) -> JobResult:
         """Bring a job to its outcome, from wherever it stopped: there is one run of it.
 
         While the daemon stops it waits to be cancelled: what is left is done after the next start.
@@ -220,7 +220,7 @@ class Unattended:
         opened_s = float("-inf")
         with self._benches.held(job.workbench_id):
             try:
-                bench = await open_for(self._benches, job, self._context.settings.limits)
+                bench = await open_workbench(self._benches, job, self._context.settings.limits)
                 opened_s = self._context.clock.monotonic_s()
                 result = await self._carry_out(bench, job)
             except LogPoisoned:
@@ -245,17 +245,17 @@ class Unattended:
             limit_s=self._context.settings.watch.command_s,
         )
 
-    async def _carry_out(self, bench: OpenWorkbench, job: Job) -> Result:
-        for _ in range(_STARTS):
-            next_step = standing(bench.state, self._reported(job))
-            if next_step is Standing.ASK_AGAIN:
-                await _clear(bench)
-            if next_step in (Standing.ASK, Standing.ASK_AGAIN):
-                message_id = fresh_message_id(bench.state)
+    async def _carry_out(self, bench: OpenWorkbench, job: Job) -> JobResult:
+        for _ in range(_MAX_STARTS):
+            next_step = decide_next_step(bench.state, self._reported(job))
+            if next_step is NextStep.ASK_AGAIN:
+                await _discard_draft(bench)
+            if next_step in (NextStep.ASK, NextStep.ASK_AGAIN):
+                message_id = next_message_id(bench.state)
                 await bench.keeper.submit(SendMessage(message_id, job.rule.prompt))
-            if next_step is not Standing.CONCLUDE:
-                await self._run(bench, job, is_under_way=next_step is Standing.WAIT)
-            run = job_run(bench.state)
+            if next_step is not NextStep.CONCLUDE:
+                await self._run(bench, job, is_under_way=next_step is NextStep.WAIT)
+            run = newest_job_run(bench.state)
             if run is not None and run.status is not RunStatus.INTERRUPTED:
                 return await self._conclude(bench, job, run)
             if self._runs.is_stopping:
@@ -273,18 +273,18 @@ class Unattended:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
             model_id = job.rule.model_id or self._context.egress.models.default()
-            if job_run(bench.state) is None:
-                await refuse_unreadable(self._context, bench)
-            await agree(bench, self._context.egress, job, model_id)
+            if newest_job_run(bench.state) is None:
+                await check_readable(self._context, bench)
+            await grant_consent(bench, self._context.egress, job, model_id)
             await bench.keeper.submit(StartRun(None, model_id))
-        run = job_run(bench.state)
+        run = newest_job_run(bench.state)
         if run is not None:
             await self._runs.wait(bench, run.number)
             if bench.state.active_run() is run:
                 # Its end could not be recorded, for the disk was full: it can be resumed.
                 await bench.keeper.submit(InterruptRun("its end could not be recorded"))
 
-    async def _conclude(self, bench: OpenWorkbench, job: Job, run: Run) -> Result:
+    async def _conclude(self, bench: OpenWorkbench, job: Job, run: Run) -> JobResult:
         """Publish and deliver what a run left, as the rule wants, and return the result.
 
         Raises:
@@ -304,13 +304,13 @@ class Unattended:
             if run.discarded:
                 raise UserCanceled("a person discarded the draft of the run", retryable=False)
             if bench.state.draft is None:
-                return Result("unchanged", run_id, message=_beginning(run.summary or ""))
+                return JobResult("unchanged", run_id, message=_truncate(run.summary or ""))
             if job.rule.publish == "review":
-                return Result("review", run_id)
+                return JobResult("review", run_id)
             await self._publish(bench, run)
         if job.rule.deliver_to is not None:
             await self._deliveries.deliver(bench, job, job.rule.deliver_to)
-        return Result("published", run_id, delivered=delivered_paths(bench.state))
+        return JobResult("published", run_id, delivered=delivered_paths(bench.state))
 
     async def _publish(self, bench: OpenWorkbench, run: Run) -> None:
         """Publish what the run made, if nothing in it waits for a person.
@@ -333,13 +333,13 @@ class Unattended:
         except KbdError as error:
             if error.retryable or isinstance(error, LogPoisoned):
                 raise
-            raise error_with_code(error.code, f"{error.message}{_left(bench)}") from None
+            raise error_with_code(error.code, f"{error.message}{_review_hint(bench)}") from None
 
-    def _failed(self, job: Job, error: KbdError) -> Result:
+    def _failed(self, job: Job, error: KbdError) -> JobResult:
         """Return the outcome of a job that an error has ended."""
         bench = self._benches.opened(job.workbench_id)
-        run = job_run(bench.state) if bench is not None else None
-        return Result(
+        run = newest_job_run(bench.state) if bench is not None else None
+        return JobResult(
             "failed",
             bench.state.run_id(run.number) if bench is not None and run is not None else RunId(""),
             error.code,
@@ -349,7 +349,7 @@ class Unattended:
         )
 
 
-async def _clear(bench: OpenWorkbench) -> None:
+async def _discard_draft(bench: OpenWorkbench) -> None:
     """Discard the draft that the last run left.
 
     Raises:
@@ -357,9 +357,9 @@ async def _clear(bench: OpenWorkbench) -> None:
     """
     if bench.state.draft is None:
         return
-    run = job_run(bench.state)
+    run = newest_job_run(bench.state)
     if run is None or not is_own_draft(bench.state, run):
-        msg = f"a draft of somebody's own is open{_left(bench)}, then retry"
+        msg = f"a draft of somebody's own is open{_review_hint(bench)}, then retry"
         raise ValidationFailed(msg)
     await bench.keeper.submit(DiscardDraft())
 
@@ -373,20 +373,20 @@ def _check_items(bench: OpenWorkbench, run: Run) -> None:
     failed = failed_items(run)
     if failed and run.plan is not None:
         count = f"{len(failed)} of {len(run.plan.items)} items failed"
-        left = _left(bench) if bench.state.draft is not None else ""
-        reason = failed[0].reason if not failed[0].declined else _beginning(failed[0].answer)
+        left = _review_hint(bench) if bench.state.draft is not None else ""
+        reason = failed[0].reason if not failed[0].declined else _truncate(failed[0].answer)
         code = failed[0].code if not failed[0].declined else ValidationFailed.code
         failure = error_with_code(code, f"{count}: {reason}{left}")
         failure.retryable = False
         raise failure
 
 
-def _beginning(said: str) -> str:
+def _truncate(said: str) -> str:
     """Truncate a text of a model to one line."""
     line = " ".join(said.split())
-    return line if len(line) <= _SAID_CHARACTERS else f"{line[: _SAID_CHARACTERS - 1]}…"
+    return line if len(line) <= _MESSAGE_CHARACTERS else f"{line[: _MESSAGE_CHARACTERS - 1]}…"
 
 
-def _left(bench: OpenWorkbench) -> str:
+def _review_hint(bench: OpenWorkbench) -> str:
     """Return the hint on how to review a draft that is left."""
     return f"; its draft waits: kbd review {bench.id}"

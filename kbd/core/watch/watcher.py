@@ -22,11 +22,11 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.inbox import Health, Inbox
-from kbd.core.watch.ingest import Copies, remove_folders, strange_folders
-from kbd.core.watch.job import Labour, Notify
-from kbd.core.watch.outcome_commands import Commands
+from kbd.core.watch.ingest import LandedCopies, remove_folders, unknown_folders
+from kbd.core.watch.job import CommandRunner, JobRunner
+from kbd.core.watch.outcome_commands import OutcomeCommands
 from kbd.core.watch.retry import keep_up
-from kbd.core.watch.scheduler import Starter
+from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded
 from kbd.events.watches import (
     FileLanded,
@@ -45,7 +45,7 @@ __all__ = ["Watcher"]
 _SWEEP_PAUSE_S = 5.0
 """A folder of copies is swept no more often than this: each time it is read as a whole."""
 
-_BEGINS = Health("scan", "it is about to be looked at", 0)
+_STARTING = Health("scan", "it is about to be looked at", 0)
 """The health of a watch whose inbox does not work yet, or is about to be tried again."""
 
 
@@ -66,16 +66,16 @@ class Watcher:
         keeper: Keeper[DaemonState, DaemonCommand],
         home: Home,
         settings: Settings,
-        labour: Labour,
-        notify: Notify,
+        labour: JobRunner,
+        notify: CommandRunner,
         clock: Clock | None = None,
     ) -> None:
         self._keeper, self._home, self._settings = keeper, home, settings
         self._inboxes: dict[WatchId, Inbox] = {}
         self._looking: dict[WatchId, CancelScope] = {}
-        self._copies: dict[WatchId, Copies] = {}
-        self._commands = Commands(keeper, notify)
-        self._starter = Starter(
+        self._copies: dict[WatchId, LandedCopies] = {}
+        self._commands = OutcomeCommands(keeper, notify)
+        self._starter = Scheduler(
             keeper,
             home,
             settings.watch.concurrency,
@@ -108,7 +108,7 @@ class Watcher:
     def health(self, watch_id: WatchId) -> Health:
         """Return the health of a folder."""
         inbox = self._inboxes.get(watch_id)
-        return inbox.health() if inbox is not None else _BEGINS
+        return inbox.health() if inbox is not None else _STARTING
 
     def look_again(self, watch_id: WatchId) -> None:
         """Scan a folder now."""
@@ -125,7 +125,7 @@ class Watcher:
 
     def _look(self, tasks: TaskGroup) -> None:
         """Start an inbox for each watch that has none, and stop those of removed ones."""
-        watched = {each.watch_id for each in self._watches.values() if _is_looked_at(each)}
+        watched = {each.watch_id for each in self._watches.values() if _is_watched(each)}
         for watch_id in self._looking.keys() - watched:
             self._looking[watch_id].cancel()
         for watch_id in watched - self._looking.keys():
@@ -165,7 +165,7 @@ class Watcher:
     async def _remove_left(self) -> None:
         """Remove the copies of watches that were removed when the daemon died; before any lands."""
         known = frozenset(self._watches)
-        strange = await run_sync(strange_folders, self._home.landings, known)
+        strange = await run_sync(unknown_folders, self._home.landings, known)
         if not strange:
             return
         removed: set[str] = set()
@@ -195,9 +195,9 @@ class Watcher:
         elif watch_id not in self._watches and watch_id not in self._looking:
             del self._copies[watch_id]
 
-    def _copies_of(self, watch_id: WatchId) -> Copies:
+    def _copies_of(self, watch_id: WatchId) -> LandedCopies:
         if watch_id not in self._copies:
-            self._copies[watch_id] = Copies(self._home.landed(watch_id))
+            self._copies[watch_id] = LandedCopies(self._home.landed(watch_id))
         return self._copies[watch_id]
 
     def _needed(self, watch_id: WatchId) -> frozenset[str]:
@@ -237,6 +237,6 @@ class Watcher:
                 pass
 
 
-def _is_looked_at(watch: Watch) -> bool:
+def _is_watched(watch: Watch) -> bool:
     """Tell whether files land; they do while a watch is paused or suspended, too."""
     return watch.status is not WatchStatus.REMOVED

@@ -16,8 +16,8 @@ from backups import assert_beginning, checked, folder_of, kept
 from events.failing_disks import FullDisk
 from kbd.core.api.archives import BackupMethods
 from kbd.core.audit.backup import Backup, check_backup
-from kbd.core.audit.backup_contents import hash_of
-from kbd.core.audit.backup_inventory import FileKept, read_inventory
+from kbd.core.audit.backup_contents import hash_file
+from kbd.core.audit.backup_inventory import InventoryFile, read_inventory
 from kbd.core.audit.restore import restore
 from kbd.core.domain.commands import SendMessage
 from kbd.errors import DiskFull, FileReadFailed, KbdError, ValidationFailed
@@ -300,7 +300,7 @@ async def test_a_home_is_made_only_where_none_is(tmp_path: Path) -> None:
         restore(tmp_path, tmp_path / "s")
     inventory = read_inventory(backup)
     for path in ("../x", "daemon/../../x", "/x", "", "settings.toml"):
-        forged = FileKept(path=path, size_bytes=1, sha256=hash_of(tmp_path / "full" / "x"))
+        forged = InventoryFile(path=path, size_bytes=1, sha256=hash_file(tmp_path / "full" / "x"))
         msgspec.structs.replace(inventory, files=(forged,)).write(backup, DISK)
         with pytest.raises(FileReadFailed, match="none of a home"):
             restore(backup, tmp_path / "s")

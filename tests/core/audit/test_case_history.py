@@ -12,8 +12,8 @@ from cased import case_bytes, contents, forged, small, workbench
 from events.harm import Victim
 from events.harm import forged as rewritten
 from events.logs import note
-from kbd.core.audit.case_file import Contents
-from kbd.core.audit.case_writer import Source
+from kbd.core.audit.case_file import CaseContents
+from kbd.core.audit.case_writer import MemberSource
 from kbd.core.audit.verify.case import check
 from kbd.core.audit.verify.history import Broken, History, Part, blobs_of, read_history
 from kbd.core.audit.verify.packed import unpacked
@@ -149,7 +149,7 @@ def test_both_refuse_the_same_edits(tmp_path: Path) -> None:
             history_of(victim.lay(harm))
 
 
-def evil(found: Contents, harm: str) -> Contents:
+def evil(found: CaseContents, harm: str) -> CaseContents:
     """A case that fits together and does not tell the truth."""
     blobs = [source for source in found.sources if source.name.startswith("blobs/")]
     kept = [source for source in found.sources if source is not blobs[0]]
@@ -157,9 +157,9 @@ def evil(found: Contents, harm: str) -> Contents:
         case "a blob is missing":
             return forged(found, kept)
         case "a blob is another":
-            return forged(found, [*kept, Source(blobs[0].name, 5, b"other")])
+            return forged(found, [*kept, MemberSource(blobs[0].name, 5, b"other")])
         case "a blob too many":
-            return forged(found, [*found.sources, Source("blobs/" + "0" * 64, 5, b"other")])
+            return forged(found, [*found.sources, MemberSource("blobs/" + "0" * 64, 5, b"other")])
         case "another head":
             return forged(found, list(found.sources), head="0" * 64)
         case "another run":

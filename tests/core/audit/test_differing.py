@@ -3,28 +3,33 @@
 import msgspec
 import pytest
 
-from kbd.core.audit.differences import MOST_FIELDS, differences, shared_length, what_differs
-from kbd.core.audit.repeated_call import Outcome
+from kbd.core.audit.differences import (
+    MAX_FIELDS,
+    common_prefix_length,
+    diff_outcomes,
+    differing_parts,
+)
+from kbd.core.audit.repeated_call import CallOutcome
 from kbd.events.drafts import FileChanged
 from kbd.types import BlobHash, FileName
 
 
-def done(value: object, shown: str | None = None) -> Outcome:
+def done(value: object, shown: str | None = None) -> CallOutcome:
     """What came of a call that returned a value."""
     text = msgspec.json.encode(value).decode()
-    return Outcome(
+    return CallOutcome(
         refused=False, ok=True, error_code=None, text=text, shown=text if shown is None else shown
     )
 
 
-def refusal(shown: str) -> Outcome:
+def refusal(shown: str) -> CallOutcome:
     """What came of a call that was refused."""
-    return Outcome(refused=True, ok=False, error_code="NOT_FOUND", shown=shown)
+    return CallOutcome(refused=True, ok=False, error_code="NOT_FOUND", shown=shown)
 
 
 def told(recorded: object, replayed: object) -> list[tuple[str, str, str]]:
     """The fields in which two results differ."""
-    found = differences(done(recorded), done(replayed))
+    found = diff_outcomes(done(recorded), done(replayed))
     return [(field.path, field.recorded, field.replayed) for field in found]
 
 
@@ -69,55 +74,55 @@ def test_no_more_fields_are_told_than_anybody_reads() -> None:
     """Of a thousand differing cells the first are told, each cut."""
     found = told([[n, "x" * 2000] for n in range(1000)], [[-n, "y"] for n in range(1000)])
 
-    assert len(found) == MOST_FIELDS
+    assert len(found) == MAX_FIELDS
     assert found[0] == ("[0][1] (line 1, character 1)", '"' + "x" * 298 + "…", '"y"')
 
 
 def test_the_same_values_written_in_another_way_differ() -> None:
     """A result is compared to the byte."""
-    one = Outcome(refused=False, ok=True, error_code=None, text="1e2", shown="")
-    other = Outcome(refused=False, ok=True, error_code=None, text="100.0", shown="")
+    one = CallOutcome(refused=False, ok=True, error_code=None, text="1e2", shown="")
+    other = CallOutcome(refused=False, ok=True, error_code=None, text="100.0", shown="")
 
-    assert what_differs(one, other) == ("result",)
-    assert [field.path for field in differences(one, other)] == ["result (line 1, character 2)"]
+    assert differing_parts(one, other) == ("result",)
+    assert [field.path for field in diff_outcomes(one, other)] == ["result (line 1, character 2)"]
 
 
 def test_a_receipt_is_told_beside_its_result() -> None:
     """Where the model saw all of a result it is not told twice; a receipt is."""
     one, other = done({"a": 1}, '{"receipt":1}'), done({"a": 2}, '{"receipt":2}')
 
-    assert what_differs(one, other) == ("result", "shown")
-    assert [field.path for field in differences(one, other)] == ["a", "shown.receipt"]
-    assert [field.path for field in differences(done({"a": 1}), done({"a": 2}))] == ["a"]
+    assert differing_parts(one, other) == ("result", "shown")
+    assert [field.path for field in diff_outcomes(one, other)] == ["a", "shown.receipt"]
+    assert [field.path for field in diff_outcomes(done({"a": 1}), done({"a": 2}))] == ["a"]
 
 
 def test_refusals_are_compared_by_their_words() -> None:
     """Two refusals; and one where a call is done now."""
     one, other = refusal("Error: a"), refusal("Error: b")
 
-    assert what_differs(one, one) == ()
-    assert what_differs(one, other) == ("refusal",)
-    assert [field.path for field in differences(one, other)] == ["shown"]
-    assert what_differs(one, done(1)) == ("outcome",)
-    assert differences(one, done(1))[0].replayed == '"done"'
+    assert differing_parts(one, one) == ()
+    assert differing_parts(one, other) == ("refusal",)
+    assert [field.path for field in diff_outcomes(one, other)] == ["shown"]
+    assert differing_parts(one, done(1)) == ("outcome",)
+    assert diff_outcomes(one, done(1))[0].replayed == '"done"'
 
 
 def test_what_is_said_of_files_is_compared() -> None:
     """A warning for the review, a file more, an order: all differ."""
 
-    def wrote(*changes: FileChanged) -> Outcome:
+    def wrote(*changes: FileChanged) -> CallOutcome:
         return msgspec.structs.replace(done(1), changes=changes)
 
     a = FileChanged(FileName("a.b"), None, BlobHash("1" * 64), 1)
     warned = msgspec.structs.replace(a, warnings=("https://example.org",))
     b = msgspec.structs.replace(a, name=FileName("b"))
 
-    assert what_differs(wrote(a), wrote(a)) == ()
-    assert what_differs(wrote(a), wrote(warned)) == ("files",)
-    (field,) = differences(wrote(a), wrote(warned))
+    assert differing_parts(wrote(a), wrote(a)) == ()
+    assert differing_parts(wrote(a), wrote(warned)) == ("files",)
+    (field,) = diff_outcomes(wrote(a), wrote(warned))
     assert field.path == 'files["a.b"].warnings[0]'
-    assert what_differs(wrote(a), wrote(a, b)) == ("files",)
-    assert what_differs(wrote(a, b), wrote(b, a)) == ("files",)
+    assert differing_parts(wrote(a), wrote(a, b)) == ("files",)
+    assert differing_parts(wrote(a, b), wrote(b, a)) == ("files",)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +131,8 @@ def test_what_is_said_of_files_is_compared() -> None:
 )
 def test_what_two_texts_share_is_found(one: str, other: str, length: int) -> None:
     """At the beginning, however long; bytes likewise."""
-    assert shared_length(one, other) == length
-    assert shared_length(one.encode() * 1, other.encode()) == length
+    assert common_prefix_length(one, other) == length
+    assert common_prefix_length(one.encode() * 1, other.encode()) == length
 
 
 def test_what_the_log_has_blotted_out_is_taken_for_equal() -> None:
@@ -135,8 +140,8 @@ def test_what_the_log_has_blotted_out_is_taken_for_equal() -> None:
     key = "sk-canary-0123"
     recorded = done({"text": "a *** b *** c"})
 
-    assert what_differs(recorded, done({"text": f"a {key} b {key} c"})) == ()
-    assert what_differs(recorded, recorded) == ()
+    assert differing_parts(recorded, done({"text": f"a {key} b {key} c"})) == ()
+    assert differing_parts(recorded, recorded) == ()
     for other in (f"a {key} b {key} d", f"a {key} c", f"x {key} b {key} c", "a  b  c"):
-        assert what_differs(recorded, done({"text": other})) == ("result", "shown")
-    assert what_differs(refusal("no ***"), refusal(f"no {key}")) == ()
+        assert differing_parts(recorded, done({"text": other})) == ("result", "shown")
+    assert differing_parts(refusal("no ***"), refusal(f"no {key}")) == ()

@@ -6,7 +6,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from kbd.core.audit.differences import MOST_PARTS, file_diff
+from kbd.core.audit.differences import MAX_PARTS, diff_files
 from kbd.requests.proofs import FileDiff
 
 
@@ -15,7 +15,7 @@ def diff(folder: Path, recorded: bytes, replayed: bytes) -> FileDiff:
     one, other = folder / "one", folder / "other"
     one.write_bytes(recorded)
     other.write_bytes(replayed)
-    return file_diff("a.bin", ("1" * 64, one), ("2" * 64, other))
+    return diff_files("a.bin", ("1" * 64, one), ("2" * 64, other))
 
 
 def package(folder: Path, parts: dict[str, bytes]) -> bytes:
@@ -49,26 +49,26 @@ def test_bytes_are_compared(
 
 def test_a_file_on_one_side_only_is_told_by_its_hash(tmp_path: Path) -> None:
     """It was not written then, or is not now."""
-    found = file_diff("a", None, ("2" * 64, tmp_path / "no"))
+    found = diff_files("a", None, ("2" * 64, tmp_path / "no"))
 
     assert (found.recorded, found.replayed, found.offset) == ("", "2" * 64, -1)
 
 
 def test_a_version_that_is_gone_is_told(tmp_path: Path) -> None:
     """The hashes differ all the same."""
-    found = file_diff("a", ("1" * 64, tmp_path / "no"), ("2" * 64, tmp_path / "neither"))
+    found = diff_files("a", ("1" * 64, tmp_path / "no"), ("2" * 64, tmp_path / "neither"))
 
     assert "cannot be read" in found.note
 
 
 def test_many_parts_are_counted(tmp_path: Path) -> None:
     """So many are told; how many more there are is said."""
-    count = MOST_PARTS + 7
+    count = MAX_PARTS + 7
     one = package(tmp_path, {f"p{n}": b"1" for n in range(count)})
     other = package(tmp_path, {f"p{n}": b"2" for n in range(count)})
     found = diff(tmp_path, one, other)
 
-    assert [part.part for part in found.parts] == [f"p{n}" for n in range(MOST_PARTS)]
+    assert [part.part for part in found.parts] == [f"p{n}" for n in range(MAX_PARTS)]
     assert found.note == "and 7 parts more"
 
 

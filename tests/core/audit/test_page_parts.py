@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kbd.core.audit.page.figures import clock, count, duration, size
 from kbd.core.audit.page.markup import data_block, element, text
-from kbd.core.audit.page.texts import WIDTH, laid_out
-from kbd.core.audit.page.timeline import TICKS, scale_of
+from kbd.core.audit.page.texts import MAX_COLUMNS, format_json
+from kbd.core.audit.page.timeline import TICKS, make_scale
 
 HOUR_MS = 3_600_000.0
 
@@ -26,27 +26,27 @@ values = st.recursive(
 def test_only_white_space_is_added_to_json(value: object, is_dense: bool) -> None:
     """Laid out, JSON is the same but for white space, and what was laid out stays as it is."""
     written = json.dumps(value, separators=(",", ":") if is_dense else None)
-    found = laid_out(written)
+    found = format_json(written)
 
     assert re.sub(r"\s", "", found) == re.sub(r"\s", "", written)
     if "\\n" not in written:
         assert json.loads(found) == value
-        assert laid_out(found) == found
+        assert format_json(found) == found
 
 
 def test_json_is_broken_where_it_is_too_wide() -> None:
     """What fits stays on its line; digits and escapes stay as they were written."""
     row = '["2025-01-03", "caf\\u00e9", 1.10]'
-    found = laid_out('{"rows":[' + ",".join([row] * 9) + '],"n":12345678901234567890}')
+    found = format_json('{"rows":[' + ",".join([row] * 9) + '],"n":12345678901234567890}')
 
     assert found.splitlines()[:3] == ["{", '  "rows": [', f"    {row},"]
     assert found.endswith('  ],\n  "n": 12345678901234567890\n}')
-    assert max(map(len, found.splitlines())) <= WIDTH
+    assert max(map(len, found.splitlines())) <= MAX_COLUMNS
 
 
 def test_a_long_string_is_broken_behind_its_line_feeds() -> None:
     """The text of a file can be read, its escapes are there, and a backslash is no line feed."""
-    found = laid_out(json.dumps({"text": "one line\n\ntwo lines, C:\\new\n" * 9}))
+    found = format_json(json.dumps({"text": "one line\n\ntwo lines, C:\\new\n" * 9}))
 
     assert '"one line\\n\n' in found
     assert "C:\\\\new\\n\n" in found
@@ -55,15 +55,15 @@ def test_a_long_string_is_broken_behind_its_line_feeds() -> None:
 @pytest.mark.parametrize("other", ["", "words", "{broken", '"text"', "[1] and more", "NaN"])
 def test_what_is_no_json_stays_as_it_is(other: str) -> None:
     """Broken arguments and plain texts are shown to the character."""
-    assert laid_out(other) == other
+    assert format_json(other) == other
 
 
 def test_deep_json_does_no_harm() -> None:
     """A thousand levels are laid out or left, not refused."""
     deep = "[" * 900 + "]" * 900
 
-    assert laid_out(deep).replace(" ", "").replace("\n", "") == deep
-    assert laid_out("[" * 100_000) == "[" * 100_000
+    assert format_json(deep).replace(" ", "").replace("\n", "") == deep
+    assert format_json("[" * 100_000) == "[" * 100_000
 
 
 def test_markup_is_escaped_everywhere() -> None:
@@ -85,7 +85,7 @@ def test_markup_is_escaped_everywhere() -> None:
 @given(st.lists(st.tuples(st.floats(0, 9e8), st.floats(0, 1e6)), min_size=1, max_size=30))
 def test_later_is_further_right(spans: list[tuple[float, float]]) -> None:
     """Whatever is cut, places lie within the line and in the order of their times."""
-    scale = scale_of((start, start + length) for start, length in spans)
+    scale = make_scale((start, start + length) for start, length in spans)
     times = sorted({at for start, length in spans for at in (start, start + length)})
     places = [scale.at(time) for time in times]
 
@@ -100,7 +100,7 @@ def test_later_is_further_right(spans: list[tuple[float, float]]) -> None:
 def test_a_night_is_cut() -> None:
     """Nine hours in which nothing happened take little room; what was drawn is to scale."""
     night = 9 * HOUR_MS
-    scale = scale_of([(0, 10_000), (10_000, 20_000), (night, night + 10_000)])
+    scale = make_scale([(0, 10_000), (10_000, 20_000), (night, night + 10_000)])
 
     assert len(scale.idle) == 1
     assert scale.at(20_000) == pytest.approx(2 * scale.at(10_000))

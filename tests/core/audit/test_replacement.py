@@ -5,7 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from kbd.core.audit.plugin_replacement import packages_of, replaced, take
+from kbd.core.audit.plugin_replacement import copy_package, plugin_packages, with_replaced_version
 from kbd.core.plugins.entry_points import Installed
 from kbd.errors import ValidationFailed
 
@@ -35,7 +35,7 @@ def test_the_one_package_is_taken_alone(within: str, tmp_path: Path) -> None:
     (tree / within / "json.py").write_text("shadow")
     (tree / within / "kbd_stranger").mkdir()
     for place, path in enumerate((tree, made)):
-        taken = take(path, tmp_path / f"into{place}", PACKAGES)
+        taken = copy_package(path, tmp_path / f"into{place}", PACKAGES)
 
         assert (taken.package, taken.version) == ("kbd_one", None)
         assert names(taken.folder) == ["kbd_one/__init__.py", "kbd_one/inner/data.txt"]
@@ -49,13 +49,13 @@ def test_a_wheel_is_unpacked(tmp_path: Path) -> None:
         archive.writestr("kbd_one/deep/data.txt", "x")
         archive.writestr("stranger/__init__.py", "")
         archive.writestr("kbd_one-2.5.dist-info/METADATA", "Name: kbd-one\nVersion: 2.5\n\nv")
-    taken = take(wheel, tmp_path / "into", PACKAGES)
+    taken = copy_package(wheel, tmp_path / "into", PACKAGES)
 
     assert (taken.package, taken.version) == ("kbd_one", "2.5")
     assert names(taken.folder) == ["kbd_one/__init__.py", "kbd_one/deep/data.txt"]
     points = [Installed("one", "kbd_one", "1", "d"), Installed("two", "kbd_two:hooks", "1", "d")]
-    assert packages_of(points) == PACKAGES
-    assert [point.version for point in replaced(points, taken)] == ["2.5", "1"]
+    assert plugin_packages(points) == PACKAGES
+    assert [point.version for point in with_replaced_version(points, taken)] == ["2.5", "1"]
 
 
 def test_a_wheel_may_not_lead_out_of_its_folder(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_wheel_may_not_lead_out_of_its_folder(tmp_path: Path) -> None:
         archive.writestr("kbd_one/../../out.txt", "x")
 
     with pytest.raises(ValidationFailed, match="leads out"):
-        take(wheel, tmp_path / "into", PACKAGES)
+        copy_package(wheel, tmp_path / "into", PACKAGES)
     assert not [*tmp_path.rglob("out.txt")]
 
 
@@ -91,5 +91,5 @@ def test_what_is_no_plugins_package_is_refused(
         package(tree, name)
 
     with pytest.raises(ValidationFailed, match=words) as refused:
-        take(tmp_path / named, tmp_path / "into", PACKAGES)
+        copy_package(tmp_path / named, tmp_path / "into", PACKAGES)
     assert str(tmp_path) not in refused.value.message

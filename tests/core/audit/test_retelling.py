@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from folding import blob
-from kbd.core.audit.recorded_calls import RecordedCall, Retelling
+from kbd.core.audit.recorded_calls import CallFold, RecordedCall
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.workbench.call_files import CallFiles
 from kbd.events.base import PluginUsed, ReplyCall
@@ -36,7 +36,7 @@ class Told:
     def __init__(self) -> None:
         self.calls: list[RecordedCall | SkippedCall] = []
         self.results: list[tuple[Seq, int]] = []
-        self.retelling = Retelling(
+        self.retelling = CallFold(
             1,
             look=_names,
             keep=lambda seq, returned: self.results.append((seq, returned.entry_id)),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folding import blob
-from kbd.core.audit.steps import Numbered, span_of, steps_of, told_of
+from kbd.core.audit.steps import Numbered, find_span, fold_step_events, fold_steps
 from kbd.core.domain.event_phrases import TITLE_CHARACTERS
 from kbd.events.base import FileVersion, PluginUsed, Recorded, ReplyCall
 from kbd.events.codec import Unknown, recorded
@@ -116,8 +116,8 @@ def numbered(records: list[Recorded]) -> list[Numbered]:
 
 def check_told_once(run: int, log: list[Numbered]) -> list[Step]:
     """Assert that each event of a run's span belongs to just one step, and return the steps."""
-    span = span_of(run, log)
-    told = told_of(run, span)
+    span = find_span(run, log)
+    told = fold_step_events(run, span)
     assert sorted(seq for one in told for seq in one.seqs) == [seq for seq, _ in span]
     steps = [one.step for one in told]
     assert [step.index for step in steps] == list(range(1, len(steps) + 1))
@@ -173,12 +173,12 @@ def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(
         finished = [step for step in steps if step.title.startswith("run finished")]
         assert bool(finished) == (cut >= ends[0])
     assert check_told_once(2, log)[0].first_seq == second
-    assert steps_of(3, log) == []
+    assert fold_steps(3, log) == []
 
 
 def test_what_went_wrong_is_told(troubles: list[Numbered]) -> None:
     """A call that was cut off and repeated, refusals, rollbacks, plans: as what happened."""
-    steps = steps_of(1, troubles)
+    steps = fold_steps(1, troubles)
     told = [(step.kind, step.title) for step in steps]
 
     cut = told.index(("run", "run interrupted: restart"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbd.core.audit.steps import steps_of
+from kbd.core.audit.steps import fold_steps
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import state_at, state_hash
 from kbd.events.base import Recorded
@@ -104,7 +104,7 @@ def test_the_history_of_a_run_holds_what_a_proof_needs() -> None:
     assert all(back.saw and back.receipt_bytes == 1024 and back.worked for back in returned)
     assert any(len(back.worked) > 1 for back in returned)
 
-    steps = steps_of(1, events)
+    steps = fold_steps(1, events)
     told = [step.call for step in steps if step.call is not None]
     assert [call.entry_id for call in told] == [1, 2, 3, 0, 4]
     assert not any(call.is_open for call in told)

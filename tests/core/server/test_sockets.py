@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbd.core.server.limits import ServerLimits
-from kbd.core.server.listener import bound_socket
+from kbd.core.server.listener import bind_socket
 from kbd.errors import ValidationFailed
 from served import connected, serving, until
 
@@ -17,7 +17,7 @@ def test_the_socket_is_for_its_owner_only(short_dir: Path) -> None:
     """The socket is made 0600 whatever the umask, and the umask is put back."""
     before = os.umask(0o022)
     try:
-        with bound_socket(short_dir / "s"):
+        with bind_socket(short_dir / "s"):
             assert stat.S_IMODE((short_dir / "s").lstat().st_mode) == 0o600
         assert os.umask(0o022) == 0o022
     finally:
@@ -27,10 +27,10 @@ def test_the_socket_is_for_its_owner_only(short_dir: Path) -> None:
 def test_a_stale_socket_is_replaced_and_a_live_one_is_not(short_dir: Path) -> None:
     """A socket that nobody answers on is replaced; one that is answered on is left alone."""
     path = short_dir / "s"
-    bound_socket(path).close()
+    bind_socket(path).close()
     assert path.exists()
-    with bound_socket(path), pytest.raises(ValidationFailed, match="another daemon"):
-        bound_socket(path)
+    with bind_socket(path), pytest.raises(ValidationFailed, match="another daemon"):
+        bind_socket(path)
 
 
 @pytest.mark.parametrize("kind", ["file", "symlink", "folder"])
@@ -45,7 +45,7 @@ def test_what_is_no_socket_is_never_replaced(short_dir: Path, kind: str) -> None
         path.symlink_to(short_dir / "elsewhere")
     before = path.lstat()
     with pytest.raises(ValidationFailed, match="not a socket"):
-        bound_socket(path)
+        bind_socket(path)
     after = path.lstat()
     assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
     assert kind != "file" or path.read_text() == "keep"
@@ -55,7 +55,7 @@ def test_a_folder_that_others_may_enter_is_refused(short_dir: Path) -> None:
     """The socket is not made in a folder that is open to anybody else."""
     short_dir.chmod(0o755)
     with pytest.raises(ValidationFailed, match="0700"):
-        bound_socket(short_dir / "s")
+        bind_socket(short_dir / "s")
 
 
 def test_a_path_that_is_too_long_is_refused_clearly(short_dir: Path) -> None:
@@ -63,14 +63,14 @@ def test_a_path_that_is_too_long_is_refused_clearly(short_dir: Path) -> None:
     path = short_dir / ("x" * (107 - len(str(short_dir))))
     assert len(str(path)) == 108
     with pytest.raises(ValidationFailed, match="108 bytes; 107"):
-        bound_socket(path)
-    bound_socket(path.with_name(path.name[:-1])).close()
+        bind_socket(path)
+    bind_socket(path.with_name(path.name[:-1])).close()
 
 
 def test_a_missing_folder_is_an_error_without_its_path(short_dir: Path) -> None:
     """A folder that is not there is refused, and the message does not tell its path."""
     with pytest.raises(ValidationFailed) as raised:
-        bound_socket(short_dir / "none" / "s")
+        bind_socket(short_dir / "none" / "s")
     assert str(short_dir) not in raised.value.message
 
 

@@ -9,7 +9,7 @@ import pytest
 from kbd.core.domain.commands import DiscardDraft, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import Limits, WatchSettings
-from kbd.core.watch.job import Job, Result
+from kbd.core.watch.job import Job, JobResult
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import rewind_to
 from kbd.errors import ProviderUnavailable
@@ -47,7 +47,7 @@ async def test_a_job_is_done_and_delivered(tmp_path: Path, out: Path) -> None:
 
         bench = await running.benches.open(job.workbench_id)
         run_id = RunId(f"{job.workbench_id}-1")
-        assert result == Result("published", run_id, delivered=(str(out / "made.txt"),))
+        assert result == JobResult("published", run_id, delivered=(str(out / "made.txt"),))
         assert files_in(out) == {"made.txt": "made"}
         assert sorted(bench.state.files) == [IN, MADE, FileName("sub/in.txt")]
         assert bench.state.name == "reports: in.txt and 1 more"
@@ -215,7 +215,7 @@ async def test_a_run_that_a_person_cancels_has_failed(tmp_path: Path) -> None:
 
     async with unattended(tmp_path / "h", play) as (running, labour):
         job = await landed(running, tmp_path)
-        results: list[Result] = []
+        results: list[JobResult] = []
 
         async def carry_out() -> None:
             results.append(await labour.carry_out(job))

@@ -8,7 +8,7 @@ import pytest
 
 from kbd.core.domain.commands import Record
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.watch.job import Result
+from kbd.core.watch.job import JobResult
 from kbd.events.base import Recorded
 from kbd.events.drafts import EffectDone, EffectIntended, PublishIntended
 from kbd.events.runs import RunFinished, RunStarted
@@ -105,7 +105,7 @@ async def test_a_daemon_that_stops_leaves_the_job_to_the_next(tmp_path: Path) ->
         reached.set()
         return writes("made.txt")(request)
 
-    results: list[Result] = []
+    results: list[JobResult] = []
     async with (
         anyio.create_task_group() as tasks,
         unattended(tmp_path / "h", play) as (running, labour),

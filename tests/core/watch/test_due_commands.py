@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from kbd.core.domain.watch_decisions import FinishRun, RemoveWatch, RetryLandings, StartNext
 from kbd.core.domain.watch_state import Ended
 from kbd.core.runtime.event_loop import Bell
-from kbd.core.watch.outcome_commands import Commands
+from kbd.core.watch.outcome_commands import OutcomeCommands
 from kbd.events.watches import (
     FailurePolicy,
     WatchCommandEnded,
@@ -65,7 +65,7 @@ async def until(log: DaemonLog, bell: Doorbell, holds: Callable[[], bool]) -> No
 @asynccontextmanager
 async def commanding(log: DaemonLog, bell: Doorbell) -> AsyncIterator[None]:
     """Run commands."""
-    commands = Commands(log.keeper, bell.notify)
+    commands = OutcomeCommands(log.keeper, bell.notify)
     log.keeper.observe(lambda _seq, _record: commands.bell.ring())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(commands.run)

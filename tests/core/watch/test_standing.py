@@ -14,7 +14,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.rewind_decisions import rewound
-from kbd.core.watch.next_step import Standing, fresh_message_id, is_published, standing
+from kbd.core.watch.next_step import NextStep, decide_next_step, is_published, next_message_id
 from kbd.events.drafts import DraftDiscarded, FileChanged
 from kbd.events.runs import RunFailed, RunFinished
 from kbd.types import FileName, RunId
@@ -24,7 +24,7 @@ FIRST = {RunId(f"{BENCH}-1")}
 
 def _asked() -> Folded:
     folded = Folded()
-    folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
+    folded.do(SendMessage(next_message_id(folded.state), "do it"))
     return folded
 
 
@@ -43,19 +43,19 @@ def _failed() -> Folded:
 def test_a_message_is_sent_once() -> None:
     """Its id is the same until it is there; then the run is what is missing."""
     folded = Folded()
-    assert standing(folded.state, set()) is Standing.ASK
-    assert fresh_message_id(folded.state) == fresh_message_id(folded.state)
+    assert decide_next_step(folded.state, set()) is NextStep.ASK
+    assert next_message_id(folded.state) == next_message_id(folded.state)
     folded = _asked()
-    assert standing(folded.state, set()) is Standing.START
-    assert standing(_started().state, set()) is Standing.WAIT
+    assert decide_next_step(folded.state, set()) is NextStep.START
+    assert decide_next_step(_started().state, set()) is NextStep.WAIT
 
 
 def test_a_run_that_was_interrupted_goes_on() -> None:
     """Whether or not it had failed before."""
     folded = _started()
     folded.do(InterruptRun("stop"))
-    assert standing(folded.state, set()) is Standing.START
-    assert standing(folded.state, FIRST) is Standing.START
+    assert decide_next_step(folded.state, set()) is NextStep.START
+    assert decide_next_step(folded.state, FIRST) is NextStep.START
 
 
 @pytest.mark.parametrize("is_cancelled", [False, True], ids=["failed", "cancelled"])
@@ -66,29 +66,29 @@ def test_a_run_that_ended_badly_is_told_before_it_is_resumed(*, is_cancelled: bo
         folded = _started()
         folded.do(RequestCancel())
         folded.do(InterruptRun("asked for"))
-    assert standing(folded.state, set()) is Standing.CONCLUDE
-    assert standing(folded.state, FIRST) is Standing.START
+    assert decide_next_step(folded.state, set()) is NextStep.CONCLUDE
+    assert decide_next_step(folded.state, FIRST) is NextStep.START
 
 
 def test_a_run_is_not_resumed_over_a_persons_head() -> None:
     """Only the newest message can be worked on: after a person's own it is asked again."""
     folded = _failed()
     folded.do(SendMessage("u1", "something else"))
-    assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
-    folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
+    assert decide_next_step(folded.state, FIRST) is NextStep.ASK_AGAIN
+    folded.do(SendMessage(next_message_id(folded.state), "do it"))
 
-    assert standing(folded.state, FIRST) is Standing.START
+    assert decide_next_step(folded.state, FIRST) is NextStep.START
     folded.do(StartRun(None, "p:m"))
     folded.do(EndRun(2, RunFinished(has_draft=False)))
-    assert standing(folded.state, FIRST) is Standing.CONCLUDE
+    assert decide_next_step(folded.state, FIRST) is NextStep.CONCLUDE
 
 
 def test_a_run_without_a_fault_is_not_made_again() -> None:
     """A retry of one that only could not be delivered goes on with that."""
     folded = _started()
     folded.do(EndRun(1, RunFinished(has_draft=False)))
-    assert standing(folded.state, set()) is Standing.CONCLUDE
-    assert standing(folded.state, FIRST) is Standing.CONCLUDE
+    assert decide_next_step(folded.state, set()) is NextStep.CONCLUDE
+    assert decide_next_step(folded.state, FIRST) is NextStep.CONCLUDE
 
 
 def test_a_run_whose_draft_was_thrown_away_is_made_again() -> None:
@@ -96,10 +96,10 @@ def test_a_run_whose_draft_was_thrown_away_is_made_again() -> None:
     folded = _started()
     folded.do(EndRun(1, RunFinished(has_draft=True)))
     folded.apply(DraftDiscarded("d"))
-    assert standing(folded.state, set()) is Standing.CONCLUDE
-    assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
-    folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
-    assert standing(folded.state, FIRST) is Standing.START
+    assert decide_next_step(folded.state, set()) is NextStep.CONCLUDE
+    assert decide_next_step(folded.state, FIRST) is NextStep.ASK_AGAIN
+    folded.do(SendMessage(next_message_id(folded.state), "do it"))
+    assert decide_next_step(folded.state, FIRST) is NextStep.START
 
 
 def test_a_run_that_a_person_undid_is_not_made_again_unasked() -> None:
@@ -112,8 +112,8 @@ def test_a_run_that_a_person_undid_is_not_made_again_unasked() -> None:
     folded.do(Rewind(rewound(asked, "watch-1"), "p1", {}))
 
     assert not is_published(folded.state, folded.state.run(1))
-    assert standing(folded.state, set()) is Standing.CONCLUDE
-    assert standing(folded.state, FIRST) is Standing.ASK_AGAIN
-    folded.do(SendMessage(fresh_message_id(folded.state), "do it"))
+    assert decide_next_step(folded.state, set()) is NextStep.CONCLUDE
+    assert decide_next_step(folded.state, FIRST) is NextStep.ASK_AGAIN
+    folded.do(SendMessage(next_message_id(folded.state), "do it"))
     folded.do(Rewind(rewound(asked, "watch-1"), "p2", {}))
-    assert fresh_message_id(folded.state) == "watch-3"
+    assert next_message_id(folded.state) == "watch-3"

@@ -12,8 +12,8 @@ from kbd.core.domain.watch_decisions import RemoveWatch, ResumeWatch
 from kbd.core.domain.watch_state import LandingStage, WatchStatus
 from kbd.core.runtime.event_loop import Bell
 from kbd.core.watch import retry
-from kbd.core.watch.job import Job, Result
-from kbd.core.watch.scheduler import Starter
+from kbd.core.watch.job import Job, JobResult
+from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
 from kbd.events.watches import (
@@ -48,11 +48,11 @@ class Hands:
         self.begun: list[Job] = []
         self.busy: list[Job] = []
         self.most = 0
-        self.results: dict[str, Result | Exception] = {}
+        self.results: dict[str, JobResult | Exception] = {}
         self.let_go = anyio.Event()
         self.moved = Bell()
 
-    async def work(self, job: Job) -> Result:
+    async def work(self, job: Job) -> JobResult:
         """Wait until jobs may end, and end as told."""
         self.begun.append(job)
         self.busy.append(job)
@@ -63,7 +63,7 @@ class Hands:
         finally:
             self.busy.remove(job)
             self.moved.ring()
-        result = self.results.get(job.files[0].path, Result("unchanged"))
+        result = self.results.get(job.files[0].path, JobResult("unchanged"))
         if isinstance(result, Exception):
             raise result
         return result
@@ -91,7 +91,7 @@ class Starting:
 
     def __init__(self, log: DaemonLog, hands: Hands, batches: dict[str, Batch], most: int) -> None:
         self.log, self.hands = log, hands
-        self.starter = Starter(log.keeper, log.home, most, log.clock, hands.work, batches.get)
+        self.starter = Scheduler(log.keeper, log.home, most, log.clock, hands.work, batches.get)
         log.keeper.observe(self._observe)
 
     def _observe(self, _seq: Seq, _record: Recorded) -> None:
@@ -184,7 +184,7 @@ async def test_a_job_says_what_to_work_on_and_its_end_what_came_of_it(tmp_path: 
         await log.add(FIRST)
         await log.land(FIRST, "a")
         hands = Hands()
-        hands.results["a"] = Result("published", run_id=RunId("r"), delivered=("out/a",))
+        hands.results["a"] = JobResult("published", run_id=RunId("r"), delivered=("out/a",))
         hands.let_go.set()
         async with starting(log, hands) as at_work:
             await at_work.done(FIRST)
@@ -209,7 +209,7 @@ async def test_what_fails_is_tried_again_when_its_time_comes_and_then_parked(
         await log.add(FIRST, rule("one", on_failure=FailurePolicy(retries=2, wait_s=60)))
         await log.land(FIRST, "a")
         hands = Hands()
-        hands.results["a"] = Result("failed", code="X", message="no", retryable=True)
+        hands.results["a"] = JobResult("failed", code="X", message="no", retryable=True)
         hands.let_go.set()
         async with starting(log, hands) as at_work:
             for attempt, wait_us in ((1, 60_000_000), (2, 120_000_000)):
@@ -233,7 +233,7 @@ async def test_a_retry_needs_nobody_to_wake_it(tmp_path: Path) -> None:
         await log.add(FIRST, rule("one", on_failure=policy))
         await log.land(FIRST, "a")
         hands = Hands()
-        hands.results["a"] = Result("failed", code="X", message="no", retryable=True)
+        hands.results["a"] = JobResult("failed", code="X", message="no", retryable=True)
         hands.let_go.set()
         async with starting(log, hands) as at_work:
             await at_work.until(lambda: bool(log.watch(FIRST).in_stage(LandingStage.RETRYING)))

@@ -18,8 +18,8 @@ from kbd.core.domain.watch_decisions import (
     WatchCommand,
 )
 from kbd.core.watch import dry_run as trials
-from kbd.core.watch.dry_run import Trial, snapshot, trial
-from kbd.core.watch.tree import Tree
+from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
+from kbd.core.watch.tree import WatchedTree
 from kbd.errors import NotFound
 from kbd.events.codec import recorded
 from kbd.events.watches import (
@@ -62,7 +62,7 @@ class Watched:
 
     def signature(self, path: str) -> str:
         """What a file looks like."""
-        with Tree(str(self.folder)) as tree:
+        with WatchedTree(str(self.folder)) as tree:
             found = tree.look(path)
         assert found is not None
         return found.signature
@@ -94,18 +94,18 @@ class Watched:
         )
         self.do(FinishRun(ended, retryable=False, now_us=HOUR_US))
 
-    def tried(self) -> Trial:
+    def tried(self) -> DryRun:
         """What would happen now."""
         watch = self.state.watching.watches[WATCH]
-        return trial(snapshot(self.state.watching, watch), WATCH, watch.rule, LIMIT)
+        return dry_run(copy_watch_state(self.state.watching, watch), WATCH, watch.rule, LIMIT)
 
 
-def verdicts(tried: Trial) -> dict[str, str]:
+def verdicts(tried: DryRun) -> dict[str, str]:
     """What would become of each file."""
     return {file.path: file.verdict for file in tried.files}
 
 
-def reasons(tried: Trial) -> dict[str, str]:
+def reasons(tried: DryRun) -> dict[str, str]:
     """Why, where that is said."""
     return {file.path: file.reason for file in tried.files if isinstance(file.reason, str)}
 
@@ -127,7 +127,7 @@ def test_a_folder_that_is_not_watched_can_be_tried(watched: Watched) -> None:
     (watched.folder / "link.txt").symlink_to(watched.folder / "b.txt")
     os.mkfifo(watched.folder / "pipe.txt")
     rule = WatchRule(name="", folder=str(watched.folder), prompt="", patterns=("*.txt",))
-    tried = trial(snapshot(watched.state.watching, None), None, rule, LIMIT)
+    tried = dry_run(copy_watch_state(watched.state.watching, None), None, rule, LIMIT)
 
     assert verdicts(tried) == {
         "b.txt": "run", "con.txt": "failed", "deep/a.txt": "run", "large.txt": "failed",
@@ -242,4 +242,4 @@ def test_a_folder_that_is_not_there_is_said(watched: Watched, tmp_path: Path) ->
     """There is nothing to be tried in it."""
     rule = WatchRule(name="", folder=str(tmp_path / "none"), prompt="")
     with pytest.raises(NotFound, match="not there"):
-        trial(snapshot(watched.state.watching, None), None, rule, LIMIT)
+        dry_run(copy_watch_state(watched.state.watching, None), None, rule, LIMIT)

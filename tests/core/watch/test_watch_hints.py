@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from dropped import dropped, until
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.watch import hints
-from kbd.core.watch.hints import Hints
+from kbd.core.watch.hints import ChangeHints
 
 pytestmark = pytest.mark.anyio
 
@@ -22,9 +22,9 @@ NEVER = WatchSettings(rescan_s=3600.0, poll_s=3600.0)
 
 
 @asynccontextmanager
-async def _heard(folder: Path) -> AsyncIterator[tuple[Hints, list[tuple[str, ...] | None]]]:
+async def _heard(folder: Path) -> AsyncIterator[tuple[ChangeHints, list[tuple[str, ...] | None]]]:
     told: list[tuple[str, ...] | None] = []
-    listening = Hints(str(folder), told.append)
+    listening = ChangeHints(str(folder), told.append)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listening.run)
         yield listening, told

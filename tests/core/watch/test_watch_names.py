@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.core.watch.name_patterns import Patterns, is_temporary
+from kbd.core.watch.name_patterns import NamePatterns, is_temporary
 
 TEMPORARY = (
     "~$Budget.xlsx", ".~lock.Budget.ods#", ".hidden", "report.docx~", "a.TMP", "~WRL0001.tmp",
@@ -66,7 +66,7 @@ def test_names_of_people_are_not(name: str) -> None:
 def test_patterns_mean_what_the_rule_says(patterns: str, path: str, taken: bool) -> None:
     """The last pattern that is met decides; a slash makes it one for the path; case is nothing."""
     given = (patterns,) if "[final]" in patterns else tuple(patterns.split())
-    assert Patterns(given).takes(path) is taken
+    assert NamePatterns(given).takes(path) is taken
 
 
 def test_hostile_patterns_take_no_time() -> None:
@@ -74,10 +74,10 @@ def test_hostile_patterns_take_no_time() -> None:
 
     With backtracking each of these would not end within the age of the world.
     """
-    assert not Patterns(("*a" * 120 + "b",)).takes("a" * 250)
-    assert not Patterns(("*" * 250 + "b",)).takes("a" * 250)
-    assert not Patterns(("**/a/" * 50 + "b",)).takes("a/" * 200 + "c")
-    assert not Patterns(("/".join(["*a*a*a*b"] * 16),)).takes("/".join(["a" * 200] * 16))
+    assert not NamePatterns(("*a" * 120 + "b",)).takes("a" * 250)
+    assert not NamePatterns(("*" * 250 + "b",)).takes("a" * 250)
+    assert not NamePatterns(("**/a/" * 50 + "b",)).takes("a/" * 200 + "c")
+    assert not NamePatterns(("/".join(["*a*a*a*b"] * 16),)).takes("/".join(["a" * 200] * 16))
 
 
 PARTS = st.text(alphabet="ab*?[]!-^\\.", min_size=1, max_size=8)
@@ -102,13 +102,13 @@ def test_paths_are_met_as_by_backtracking(pattern: list[str], path: list[str]) -
     """Looking at each part once finds what trying all ways finds."""
     glob, whole = "/".join(pattern), "/".join(path)
     wanted = _spelled_out(glob).fullmatch(whole + "/") is not None
-    assert Patterns((glob,)).takes(whole) is wanted
+    assert NamePatterns((glob,)).takes(whole) is wanted
 
 
 @given(pattern=PARTS, path=PARTS)
 def test_any_text_is_a_pattern(pattern: str, path: str) -> None:
     """No pattern that a client can send fails; one without magic is met by itself."""
-    takes = Patterns((pattern,)).takes(path)
+    takes = NamePatterns((pattern,)).takes(path)
     assert takes in (True, False)
     plain = pattern.replace("!", "x").replace("*", "x")
-    assert Patterns((plain,)).takes(plain)
+    assert NamePatterns((plain,)).takes(plain)

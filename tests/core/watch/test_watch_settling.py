@@ -1,16 +1,16 @@
 """When a file is whole."""
 
-from kbd.core.watch.settling import Settling
-from kbd.core.watch.tree import Found
+from kbd.core.watch.settling import SettlingFiles
+from kbd.core.watch.tree import FolderEntry
 
 
-def _found(path: str, signature: str = "1") -> Found:
-    return Found(path, 1, signature, "file", path)
+def _found(path: str, signature: str = "1") -> FolderEntry:
+    return FolderEntry(path, 1, signature, "file", path)
 
 
 def test_a_file_is_due_when_it_stayed_the_same() -> None:
     """Every change begins the quiet time anew; being seen unchanged does not."""
-    settling = Settling(2.0)
+    settling = SettlingFiles(2.0)
     settling.see(_found("a"), 10.0)
     settling.see(_found("a"), 11.0)
     assert settling.next_s == settling.last_s == 12.0
@@ -22,7 +22,7 @@ def test_a_file_is_due_when_it_stayed_the_same() -> None:
 
 def test_what_is_due_stays_until_something_became_of_it() -> None:
     """A file is returned again until it is forgotten, put off, or seen changed."""
-    settling = Settling(1.0)
+    settling = SettlingFiles(1.0)
     for path in "abcd":
         settling.see(_found(path), 0.0)
     assert [found.path for found in settling.due(1.0, 3)] == ["a", "b", "c"]
@@ -40,7 +40,7 @@ def test_what_is_due_stays_until_something_became_of_it() -> None:
 
 def test_nobody_waits_for_a_file_that_is_put_off() -> None:
     """A file that is held open does not keep a batch from being whole, until it changes again."""
-    settling = Settling(1.0)
+    settling = SettlingFiles(1.0)
     settling.see(_found("a"), 0.0)
     assert settling.put_off("a", 2.0) == 1
     assert settling.put_off("a", 3.0) == 2

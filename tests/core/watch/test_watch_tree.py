@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from kbd.core.watch.hints import is_remote
-from kbd.core.watch.tree import MAX_DEPTH, Found, Tree
+from kbd.core.watch.tree import MAX_DEPTH, FolderEntry, WatchedTree
 from kbd.errors import FileReadFailed, NotFound
 
 
-def _found(folder: Path, below: str = "") -> dict[str, Found]:
-    with Tree(str(folder)) as tree:
+def _found(folder: Path, below: str = "") -> dict[str, FolderEntry]:
+    with WatchedTree(str(folder)) as tree:
         return {found.path: found for found in tree.walk(below)}
 
 
@@ -40,7 +40,7 @@ def test_temporary_folders_are_not_entered(tmp_path: Path) -> None:
         (tmp_path / folder / "a.csv").write_text("a")
     assert list(_found(tmp_path)) == ["in/a.csv"]
     assert _found(tmp_path, ".git") == {}
-    with Tree(str(tmp_path)) as tree:
+    with WatchedTree(str(tmp_path)) as tree:
         inside = tree.look("in/x.part/a.csv")
     assert inside is not None
     assert inside.kind == "temporary"
@@ -64,10 +64,10 @@ def test_links_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "alias").symlink_to(real, target_is_directory=True)
     (real / "up").symlink_to(tmp_path, target_is_directory=True)
     with pytest.raises(FileReadFailed, match="link"):
-        Tree(str(tmp_path / "alias"))
+        WatchedTree(str(tmp_path / "alias"))
     with pytest.raises(FileReadFailed, match="link"):
-        Tree(str(tmp_path / "alias" / "sub"))
-    with Tree(str(real)) as tree:
+        WatchedTree(str(tmp_path / "alias" / "sub"))
+    with WatchedTree(str(real)) as tree:
         assert tree.look("up/real/sub/x.csv") is None
         assert list(tree.walk("up")) == [tree.look("up")]
         with pytest.raises(NotFound), tree.open("up/real/sub/x.csv"):
@@ -83,9 +83,9 @@ def test_a_missing_root_is_named_so(tmp_path: Path) -> None:
     """Not there, and not to be read, are two things; neither names the absolute path."""
     (tmp_path / "file").write_text("")
     with pytest.raises(NotFound) as missing:
-        Tree(str(tmp_path / "none"))
+        WatchedTree(str(tmp_path / "none"))
     with pytest.raises(FileReadFailed) as refused:
-        Tree(str(tmp_path / "file"))
+        WatchedTree(str(tmp_path / "file"))
     for failed in (missing.value, refused.value):
         assert str(tmp_path) not in failed.message
 
@@ -94,11 +94,11 @@ def test_a_root_that_takes_the_place_of_another_is_told(tmp_path: Path) -> None:
     """The identity is that of the folder, not of its name."""
     root = tmp_path / "in"
     root.mkdir()
-    with Tree(str(root)) as first, Tree(str(root)) as same:
+    with WatchedTree(str(root)) as first, WatchedTree(str(root)) as same:
         assert first.identity == same.identity
     root.rename(tmp_path / "old")
     root.mkdir()
-    with Tree(str(root)) as other:
+    with WatchedTree(str(root)) as other:
         assert other.identity != first.identity
 
 
@@ -110,7 +110,7 @@ def test_depth_has_an_end(tmp_path: Path) -> None:
         deepest.mkdir()
     (deepest / "out.csv").write_text("x")
     (deepest.parent / "in.csv").write_text("x")
-    with Tree(str(tmp_path)) as tree:
+    with WatchedTree(str(tmp_path)) as tree:
         assert [found.path.count("/") for found in tree.walk()] == [MAX_DEPTH]
         assert list(tree.unread.values()) == [f"it is more than {MAX_DEPTH} folders deep"]
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.Mon
         return fd
 
     monkeypatch.setattr(os, "open", refuse)
-    with Tree(str(tmp_path)) as tree:
+    with WatchedTree(str(tmp_path)) as tree:
         assert [found.path for found in tree.walk()] == ["open/a.csv"]
         assert tree.unread == {"closed": "permission denied"}
         with pytest.raises(FileReadFailed) as failed:
@@ -162,7 +162,7 @@ def test_names_that_are_no_text_are_shown_escaped(tmp_path: Path) -> None:
         "d\\udcff/d\u00a0\u00e9.csv": "special",
         "plain\u00a0\u00e9.csv": "file",
     }
-    with Tree(str(tmp_path)) as tree:
+    with WatchedTree(str(tmp_path)) as tree:
         for each in found.values():
             assert tree.look(each.raw) == each
             assert (each.raw == each.path) is (each.kind == "file")

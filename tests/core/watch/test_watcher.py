@@ -16,7 +16,7 @@ from kbd.core.runtime.event_loop import Bell
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.watch import retry, watcher
 from kbd.core.watch.inbox import Inbox
-from kbd.core.watch.job import Job, Result
+from kbd.core.watch.job import Job, JobResult
 from kbd.core.watch.watcher import Watcher
 from kbd.events.disk import LogPoisoned
 from kbd.events.watches import FileLanded, WatchRule, WatchRunFinished
@@ -47,12 +47,12 @@ class Watching:
         settings = Settings(watch=WatchSettings(rescan_s=0.2, poll_s=0.2))
         self.watcher = Watcher(log.keeper, log.home, settings, self._work, self._notify)
 
-    async def _work(self, job: Job) -> Result:
+    async def _work(self, job: Job) -> JobResult:
         self.read.extend([await to_thread.run_sync(file.copy.read_text) for file in job.files])
         self._moved.ring()
         if self.hold is not None:
             await self.hold.wait()
-        return Result("unchanged")
+        return JobResult("unchanged")
 
     async def _notify(
         self, watch_id: WatchId, rule: WatchRule, ended: Ended

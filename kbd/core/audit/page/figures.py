@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-__all__ = ["clock", "count", "duration", "moment_ms", "size"]
+__all__ = ["clock", "count", "duration", "parse_time_ms", "size"]
 
 
-def moment_ms(ts: str) -> float:
+def parse_time_ms(ts: str) -> float:
     """Return a time of the wire (ISO 8601, UTC) in milliseconds since 1970."""
     return datetime.fromisoformat(ts).timestamp() * 1000
 

@@ -37,7 +37,9 @@ _VOID = frozenset({"br", "hr", "input", "meta", "rect", "circle", "line", "use",
 def text(words: str) -> Html:
     """Escape a text as markup that shows it, every hidden character by its name."""
     return Html(
-        _HIDDEN.sub(lambda found: f"<i>{_named(found[0])}</i>", html.escape(words, quote=False))
+        _HIDDEN.sub(
+            lambda found: f"<i>{_hidden_name(found[0])}</i>", html.escape(words, quote=False)
+        )
     )
 
 
@@ -48,7 +50,7 @@ def plain(words: str) -> Html:
 
 def visible(words: str) -> str:
     """Return a text with every hidden character replaced by its name."""
-    return _HIDDEN.sub(lambda found: f"⟨{_named(found[0])}⟩", words)
+    return _HIDDEN.sub(lambda found: f"⟨{_hidden_name(found[0])}⟩", words)
 
 
 def element(name: str, attributes: Attributes, *children: Html) -> Html:
@@ -78,7 +80,7 @@ def data_block(name: str, value: Any) -> Html:
     return Html(f'<script type="application/json" id="{name}">{written}</script>')
 
 
-def _named(character: str) -> str:
+def _hidden_name(character: str) -> str:
     """Return what stands for a hidden character: its name, or its code point."""
     code = ord(character)
     return _CONTROLS[code] if code < len(_CONTROLS) else f"U+{code:04X}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kbd.core.audit.page.figures import moment_ms
+from kbd.core.audit.page.figures import parse_time_ms
 from kbd.messages import Message
 from kbd.requests.replays import FileStep, ItemStep, Step
 from kbd.types import BlobHash, CallId
@@ -12,11 +12,11 @@ from kbd.types import BlobHash, CallId
 __all__ = [
     "CONTENTS_LIMIT_CHARACTERS",
     "PlanChange",
-    "Whole",
+    "RunIndex",
     "blobs_of",
-    "span",
-    "versions",
-    "whole_of",
+    "file_versions",
+    "index_steps",
+    "step_span_ms",
 ]
 
 CONTENTS_LIMIT_CHARACTERS = 8 * 1024 * 1024
@@ -31,7 +31,7 @@ class PlanChange(msgspec.Struct, frozen=True):
     total: int
 
 
-class Whole(msgspec.Struct, frozen=True, kw_only=True):
+class RunIndex(msgspec.Struct, frozen=True, kw_only=True):
     """Index of all steps, by what others refer to.
 
     Args:
@@ -58,7 +58,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     changes: Mapping[int, PlanChange]
 
 
-def whole_of(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> Whole:
+def index_steps(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> RunIndex:
     """Index all steps in one pass."""
     kept, left_out = _within_limit(steps, contents)
     called: dict[CallId, int] = {}
@@ -76,7 +76,7 @@ def whole_of(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> Whole:
             chains[step.index] = first
             asked.update({call.call_id: step.index for call in step.model.calls})
             most = max(most, step.model.usage.input_tokens + step.model.usage.output_tokens)
-    return Whole(
+    return RunIndex(
         steps=steps,
         contents=kept,
         left_out=left_out,
@@ -97,17 +97,17 @@ def blobs_of(steps: Sequence[Step]) -> tuple[BlobHash, ...]:
     """
     found: dict[BlobHash, None] = {}
     for step in steps:
-        for blob in _named(step):
+        for blob in _step_blobs(step):
             found[blob] = None
     return tuple(found)
 
 
-def span(step: Step) -> tuple[float, float]:
+def step_span_ms(step: Step) -> tuple[float, float]:
     """Return when a step began and ended, in milliseconds since 1970.
 
     What tells of an end (of a phase, an item, the run) says how long that took, but is a moment.
     """
-    start = moment_ms(step.ts)
+    start = parse_time_ms(step.ts)
     return start, start + (step.duration_ms if step.model or step.call else 0)
 
 
@@ -122,7 +122,7 @@ def _plan_changes(steps: Sequence[Step]) -> Iterator[PlanChange]:
             before = step.items
 
 
-def versions(steps: Sequence[Step]) -> dict[str, list[tuple[Step, FileStep]]]:
+def file_versions(steps: Sequence[Step]) -> dict[str, list[tuple[Step, FileStep]]]:
     """Return the history of each file that was changed, by its name, sorted."""
     found: dict[str, list[tuple[Step, FileStep]]] = {}
     for step in steps:
@@ -131,7 +131,7 @@ def versions(steps: Sequence[Step]) -> dict[str, list[tuple[Step, FileStep]]]:
     return dict(sorted(found.items()))
 
 
-def _named(step: Step) -> Iterator[BlobHash]:
+def _step_blobs(step: Step) -> Iterator[BlobHash]:
     if step.model:
         yield step.model.opening
         yield from (call.blob for call in step.model.calls if call.blob)
@@ -147,7 +147,7 @@ def _within_limit(
     left_out: set[BlobHash | int] = set()
     room = CONTENTS_LIMIT_CHARACTERS
     for step in steps:
-        for blob in _named(step):
+        for blob in _step_blobs(step):
             if blob in kept or blob in left_out:
                 continue
             text = contents.get(blob)

@@ -5,13 +5,20 @@ from collections.abc import Iterator, Sequence
 
 from kbd.core.audit.page.figures import size
 from kbd.core.audit.page.markup import Attributes, Html, element, joined, plain, text, visible
-from kbd.core.audit.page.run_index import Whole, versions
-from kbd.core.audit.page.step_view import KINDS, badge, icon, link, row
+from kbd.core.audit.page.run_index import RunIndex, file_versions
+from kbd.core.audit.page.step_view import KINDS, badge, icon, link, render_row
 from kbd.requests.replays import FileStep, ItemStep, Step
 from kbd.requests.workshop import RunInfo
 from kbd.types import Phase
 
-__all__ = ["files", "filters", "icons", "plan", "plan_changes", "rows"]
+__all__ = [
+    "plan_change_data",
+    "render_files",
+    "render_filters",
+    "render_icons",
+    "render_plan",
+    "render_rows",
+]
 
 HASH_DIGITS = 12
 """How much of a version's hash its table shows; all of it is in its step."""
@@ -33,7 +40,7 @@ _ICONS = {
 }
 
 
-def icons() -> Html:
+def render_icons() -> Html:
     """Return the signs of all kinds, to be used by name."""
     symbols = (
         element("symbol", {"id": f"i-{kind}", "viewBox": "0 0 16 16"}, element("path", {"d": path}))
@@ -42,12 +49,12 @@ def icons() -> Html:
     return element("svg", {"class": "unseen", "aria-hidden": "true"}, *symbols)
 
 
-def rows(steps: Sequence[Step]) -> Html:
+def render_rows(steps: Sequence[Step]) -> Html:
     """Return the list of steps, under the phase and the item that they belong to."""
-    return joined(_rows(steps))
+    return joined(_render_rows(steps))
 
 
-def _rows(steps: Sequence[Step]) -> Iterator[Html]:
+def _render_rows(steps: Sequence[Step]) -> Iterator[Html]:
     before: tuple[Phase | None, int, int] = (None, 0, 0)
     for step in steps:
         where = (step.phase, step.item, step.attempt)
@@ -56,10 +63,10 @@ def _rows(steps: Sequence[Step]) -> Iterator[Html]:
                 label = f" · {step.place.label}" if step.place.label else ""
                 yield element("li", {"class": "group"}, text(f"{step.place.text}{label}"))
             before = where
-        yield row(step)
+        yield render_row(step)
 
 
-def filters(run: RunInfo, steps: Sequence[Step]) -> Html:
+def render_filters(run: RunInfo, steps: Sequence[Step]) -> Html:
     """Return what narrows the list: each choice with how many steps it leaves."""
     labels = {str(item.index): f"{item.index} · {item.label}" for item in run.items}
     phases = Counter(step.phase.value for step in steps if step.phase)
@@ -69,16 +76,16 @@ def filters(run: RunInfo, steps: Sequence[Step]) -> Html:
     return element(
         "div",
         {"class": "filters"},
-        _choice("phase", "Phase", phases, {}),
-        _choice("item", "Item", items, labels),
-        _choice("kind", "Kind", kinds, KINDS),
-        _choice("tool", "Tool", Counter(dict(sorted(tools.items()))), {}),
-        _switch("failed", "Failures", sum(step.place.is_failure for step in steps)),
-        _switch("changed", "Changes", sum(bool(step.files) for step in steps)),
+        _render_choice("phase", "Phase", phases, {}),
+        _render_choice("item", "Item", items, labels),
+        _render_choice("kind", "Kind", kinds, KINDS),
+        _render_choice("tool", "Tool", Counter(dict(sorted(tools.items()))), {}),
+        _render_switch("failed", "Failures", sum(step.place.is_failure for step in steps)),
+        _render_switch("changed", "Changes", sum(bool(step.files) for step in steps)),
     )
 
 
-def _choice(name: str, title: str, found: Counter[str], labels: dict[str, str]) -> Html:
+def _render_choice(name: str, title: str, found: Counter[str], labels: dict[str, str]) -> Html:
     every = element("option", {"value": ""}, plain(f"{title}: all"))
     options = (
         element("option", {"value": value}, plain(f"{labels.get(value, value)} ({count})"))
@@ -88,16 +95,16 @@ def _choice(name: str, title: str, found: Counter[str], labels: dict[str, str]) 
     return element("select", box, every, *options)
 
 
-def _switch(name: str, title: str, count: int) -> Html:
+def _render_switch(name: str, title: str, count: int) -> Html:
     box = element("input", {"type": "checkbox", "name": name, "disabled": not count})
     return element("label", {}, box, text(f"{title} ({count})"))
 
 
-def plan(steps: Sequence[Step]) -> Html:
+def render_plan(steps: Sequence[Step]) -> Html:
     """Return the plan as it stands at the end; a script shows it as it stood at a step."""
     last: tuple[ItemStep, ...] = next((step.items for step in reversed(steps) if step.items), ())
     items = (
-        element("li", {"data-state": item.state}, badge(item.state, item.state), _planned(item))
+        element("li", {"data-state": item.state}, badge(item.state, item.state), _render_item(item))
         for item in last
     )
     empty = element("p", {"class": "note", "id": "unplanned", "hidden": bool(last)}, text("None."))
@@ -109,12 +116,12 @@ def plan(steps: Sequence[Step]) -> Html:
     )
 
 
-def _planned(item: ItemStep) -> Html:
+def _render_item(item: ItemStep) -> Html:
     label, dash, rest = item.text.partition(" — ")
     return element("span", {}, element("b", {}, text(label)), text(dash + rest))
 
 
-def plan_changes(whole: Whole) -> list[object]:
+def plan_change_data(whole: RunIndex) -> list[object]:
     """Return what a script needs to show the plan as it stood: changes, oldest first."""
     return [
         [
@@ -126,15 +133,15 @@ def plan_changes(whole: Whole) -> list[object]:
     ]
 
 
-def files(steps: Sequence[Step]) -> Html:
+def render_files(steps: Sequence[Step]) -> Html:
     """Return the versions of each file that the run changed, in the order of the steps."""
-    tables = [_history(path, history) for path, history in versions(steps).items()]
+    tables = [_render_versions(path, history) for path, history in file_versions(steps).items()]
     if not tables:
         tables.append(element("p", {"class": "note"}, text("None was changed.")))
     return element("section", {"class": "files"}, element("h2", {}, text("Files")), *tables)
 
 
-def _history(path: str, history: Sequence[tuple[Step, FileStep]]) -> Html:
+def _render_versions(path: str, history: Sequence[tuple[Step, FileStep]]) -> Html:
     lines = []
     for step, file in history:
         cells = [

@@ -4,13 +4,13 @@ from itertools import groupby
 
 from kbd.core.audit.page.figures import clock, count, duration, size
 from kbd.core.audit.page.markup import Html, element, joined, text
-from kbd.core.audit.page.run_index import PlanChange, Whole
-from kbd.core.audit.page.texts import block, data, note
+from kbd.core.audit.page.run_index import PlanChange, RunIndex
+from kbd.core.audit.page.texts import note, render_block, render_data
 from kbd.messages import Message
 from kbd.requests.replays import CallStep, FileStep, ModelStep, Step, StepCall
 from kbd.types import BlobHash
 
-__all__ = ["KINDS", "article", "badge", "icon", "link", "row"]
+__all__ = ["KINDS", "badge", "icon", "link", "render_article", "render_row"]
 
 KINDS = {
     "asked": "request", "run": "run", "phase": "phase", "model": "model turn", "tool": "tool call",
@@ -41,13 +41,13 @@ def link(step: int, words: str = "") -> Html:
     return element("a", {"href": f"#step-{step}"}, text(words or f"step {step}"))
 
 
-def row(step: Step) -> Html:
+def render_row(step: Step) -> Html:
     """Return a step's line in the list; what it is filtered by stands in its attributes."""
     marks = []
     if step.place.is_failure:
-        marks.append(_mark("bad", "failed", "!"))
+        marks.append(_render_mark("bad", "failed", "!"))
     if step.files:
-        marks.append(_mark("changed", "changed files", "●"))
+        marks.append(_render_mark("changed", "changed files", "●"))
     lasted = duration(step.duration_ms) if step.duration_ms else ""
     anchor = element(
         "a",
@@ -71,24 +71,24 @@ def row(step: Step) -> Html:
     return element("li", attributes, anchor)
 
 
-def _mark(kind: str, told: str, sign: str) -> Html:
+def _render_mark(kind: str, told: str, sign: str) -> Html:
     attributes = {"class": kind, "role": "img", "aria-label": told, "title": told}
     return element("b", attributes, text(sign))
 
 
-def article(step: Step, whole: Whole, place: str) -> Html:
+def render_article(step: Step, whole: RunIndex, place: str) -> Html:
     """Return a step in full; `place` is where it stands on the timeline, in percent."""
-    parts = [_head(step)]
+    parts = [_render_head(step)]
     if step.text:
-        parts.append(block(step.text))
+        parts.append(render_block(step.text))
     if step.model:
-        parts.extend(_model(step.index, step.model, whole))
+        parts.extend(_render_turn(step.index, step.model, whole))
     if step.call:
-        parts.extend(_call(step, step.call, whole))
+        parts.extend(_render_call(step, step.call, whole))
     if step.index in whole.changes:
-        parts.append(_plan(whole.changes[step.index]))
+        parts.append(_render_plan(whole.changes[step.index]))
     if step.files:
-        parts.append(_files(step.files))
+        parts.append(_render_files(step.files))
     attributes = {
         "id": f"step-{step.index}",
         "class": "bad" if step.place.is_failure else None,
@@ -98,7 +98,7 @@ def article(step: Step, whole: Whole, place: str) -> Html:
     return element("article", attributes, *parts)
 
 
-def _head(step: Step) -> Html:
+def _render_head(step: Step) -> Html:
     facts = [KINDS[step.kind]]
     if step.place.text:
         facts.append(step.place.text)
@@ -118,29 +118,31 @@ def _head(step: Step) -> Html:
     return element("header", {}, title, told)
 
 
-def _section(title: str, *parts: Html) -> Html:
+def _render_section(title: str, *parts: Html) -> Html:
     return element("section", {}, element("h4", {}, text(title)), *parts)
 
 
-def _model(index: int, model: ModelStep, whole: Whole) -> list[Html]:
-    said = [block(model.text)] if model.text else []
+def _render_turn(index: int, model: ModelStep, whole: RunIndex) -> list[Html]:
+    said = [render_block(model.text)] if model.text else []
     if model.is_open:
         said.append(note("No answer is recorded."))
     elif not model.text:
         said.append(note("No words, only calls." if model.calls else "Nothing."))
-    parts = [_section("What the model was sent", *_sent(index, model, whole))]
+    parts = [_render_section("What the model was sent", *_render_messages(index, model, whole))]
     if model.failures:
         tried = (element("li", {}, text(failure)) for failure in model.failures)
-        parts.append(_section("Attempts that failed", element("ul", {"class": "bad"}, *tried)))
-    parts.append(_section("What it said", *said))
+        parts.append(
+            _render_section("Attempts that failed", element("ul", {"class": "bad"}, *tried))
+        )
+    parts.append(_render_section("What it said", *said))
     if model.calls:
-        asked = [_asked(call, whole) for call in model.calls]
-        parts.append(_section("What it asked for", *asked))
-    parts.append(_used(model, whole))
+        asked = [_render_calls(call, whole) for call in model.calls]
+        parts.append(_render_section("What it asked for", *asked))
+    parts.append(_render_usage(model, whole))
     return parts
 
 
-def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
+def _render_messages(index: int, model: ModelStep, whole: RunIndex) -> list[Html]:
     first = whole.chains[index]
     parts = []
     if first != index:
@@ -148,7 +150,7 @@ def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
         parts.append(element("p", {}, begun, link(first), since, link(index - 1), text(".")))
     elif index in whole.openings:
         parts.extend(
-            _message(message, sum(1 for _ in alike))
+            _render_message(message, sum(1 for _ in alike))
             for message, alike in groupby(whole.openings[index])
         )
     else:
@@ -164,29 +166,33 @@ def _sent(index: int, model: ModelStep, whole: Whole) -> list[Html]:
     return parts
 
 
-def _message(message: Message | int, times: int) -> Html:
+def _render_message(message: Message | int, times: int) -> Html:
     if isinstance(message, int):
         begun = "A message" if times == 1 else f"{times} messages"
         told = [text(f"{begun} as in "), link(message), text(".")]
         return element("p", {"class": "note"}, *told)
     role = element("span", {"class": "role"}, text(_ROLES[message.role]))
-    calls = [block(f"{call.name} {call.arguments}") for call in message.tool_calls]
+    calls = [render_block(f"{call.name} {call.arguments}") for call in message.tool_calls]
     return element(
-        "div", {"class": "message"}, role, block(message.text, begun_lines=MESSAGE_LINES), *calls
+        "div",
+        {"class": "message"},
+        role,
+        render_block(message.text, begun_lines=MESSAGE_LINES),
+        *calls,
     )
 
 
-def _asked(call: StepCall, whole: Whole) -> Html:
+def _render_calls(call: StepCall, whole: RunIndex) -> Html:
     told = [element("code", {"class": "tool"}, text(call.tool))]
     if call.call_id in whole.called:
         told.append(link(whole.called[call.call_id]))
     if call.fault:
         told.append(badge(call.fault, "bad"))
-    given = _kept(call.arguments, call.blob, whole)
+    given = _render_text(call.arguments, call.blob, whole)
     return element("div", {"class": "asked"}, element("p", {}, *told), given)
 
 
-def _used(model: ModelStep, whole: Whole) -> Html:
+def _render_usage(model: ModelStep, whole: RunIndex) -> Html:
     used = model.usage
     facts = [f"{count(used.input_tokens)} tokens in", f"{count(used.output_tokens)} out"]
     if not used.input_tokens and not used.output_tokens:
@@ -206,7 +212,7 @@ def _used(model: ModelStep, whole: Whole) -> Html:
     return element("footer", {"class": "facts"}, *parts)
 
 
-def _call(step: Step, call: CallStep, whole: Whole) -> list[Html]:
+def _render_call(step: Step, call: CallStep, whole: RunIndex) -> list[Html]:
     told = [element("code", {"class": "tool"}, text(call.tool))]
     if call.entry_id:
         told.append(element("span", {}, text(f"no. {call.entry_id} of the tool log")))
@@ -217,19 +223,19 @@ def _call(step: Step, call: CallStep, whole: Whole) -> list[Html]:
         told.append(badge(call.error_code, "bad"))
     if call.is_open:
         told.append(badge("its end is not recorded: it wrote nothing"))
-    given = _kept(call.arguments, call.arguments_blob, whole)
-    parts = [element("p", {"class": "facts"}, *told), _section("Arguments", given)]
+    given = _render_text(call.arguments, call.arguments_blob, whole)
+    parts = [element("p", {"class": "facts"}, *told), _render_section("Arguments", given)]
     has_more = bool(call.result or call.blob)
     if call.shown:
         title = "What the model saw" if has_more or not call.ok else "Result, as the model saw it"
-        parts.append(_section(title, data(call.shown, "")))
+        parts.append(_render_section(title, render_data(call.shown, "")))
     if has_more:
         result = (
-            data(None, f"event {step.seq}")
+            render_data(None, f"event {step.seq}")
             if step.index in whole.left_out
-            else _kept(call.result, call.blob, whole)
+            else _render_text(call.result, call.blob, whole)
         )
-        parts.append(_section(f"Whole result, {size(call.size_bytes)}", result))
+        parts.append(_render_section(f"Whole result, {size(call.size_bytes)}", result))
     if call.plugins:
         worked = (element("li", {}, text(plugin)) for plugin in call.plugins)
         summary = element("summary", {}, text(f"Done by {count(len(call.plugins), 'plugin')}"))
@@ -238,12 +244,12 @@ def _call(step: Step, call: CallStep, whole: Whole) -> list[Html]:
     return parts
 
 
-def _kept(words: str, blob: BlobHash | None, whole: Whole) -> Html:
+def _render_text(words: str, blob: BlobHash | None, whole: RunIndex) -> Html:
     """Show a text that lies in the step or, if it was too long for the log, in a blob."""
-    return data(whole.contents.get(blob) if blob else words, f"blob {blob}")
+    return render_data(whole.contents.get(blob) if blob else words, f"blob {blob}")
 
 
-def _plan(change: PlanChange) -> Html:
+def _render_plan(change: PlanChange) -> Html:
     rows = (
         element(
             "li",
@@ -254,10 +260,10 @@ def _plan(change: PlanChange) -> Html:
         )
         for item in change.items
     )
-    return _section("Plan", element("ol", {"class": "items"}, *rows))
+    return _render_section("Plan", element("ol", {"class": "items"}, *rows))
 
 
-def _files(files: tuple[FileStep, ...]) -> Html:
+def _render_files(files: tuple[FileStep, ...]) -> Html:
     parts = []
     for file in files:
         sizes = [size(value) for value in (file.before_size_bytes, file.size_bytes) if value]
@@ -281,4 +287,4 @@ def _files(files: tuple[FileStep, ...]) -> Html:
                 *([element("ul", {"class": "warnings"}, *warned)] if file.warnings else []),
             )
         )
-    return _section("Files changed", joined(parts))
+    return _render_section("Files changed", joined(parts))

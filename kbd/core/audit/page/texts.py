@@ -12,12 +12,12 @@ import msgspec
 from kbd.core.audit.page.figures import count
 from kbd.core.audit.page.markup import Html, element, joined, text
 
-__all__ = ["block", "data", "laid_out", "note"]
+__all__ = ["format_json", "note", "render_block", "render_data"]
 
-WIDTH = 80
+MAX_COLUMNS = 80
 """Columns that a value may take on its line."""
 
-DEEPEST = 40
+MAX_DEPTH = 40
 """Levels that are broken into lines; what lies deeper stays on one."""
 
 # What well-formed JSON is made of.
@@ -36,7 +36,7 @@ class _Group(msgspec.Struct):
     width: int = 2
 
 
-def laid_out(text: str) -> str:
+def format_json(text: str) -> str:
     """Return JSON text in lines; any other text, or a mere string, as it is."""
     begun = text.lstrip()[:1]
     if begun not in _ENDS:
@@ -46,11 +46,11 @@ def laid_out(text: str) -> str:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return text
     lines: list[str] = []
-    _write(_parsed(text), lines, "", "", "", 0)
+    _write_value(_parse_json(text), lines, "", "", "", 0)
     return "\n".join(lines)
 
 
-def _parsed(text: str) -> _Group:
+def _parse_json(text: str) -> _Group:
     """Return well-formed JSON, which is an array or object, as a tree of its tokens."""
     top = _Group("", [[]])
     open_groups = [top]
@@ -75,27 +75,27 @@ def _parsed(text: str) -> _Group:
     return found
 
 
-def _write(
+def _write_value(
     value: "str | _Group", lines: list[str], indent: str, before: str, after: str, depth: int
 ) -> None:
     """Add the lines of a value; `before` and `after` stand on its first and last one."""
     if isinstance(value, str):
-        lines.append(f"{indent}{before}{_broken(value, indent)}{after}")
+        lines.append(f"{indent}{before}{_break_string(value, indent)}{after}")
         return
-    room = WIDTH - len(indent) - len(before) - len(after)
-    if value.width <= room or depth >= DEEPEST or value.members == [[]]:
-        lines.append(f"{indent}{before}{_on_one_line(value)}{after}")
+    room = MAX_COLUMNS - len(indent) - len(before) - len(after)
+    if value.width <= room or depth >= MAX_DEPTH or value.members == [[]]:
+        lines.append(f"{indent}{before}{_format_inline(value)}{after}")
         return
     lines.append(f"{indent}{before}{value.bracket}")
     last = len(value.members) - 1
     for at, member in enumerate(value.members):
         key = f"{member[0]}: " if len(member) == 3 else ""
         comma = "" if at == last else ","
-        _write(member[-1], lines, indent + "  ", key, comma, depth + 1)
+        _write_value(member[-1], lines, indent + "  ", key, comma, depth + 1)
     lines.append(f"{indent}{_ENDS[value.bracket]}{after}")
 
 
-def _on_one_line(value: "str | _Group") -> str:
+def _format_inline(value: "str | _Group") -> str:
     """Return a value without line breaks, however deep it is."""
     written: list[str] = []
     todo: list[str | _Group] = [value]
@@ -113,25 +113,25 @@ def _on_one_line(value: "str | _Group") -> str:
     return "".join(written)
 
 
-def _broken(token: str, indent: str) -> str:
+def _break_string(token: str, indent: str) -> str:
     """Return a token; if it is a long string, with a line break behind each that it spells."""
-    if len(token) + len(indent) <= WIDTH:
+    if len(token) + len(indent) <= MAX_COLUMNS:
         return token
     return _ESCAPE.sub(lambda found: found[0] + (f"\n{indent}  " * (found[0] == r"\n")), token)
 
 
-TEXT_LIMIT_CHARACTERS = 64 * 1024
+MAX_TEXT_CHARACTERS = 64 * 1024
 """How much of one text the page holds; the log has all of it."""
 
-BEGUN_LINES = 24
-BEGUN_CHARACTERS = 3000
+PREVIEW_LINES = 24
+PREVIEW_CHARACTERS = 3000
 """What is shown of a long text at once."""
 
-SLACK = 1.3
+PREVIEW_SLACK = 1.3
 """A text that is only so much longer is shown whole: the rest would not be worth a click."""
 
 
-def data(words: str | None, keeper: str) -> Html:
+def render_data(words: str | None, keeper: str) -> Html:
     """Render arguments or a result, JSON laid out for reading; None if the page does not hold it.
 
     Args:
@@ -140,19 +140,19 @@ def data(words: str | None, keeper: str) -> Html:
     """
     if words is None:
         return note(f"Not in this page: the log keeps it in {keeper}.")
-    return block(laid_out(words), "json")
+    return render_block(format_json(words), "json")
 
 
-def block(words: str, kind: str = "words", begun_lines: int = BEGUN_LINES) -> Html:
+def render_block(words: str, kind: str = "words", begun_lines: int = PREVIEW_LINES) -> Html:
     """Render a text as it is, in its lines: so many at once if it is long."""
-    shown = words[:TEXT_LIMIT_CHARACTERS]
-    begun, rest = _parted(shown, begun_lines)
-    parts = [_pre(begun, kind)]
+    shown = words[:MAX_TEXT_CHARACTERS]
+    begun, rest = _split_text(shown, begun_lines)
+    parts = [_render_pre(begun, kind)]
     if rest:
         lines = rest.count("\n") + 1
         more = count(lines, "more line") if lines > 1 else count(len(rest), "more character")
         summary = element("summary", {}, text(f"Show all: {more}"))
-        parts.append(element("details", {"class": "rest"}, summary, _pre(rest, kind)))
+        parts.append(element("details", {"class": "rest"}, summary, _render_pre(rest, kind)))
     if len(shown) < len(words):
         parts.append(note("Cut here; the log has all of it."))
     return joined(parts)
@@ -163,21 +163,21 @@ def note(words: str) -> Html:
     return element("p", {"class": "note"}, text(words))
 
 
-def _pre(words: str, kind: str) -> Html:
+def _render_pre(words: str, kind: str) -> Html:
     # A browser drops a line feed that comes first in such an element.
     begun = "\n" if words.startswith("\n") else ""
     return element("pre", {"class": kind, "dir": "auto"}, text(begun + words))
 
 
-def _parted(words: str, begun_lines: int) -> tuple[str, str]:
+def _split_text(words: str, begun_lines: int) -> tuple[str, str]:
     """Return what is shown of a text at once, and what is left."""
-    lines = words.split("\n", int(begun_lines * SLACK))
-    long = len(lines) > begun_lines * SLACK
-    if not long and len(words) <= BEGUN_CHARACTERS * SLACK:
+    lines = words.split("\n", int(begun_lines * PREVIEW_SLACK))
+    long = len(lines) > begun_lines * PREVIEW_SLACK
+    if not long and len(words) <= PREVIEW_CHARACTERS * PREVIEW_SLACK:
         return words, ""
     begun = "\n".join(lines[:begun_lines])
-    if len(begun) > BEGUN_CHARACTERS:
-        begun = begun[:BEGUN_CHARACTERS]
-        at = begun.rfind("\n") if begun.rfind("\n") > BEGUN_CHARACTERS // 2 else len(begun)
+    if len(begun) > PREVIEW_CHARACTERS:
+        begun = begun[:PREVIEW_CHARACTERS]
+        at = begun.rfind("\n") if begun.rfind("\n") > PREVIEW_CHARACTERS // 2 else len(begun)
         begun = begun[:at]
     return begun, words[len(begun) :].removeprefix("\n")

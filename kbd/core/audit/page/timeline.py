@@ -10,10 +10,10 @@ import msgspec
 
 from kbd.core.audit.page.figures import count, duration
 from kbd.core.audit.page.markup import Attributes, Html, element, joined, plain, text
-from kbd.core.audit.page.run_index import span
+from kbd.core.audit.page.run_index import step_span_ms
 from kbd.requests.replays import Step
 
-__all__ = ["Idle", "Scale", "Tick", "place", "scale_of", "timeline"]
+__all__ = ["Idle", "Scale", "Tick", "make_scale", "render_timeline", "to_percent"]
 
 IDLE_MS = 30_000.0
 """A stretch without any step that is longer than this, and than a quarter of the rest, is cut."""
@@ -94,7 +94,7 @@ class Scale(msgspec.Struct, frozen=True):
         return drawn
 
 
-def scale_of(spans: Iterable[tuple[float, float]]) -> Scale:
+def make_scale(spans: Iterable[tuple[float, float]]) -> Scale:
     """Return the scale of all that happened, given as beginnings and ends in milliseconds."""
     ordered = sorted(spans)
     if not ordered:
@@ -127,23 +127,23 @@ class _Bar(msgspec.Struct, frozen=True):
     is_bad: bool = False
 
 
-def place(scale: Scale, ms: float) -> str:
+def to_percent(scale: Scale, ms: float) -> str:
     """Return the place of a time in percent of the width."""
     return f"{scale.at(ms) * 100:.3f}"
 
 
-def timeline(steps: Sequence[Step]) -> Html:
+def render_timeline(steps: Sequence[Step]) -> Html:
     """Return the timeline as inline SVG, each bar a link to its step."""
-    scale = scale_of(span(step) for step in steps)
+    scale = make_scale(step_span_ms(step) for step in steps)
     rows = [
-        ("phases", 20, _bars(scale, _stretches(steps, _phase), 20, "phase")),
-        ("items", 18, _bars(scale, _stretches(steps, _item), 18, "item")),
-        ("model", 12, _bars(scale, _each(steps, "model"), 12, "model")),
-        ("tools", 12, _bars(scale, _each(steps, "tool", "refused"), 12, "tool")),
-        ("files", 12, _dots(scale, steps)),
-        ("tokens", 34, _tokens(scale, steps, 34)),
+        ("phases", 20, _render_bars(scale, _group_steps(steps, _phase_label), 20, "phase")),
+        ("items", 18, _render_bars(scale, _group_steps(steps, _item_label), 18, "item")),
+        ("model", 12, _render_bars(scale, _bars_of_kind(steps, "model"), 12, "model")),
+        ("tools", 12, _render_bars(scale, _bars_of_kind(steps, "tool", "refused"), 12, "tool")),
+        ("files", 12, _render_dots(scale, steps)),
+        ("tokens", 34, _render_tokens(scale, steps, 34)),
     ]
-    names, drawn, y = [], [_axis(scale)], 20
+    names, drawn, y = [], [_render_axis(scale)], 20
     for name, height, content in rows:
         if content:
             names.append(element("span", {"class": f"r-{name}"}, text(name)))
@@ -163,25 +163,25 @@ def timeline(steps: Sequence[Step]) -> Html:
     )
 
 
-def _phase(step: Step) -> tuple[str, str]:
+def _phase_label(step: Step) -> tuple[str, str]:
     name = str(step.phase.value) if step.phase else ""
     return name, name
 
 
-def _item(step: Step) -> tuple[str, str]:
+def _item_label(step: Step) -> tuple[str, str]:
     if not step.item:
         return "", ""
     again = f", attempt {step.attempt}" if step.attempt > 1 else ""
     return str(step.item), f"item {step.item}{again}"
 
 
-def _stretches(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> list[_Bar]:
+def _group_steps(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> list[_Bar]:
     """Return the stretches of steps that belong together, in order."""
     bars: list[_Bar] = []
     before = ""
     for step in steps:
         name, told = of(step)
-        start, end = span(step)
+        start, end = step_span_ms(step)
         if told and told == before:
             last = bars[-1]
             bars[-1] = msgspec.structs.replace(
@@ -196,12 +196,15 @@ def _stretches(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -> 
     return bars
 
 
-def _each(steps: Sequence[Step], *kinds: str) -> list[_Bar]:
+def _bars_of_kind(steps: Sequence[Step], *kinds: str) -> list[_Bar]:
     found = (step for step in steps if step.kind in kinds)
-    return [_Bar(step.index, *span(step), "", step.title, step.place.is_failure) for step in found]
+    return [
+        _Bar(step.index, *step_span_ms(step), "", step.title, step.place.is_failure)
+        for step in found
+    ]
 
 
-def _bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> Html:
+def _render_bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> Html:
     drawn = []
     for bar in bars:
         x = scale.at(bar.start_ms) * 100
@@ -212,28 +215,28 @@ def _bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> Html:
             name = element("text", {"x": 5, "y": height - 6}, plain(bar.name))
             shapes.append(element("svg", box, name))
         told = f"{bar.told}, {duration(bar.end_ms - bar.start_ms)}"
-        drawn.append(_link(bar.step, told, *shapes, is_bad=bar.is_bad))
+        drawn.append(_render_link(bar.step, told, *shapes, is_bad=bar.is_bad))
     return joined(drawn)
 
 
-def _dots(scale: Scale, steps: Sequence[Step]) -> Html:
+def _render_dots(scale: Scale, steps: Sequence[Step]) -> Html:
     drawn = []
     for step in steps:
         if step.files:
             paths = ", ".join(file.path for file in step.files)
-            x = f"{place(scale, span(step)[1])}%"
+            x = f"{to_percent(scale, step_span_ms(step)[1])}%"
             dot = element("circle", {"cx": x, "cy": 6, "r": 3, "class": "file"})
-            drawn.append(_link(step.index, f"changed {paths}", dot))
+            drawn.append(_render_link(step.index, f"changed {paths}", dot))
     return joined(drawn)
 
 
-def _tokens(scale: Scale, steps: Sequence[Step], height: int) -> Html:
+def _render_tokens(scale: Scale, steps: Sequence[Step], height: int) -> Html:
     """Return a bar for each turn's tokens: what went in, and darker what came out."""
     used = [(step, step.model.usage) for step in steps if step.model]
     most = max((usage.input_tokens + usage.output_tokens for _, usage in used), default=0)
     drawn = []
     for step, usage in used if most else ():
-        start, end = span(step)
+        start, end = step_span_ms(step)
         x = scale.at(start) * 100
         box: Attributes = {"x": f"{x:.3f}%", "width": f"{scale.at(end) * 100 - x:.3f}%"}
         shapes = []
@@ -243,11 +246,11 @@ def _tokens(scale: Scale, steps: Sequence[Step], height: int) -> Html:
             at: Attributes = {"y": f"{height - tall:.2f}", "height": f"{tall:.2f}", "class": kind}
             shapes.append(element("rect", {**box, **at}))
         told = f"{count(usage.input_tokens)} tokens in, {count(usage.output_tokens)} out"
-        drawn.append(_link(step.index, told, *shapes))
+        drawn.append(_render_link(step.index, told, *shapes))
     return joined(drawn)
 
 
-def _link(step: int, told: str, *shapes: Html, is_bad: bool = False) -> Html:
+def _render_link(step: int, told: str, *shapes: Html, is_bad: bool = False) -> Html:
     attributes: Attributes = {
         "href": f"#step-{step}",
         "data-step": step,
@@ -258,10 +261,10 @@ def _link(step: int, told: str, *shapes: Html, is_bad: bool = False) -> Html:
     return element("a", attributes, *shapes)
 
 
-def _axis(scale: Scale) -> Html:
+def _render_axis(scale: Scale) -> Html:
     drawn = []
     for tick in scale.ticks():
-        at = f"{place(scale, tick.at_ms)}%"
+        at = f"{to_percent(scale, tick.at_ms)}%"
         drawn.append(element("line", {"x1": at, "x2": at, "y1": 14, "y2": "100%", "class": "tick"}))
         since = duration(tick.since_ms) if tick.since_ms else "0"
         told = f"+{since}" if tick.is_behind_cut else since
